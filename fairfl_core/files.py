@@ -1,8 +1,9 @@
 """Files in and out: read with a sentence when it fails, written whole or not at all."""
 
+import errno
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,16 +19,14 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
     """
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         if path.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        with open(temporary, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(
@@ -35,8 +34,7 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
             "choose a path in an existing folder you may write to."
         ) from error
     finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
     return path
 
 
@@ -75,13 +73,7 @@ def _no_constant(token: str) -> NoReturn:
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
         raise InputError(f'the key "{twice}" stands twice in one object; keep one of them.')
     return value
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -15,7 +15,7 @@ from fairfl_core.names import check_names, coded, declared_names, in_order, list
 if TYPE_CHECKING:  # pandas takes half a second to import and JSON counts do not need it
     import pandas as pd
 
-__all__ = ["FORMAT", "ClientCounts"]
+__all__ = ["FORMAT", "ClientCounts", "check_keys"]
 
 FORMAT = "fairfl-counts/1"
 _KEYS = {"format", "labels", "favourable", "groups", "clients", "noisy"}
@@ -267,7 +267,7 @@ class ClientCounts:
             raise InputError(
                 f'"format" is not "{FORMAT}"; make the file with `python -m fairfl_core count`.'
             )
-        _check_keys(value, _KEYS, {"noisy"}, "the file")
+        check_keys(value, _KEYS, {"noisy"}, "the file")
         for key in ("labels", "groups"):
             if not _is_list_of(value[key], str):
                 raise InputError(f'"{key}" must be a list of names (strings).')
@@ -280,7 +280,7 @@ class ClientCounts:
             raise InputError('"clients" must be a list of objects with "name" and "counts".')
         names, tables = [], []
         for place, entry in enumerate(value["clients"]):
-            _check_keys(entry, {"name", "counts"}, set(), f"clients[{place}]")
+            check_keys(entry, {"name", "counts"}, set(), f"clients[{place}]")
             if not isinstance(entry["name"], str):
                 raise InputError(f'clients[{place}]: "name" must be a string.')
             names.append(entry["name"])
@@ -363,7 +363,7 @@ def _is_list_of(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def _check_keys(value: dict[str, Any], known: set[str], optional: set[str], where: str) -> None:
+def check_keys(value: dict[str, Any], known: set[str], optional: set[str], where: str) -> None:
     for key in value:
         if key not in known:
             raise InputError(f'{where} has the unknown key "{key}"; remove it.')

@@ -119,7 +119,9 @@ class _Cells:
         crossing += [(second + s * reach, second) for s in (1, -1)]
         grid = np.broadcast_arrays(first[:, :, None], second[:, None, :])
         zero = np.concatenate([grid[0].reshape(len(first), -1), *(x for x, _ in crossing)], axis=1)
-        other = np.concatenate([grid[1].reshape(len(first), -1), *(y for _, y in crossing)], axis=1)
+        other = np.concatenate(
+            [grid[1].reshape(len(first), -1), *(y for _, y in crossing)], axis=1
+        )
         inside = (np.abs(zero - other) <= reach + _EDGE) & (np.minimum(zero, other) >= -_EDGE)
         inside &= np.maximum(zero, other) <= 1 + _EDGE
         value = self.envelope(0, zero) + self.envelope(1, other)

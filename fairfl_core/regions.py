@@ -86,5 +86,7 @@ class Region:
         beta = np.clip(beta, 0.0, 1.0)
         member = np.eye(self.blocks)[self.block]  # (rules, blocks)
         beta = beta / np.maximum(beta @ member, 1e-12)[..., self.block]
-        reached = table.sum(axis=2) > 0 if self.blocks > 1 else table.sum(axis=(2, 3))[..., None] > 0
+        reached = (
+            table.sum(axis=2) > 0 if self.blocks > 1 else table.sum(axis=(2, 3))[..., None] > 0
+        )
         return np.where(reached[..., self.block], beta, self.keep.astype(float))

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.files import read_json, write_json
+from fairfl_core.files import check_keys, read_json, write_json
 from fairfl_core.names import check_names, coded, declared_names, in_order, listed, positions
 
 if TYPE_CHECKING:  # pandas takes half a second to import and JSON counts do not need it
     import pandas as pd
 
-__all__ = ["FORMAT", "ClientCounts", "check_keys"]
+__all__ = ["FORMAT", "ClientCounts"]
 
 FORMAT = "fairfl-counts/1"
 _KEYS = {"format", "labels", "favourable", "groups", "clients", "noisy"}
@@ -335,20 +335,19 @@ def _check_columns(
 
 def _largest(rows: "pd.DataFrame", scores: Sequence[str]) -> NDArray[np.int64]:
     """Which label has the largest score in each row; of equal ones, the first."""
+    import pandas as pd
+
     columns = []
     for name in scores:
-        try:
-            columns.append(rows[name].to_numpy(dtype=float, na_value=np.nan))
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f'column "{name}" holds something that is not a number; scores are numbers.'
-            ) from error
-        wrong = ~np.isfinite(columns[-1])
+        values = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        wrong = ~np.isfinite(values)
         if wrong.any():
+            row = int(np.argmax(wrong))
             raise InputError(
-                f'column "{name}", data row {int(np.argmax(wrong)) + 1}: the score is '
-                f"{columns[-1][np.argmax(wrong)]}, not a finite number; correct or leave it out."
+                f'column "{name}", data row {row + 1}: the score "{rows[name].iloc[row]!s:.40}" is '
+                "not a finite number; correct it or leave the row out."
             )
+        columns.append(values)
     best, answer = columns[0], np.zeros(len(rows), dtype=np.int64)
     for place, column in enumerate(columns[1:], start=1):
         answer[column > best] = place
@@ -361,15 +360,6 @@ def _largest(rows: "pd.DataFrame", scores: Sequence[str]) -> NDArray[np.int64]:
 
 def _is_list_of(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
-
-
-def check_keys(value: dict[str, Any], known: set[str], optional: set[str], where: str) -> None:
-    for key in value:
-        if key not in known:
-            raise InputError(f'{where} has the unknown key "{key}"; remove it.')
-    for key in sorted(known - optional):
-        if key not in value:
-            raise InputError(f'{where} lacks the key "{key}"; add it.')
 
 
 def _nested(value: Any, groups: list[str], labels: list[str], where: str) -> list[float]:

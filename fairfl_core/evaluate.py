@@ -10,8 +10,15 @@ from scipy.special import ndtri
 
 from fairfl_core.counts import ClientCounts
 from fairfl_core.intervals import expected_gap, gap_interval, wilson
-from fairfl_core.notions import Gaps, NotAssessable, Notion, gaps, not_assessable
-from fairfl_core.predictor import FairPredictor, number_or_none
+from fairfl_core.notions import (
+    Gaps,
+    NotAssessable,
+    Notion,
+    gaps,
+    not_assessable,
+    number_or_none,
+)
+from fairfl_core.predictor import FairPredictor
 
 if TYPE_CHECKING:
     import pandas as pd

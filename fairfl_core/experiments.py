@@ -40,11 +40,11 @@ __all__ = [
 FORMAT = "fairfl-experiment/1"
 SPLITS = ("validation", "test")
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "experiments"
-DECIMALS = 4
+UNITS = 2**14  # scores are whole multiples of 1/16,384: four decimals, and exact in binary
 _ROUNDING = (
-    "Scores are rounded to 4 decimals so that each row still sums to 1 and its largest score "
-    "stays the largest; rows are sorted by client, group, label and score, so their order says "
-    "nothing about the order of the source."
+    "Scores are rounded to multiples of 1/16384 (about 4 decimals) so that each row still sums to "
+    "exactly 1 and its largest score stays the largest; rows are sorted by seed, split, client, "
+    "group, label and score, so their order says nothing about the order of the source."
 )
 
 
@@ -176,13 +176,12 @@ def open(name: str, folder: str | Path = FOLDER) -> Experiment:
     return Experiment(path, manifest)
 
 
-def round_scores(scores: NDArray[np.floating], decimals: int = DECIMALS) -> NDArray[np.float32]:
+def round_scores(scores: NDArray[np.floating], units: int = UNITS) -> NDArray[np.float32]:
     """Round scores so that rows still sum to 1 and the argmax is kept, alone at the top.
 
     Units are handed out by largest remainder; where that ties or turns the winner, one unit moves
     to it from the runner-up (two can be needed, never more).
     """
-    units = 10**decimals
     exact = scores / scores.sum(axis=1, keepdims=True) * units
     whole = np.floor(exact).astype(np.int64)
     rank = np.argsort(np.argsort(-(exact - whole), axis=1, kind="stable"), axis=1)
@@ -232,7 +231,7 @@ def save(
             "sha256": hashlib.sha256(content).hexdigest(),
             "bytes": len(content),
             "rows": sum(len(one) for one in seeds),
-            "decimals": DECIMALS,
+            "units": UNITS,
             "note": _ROUNDING,
         },
         "figures": {

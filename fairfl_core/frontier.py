@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.merge import merged_cells, mergeable
+from fairfl_core.merge import mergeable, merged_cells
 from fairfl_core.program import FairnessProgram, check_epsilon
 
 __all__ = ["Frontier", "frontier"]

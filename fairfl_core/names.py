@@ -12,15 +12,17 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_names", "coded", "declared_names", "in_order", "listed", "positions"]
+__all__ = ["as_names", "check_names", "coded", "declared_names", "in_order", "listed", "positions"]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names in quotes for a sentence, the first few where there are many."""
     quoted = ", ".join(f'"{name}"' for name in names[:most])
     return quoted + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def check_names(names: tuple[str, ...], field: str) -> None:
+    """Refuse too few names, one that stands twice, and an empty one."""
     least = 1 if field == "clients" else 2
     if len(names) < least:
         raise InputError(
@@ -41,6 +43,7 @@ def in_order(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def positions(names: Sequence[str], declared: Sequence[str]) -> NDArray[np.int64]:
+    """Where each name stands among the declared ones; -1 where it does not."""
     place = {name: i for i, name in enumerate(declared)}
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
@@ -88,3 +91,9 @@ def _as_name(value: Any) -> str:
         return str(int(value))
     text = str(value)
     return text.split(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
+
+
+def as_names(values: "pd.Series[Any]") -> NDArray[Any]:
+    """Each row's name as text, the way `coded` reads it."""
+    codes, names = coded(values, str(values.name))
+    return np.array(names, dtype=object)[codes]

@@ -7,6 +7,7 @@ notion's rates; inside one client it is local, over the pooled people of all cli
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,16 @@ from numpy.typing import NDArray
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 
-__all__ = ["NOTIONS", "Gaps", "NotAssessable", "Notion", "Rate", "gaps", "not_assessable"]
+__all__ = [
+    "NOTIONS",
+    "Gaps",
+    "NotAssessable",
+    "Notion",
+    "Rate",
+    "gaps",
+    "not_assessable",
+    "number_or_none",
+]
 
 NOTIONS = ("sp", "eop", "eo", "eo-full")
 Floats = NDArray[np.float64]
@@ -82,11 +92,11 @@ class Notion:
             [[rate.answer == label for label in self.labels] for rate in self.rates], float
         )
 
-    def people(self, n_label: NDArray[np.generic]) -> Floats:
+    def people(self, n_label: NDArray[Any]) -> Floats:
         """People each rate is a share of, from n[..., label]; shape (..., rates)."""
         return np.asarray(n_label @ self.given.T, dtype=float)
 
-    def answered(self, confusion: NDArray[np.generic]) -> Floats:
+    def answered(self, confusion: NDArray[Any]) -> Floats:
         """People each rate counts, from confusion[..., label, answer]; shape (..., rates)."""
         return np.einsum("...yk,ry,rk->...r", confusion, self.given, self.asked, optimize=True)
 
@@ -156,3 +166,8 @@ def not_assessable(notion: Notion, counts: ClientCounts) -> tuple[NotAssessable,
         NotAssessable(counts.clients[c], counts.groups[a], label, float(n))
         for (c, a, label), n in found.items()
     )
+
+
+def number_or_none(value: float) -> float | None:
+    """JSON has no NaN: what is undefined is null."""
+    return None if np.isnan(value) else float(value)

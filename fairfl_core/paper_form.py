@@ -90,7 +90,7 @@ def paper_form(
     per_scope = a.shape[0] // (clients + 1)
     b = np.repeat([eps_global, *[eps_local] * clients], per_scope)
     cells = [paper_region(cell) for client in tp for cell in client]
-    region, limit = block_diag(*[k for k, _ in cells]), np.concatenate([l for _, l in cells])
+    region, limit = block_diag(*[k for k, _ in cells]), np.concatenate([row for _, row in cells])
     found = linprog(
         cost, np.vstack([a, -a, region]), np.concatenate([b, b, limit]), bounds=(None, None)
     )

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core.counts import ClientCounts, check_keys
+from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.files import read_json, write_json
+from fairfl_core.files import check_keys, read_json, write_json
 from fairfl_core.names import check_names, coded, listed, positions
-from fairfl_core.notions import NOTIONS
+from fairfl_core.notions import NOTIONS, number_or_none
 from fairfl_core.program import Solution, check_epsilon
 from fairfl_core.regions import REGIONS
 
@@ -277,11 +277,6 @@ class FairPredictor:
         return write_json(path, self.to_json())
 
 
-def number_or_none(value: float) -> float | None:
-    """JSON has no NaN: what is undefined is null."""
-    return None if np.isnan(value) else float(value)
-
-
 def row_draws(row_id: ArrayLike) -> Floats:
     """A number in [0, 1) for each row id, always the same one.
 
@@ -297,7 +292,7 @@ def row_draws(row_id: ArrayLike) -> Floats:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
     state ^= state >> np.uint64(31)
-    return (state >> np.uint64(11)) * 2.0**-53
+    return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _bytes_of(

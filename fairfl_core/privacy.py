@@ -85,7 +85,8 @@ class Mechanism:
 def what_if(counts: ClientCounts, mechanism: Mechanism, *, seed: int) -> ClientCounts:
     """Draw noise from a seeded generator: to study what it does, never to publish a table."""
     rng = np.random.default_rng(seed)
-    sent = _statistics(counts.table, mechanism)
+    sent = _statistics(counts, mechanism)
+    noise: Floats
     if mechanism.name == "histogram":
         noise = _discrete_laplace(rng, mechanism.scale, sent.shape)
     else:
@@ -110,7 +111,7 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
     distance = mechanism.sensitivity if whole else float(mechanism.sensitivity)
     if measurement.map(distance) > mechanism.spent * (1 + 1e-6):
         raise InputError("OpenDP accounts a larger budget than stated; nothing was released.")
-    sent = _statistics(counts.table, mechanism)
+    sent = _statistics(counts, mechanism)
     noisy = [
         measurement([int(x) for x in client.ravel()] if whole else client.ravel().tolist())
         for client in sent
@@ -118,8 +119,11 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
     return _received(counts, mechanism, np.array(noisy, dtype=float).reshape(sent.shape))
 
 
-def _statistics(table: NDArray[np.generic], mechanism: Mechanism) -> Floats:
+def _statistics(counts: ClientCounts, mechanism: Mechanism) -> Floats:
     """What a client sends: its histogram, or (correct, people) by group and label."""
+    if counts.noisy:
+        raise InputError("these counts are noisy already; add noise to the true counts only.")
+    table = counts.table
     if mechanism.name == "histogram":
         return np.asarray(table, float)
     correct = np.einsum("cayy->cay", table)
@@ -147,9 +151,7 @@ def _received(counts: ClientCounts, mechanism: Mechanism, noisy: Floats) -> Clie
     )
 
 
-def _discrete_laplace(
-    rng: np.random.Generator, scale: float, shape: tuple[int, ...]
-) -> NDArray[np.int64]:
+def _discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Floats:
     """Integers with Pr(k) proportional to exp(-|k| / scale): the difference of two geometrics."""
     p = -np.expm1(-1 / scale)
-    return rng.geometric(p, shape) - rng.geometric(p, shape)
+    return (rng.geometric(p, shape) - rng.geometric(p, shape)).astype(float)

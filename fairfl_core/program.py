@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import highspy
 import numpy as np
@@ -12,11 +12,19 @@ from scipy import sparse
 
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError, SolveError
-from fairfl_core.notions import Gaps, NotAssessable, Notion, gaps, not_assessable
+from fairfl_core.notions import (
+    Gaps,
+    NotAssessable,
+    Notion,
+    gaps,
+    not_assessable,
+    number_or_none,
+)
 from fairfl_core.regions import Region
 
-__all__ = ["EpsLocal", "FairnessProgram", "Solution", "check_epsilon", "eps_per_client"]
+__all__ = ["FORMAT", "EpsLocal", "FairnessProgram", "Solution", "check_epsilon", "eps_per_client"]
 
+FORMAT = "fairfl-solution/1"
 Floats = NDArray[np.float64]
 EpsLocal = float | Sequence[float] | Floats | Mapping[str, float]
 
@@ -68,6 +76,35 @@ class Solution:
     def model_accuracy(self) -> float:
         """Accuracy of the model's own answers on the same counts."""
         return self.counts.model_accuracy
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-solution/1` form."""
+        clients, worst = self.counts.clients, self.gaps.worst
+        return {
+            "format": FORMAT,
+            "status": self.status,
+            "notion": self.notion.name,
+            "region": self.region.name,
+            "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
+            "n": self.counts.n,
+            "accuracy": self.accuracy,
+            "model_accuracy": self.model_accuracy,
+            "gap": {
+                "global": number_or_none(self.gaps.overall),
+                "local": _by(clients, self.gaps.local),
+                "local_mean": number_or_none(self.gaps.local_mean),
+                "local_worst": None
+                if worst is None
+                else {"client": clients[worst], "gap": float(self.gaps.local[worst])},
+            },
+            "price": {"global": self.price_global, "local": _by(clients, self.price_local)},
+            "binding": list(self.binding),
+            "not_assessable": [vars(cell) for cell in self.not_assessable],
+        }
+
+
+def _by(clients: Sequence[str], values: Floats) -> dict[str, float | None]:
+    return {name: number_or_none(value) for name, value in zip(clients, values, strict=True)}
 
 
 class FairnessProgram:
@@ -231,7 +268,9 @@ class FairnessProgram:
         duals = duals[: len(self._rows)]
         price = np.abs(duals) if len(self.counts.groups) == 2 else np.maximum(-duals, 0.0)
         price = price * self._unit / self.counts.n
-        priced = np.bincount(self._scope + 1, price, minlength=len(local) + 1)
+        priced: Floats = np.bincount(self._scope + 1, price, minlength=len(local) + 1).astype(
+            float
+        )
         return Solution(
             status="optimal",
             counts=self.counts,

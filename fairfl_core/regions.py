@@ -7,6 +7,7 @@ that is defined both say the same (see `paper_form`), and this one is always fea
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class Region:
         """Pr(answer k | model says j) in each cell: shape (clients, groups, labels, labels)."""
         return np.einsum("cap,pjk->cajk", beta, self.response, optimize=True)
 
-    def settle(self, beta: Floats, table: NDArray[np.generic]) -> Floats:
+    def settle(self, beta: Floats, table: NDArray[Any]) -> Floats:
         """Clean solver output: weights in [0, 1] that sum to one in each block.
 
         A block that no row of the cell falls into keeps the model's answer: the data says

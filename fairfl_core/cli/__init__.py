@@ -1,0 +1,61 @@
+"""The command line: the same functions from a shell. One file a command."""
+
+import sys
+
+import click
+import typer
+
+from fairfl_core.cli.count import count
+from fairfl_core.cli.evaluate import evaluate
+from fairfl_core.cli.map import map_
+from fairfl_core.cli.predict import predict
+from fairfl_core.cli.privatize import privatize
+from fairfl_core.cli.solve import solve
+from fairfl_core.cli.train import train
+from fairfl_core.errors import FairflError, SolveError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="python -m fairfl_core",
+    help="What local and global fairness cost a federated model, and the predictor that pays it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+for _command, _name in (
+    (count, "count"),
+    (solve, "solve"),
+    (map_, "map"),
+    (evaluate, "evaluate"),
+    (predict, "predict"),
+    (privatize, "privatize"),
+    (train, "train"),
+):
+    app.command(_name)(_command)
+
+
+def main() -> None:
+    """Run a command; whatever goes wrong ends in one sentence, never a traceback."""
+    try:
+        result = app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError:
+        sys.exit(2)
+    except click.UsageError as error:
+        _stop(f"{error.format_message()} See --help.", 2)
+    except SolveError as error:
+        _stop(str(error), 1)
+    except FairflError as error:
+        _stop(str(error), 2)
+    except (KeyboardInterrupt, click.Abort):
+        _stop("Stopped.", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(result if isinstance(result, int) else 0)
+
+
+def _stop(sentence: str, code: int) -> None:
+    print(f"fairfl: {sentence}", file=sys.stderr)
+    sys.exit(code)

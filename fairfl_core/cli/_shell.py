@@ -1,0 +1,78 @@
+"""What the commands share: shared options, tables for people, one JSON object for programs."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from fairfl_core.counts import ClientCounts
+
+__all__ = [
+    "Counts", "Json", "NotionName", "RegionName", "print_json", "print_table", "progress_bar",
+    "read_counts", "say", "split_names", "working",
+]  # fmt: skip
+
+Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
+RegionName = Annotated[str, typer.Option("--region", help="simplex or kernel.")]
+
+_out = Console()
+_err = Console(stderr=True)
+
+
+def read_counts(path: Path) -> "ClientCounts":
+    """Read counts; imported late, so that --help answers at once."""
+    from fairfl_core.counts import ClientCounts
+
+    return ClientCounts.read(path)
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Names given as one comma-separated option."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def print_json(value: Any) -> None:
+    """One JSON object, numbers to full precision."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def say(sentence: str) -> None:
+    """One sentence for a person; names in it are text, never markup."""
+    _out.print(escape(sentence), highlight=False)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: the first column is a name, the others are numbers."""
+    table = Table(title=escape(title), title_justify="left")
+    for place, column in enumerate(columns):
+        table.add_column(escape(column), justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    _out.print(table)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is being done, on a terminal, until it is."""
+    with _err.status(escape(what)):
+        yield
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error; yields the function to call with (done, in all)."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=_err, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

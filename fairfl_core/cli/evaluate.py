@@ -1,0 +1,84 @@
+"""`evaluate`: what a predictor does on counts, with intervals."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairfl_core.cli._shell import Counts, Json, print_json, print_table, read_counts, say
+
+if TYPE_CHECKING:
+    from fairfl_core.evaluate import Evaluation
+    from fairfl_core.predictor import FairPredictor
+
+__all__ = ["evaluate"]
+
+_MOST = 15
+
+
+def evaluate(
+    predictor: Annotated[Path, typer.Argument(help="A fairfl-predictor/1 file.")],
+    counts: Counts,
+    as_json: Json = False,
+) -> None:
+    """Judge a predictor on counts: expectations, intervals, noise floor, who is changed.
+
+    Example: `python -m fairfl_core evaluate predictor.json test-counts.json`
+    """
+    from fairfl_core.evaluate import evaluate as judge
+    from fairfl_core.predictor import FairPredictor
+
+    fair = FairPredictor.read(predictor)
+    evaluation = judge(fair, read_counts(counts))
+    if as_json:
+        asked = {
+            "epsilon": fair.to_json()["epsilon"],
+            "region": fair.region,
+            "reached": fair.to_json()["reached"],
+        }
+        print_json(evaluation.to_json() | asked)
+    else:
+        _show(fair, evaluation)
+
+
+def _show(fair: "FairPredictor", evaluation: "Evaluation") -> None:
+    gaps, counts = evaluation.gaps, evaluation.counts
+    low, high = evaluation.global_interval
+    worst = gaps.worst
+    here = f"here ({counts.n:,.0f} people)"
+    print_table(
+        f"{fair.notion}, {fair.region}",
+        ["", "asked", f"fitted ({fair.reached.n:,.0f} people)", here],
+        [
+            ["accuracy", "", f"{fair.reached.accuracy:.1%}", f"{evaluation.accuracy:.1%}"],
+            ["model's own", "", f"{fair.reached.model_accuracy:.1%}",
+             f"{evaluation.before.accuracy:.1%}"],
+            ["overall gap", f"{fair.eps_global:g}", _number(fair.reached.gap_global),
+             f"{_number(gaps.overall)} ({_number(low)} to {_number(high)})"],
+            ["largest local gap", f"{max(fair.eps_local):g}",
+             _number(max((gap for gap in fair.reached.gap_local if gap is not None), default=None)),
+             "none" if worst is None else f"{_number(gaps.local[worst])} {counts.clients[worst]}"],
+        ],
+    )  # fmt: skip
+    debiased = evaluation.debiased(evaluation.larger_half)
+    say(
+        f"Local gap once chance is taken out, {debiased.clients} larger clients: "
+        f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
+    )
+    table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)
+    print_table(
+        "Clients, largest gap first",
+        ["client", "n", "gap", "95 % between", "one draw", "chance alone"],
+        [
+            [row.client, f"{row.n:,.0f}", _number(row.gap),
+             f"{_number(row.gap_low)} and {_number(row.gap_high)}", _number(row.gap_one_draw),
+             _number(row.noise_floor)]
+            for row in table.itertuples()
+        ],
+    )  # fmt: skip
+    changed = zip(counts.groups, evaluation.changed, strict=True)
+    say("Answers changed: " + ", ".join(f"{group} {share:.1%}" for group, share in changed) + ".")
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None or value != value else f"{value:.3f}"

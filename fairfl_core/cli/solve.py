@@ -1,0 +1,126 @@
+"""`solve`: from counts to the most accurate fair predictor and its price."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairfl_core.cli._shell import (
+    Counts,
+    Json,
+    NotionName,
+    RegionName,
+    print_json,
+    print_table,
+    read_counts,
+    say,
+    working,
+)
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.program import Solution
+
+__all__ = ["solve"]
+
+_MOST = 15  # clients shown to a person; all of them are in the JSON
+
+
+def solve(
+    counts: Counts,
+    notion: NotionName = "eo",
+    region: RegionName = "simplex",
+    eps_global: Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")] = 1.0,
+    eps_local: Annotated[
+        float, typer.Option(help="Gap allowed inside each client, epsilon_c.")
+    ] = 1.0,
+    eps_local_client: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=EPSILON for one client; may be given several times."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the most accurate lottery within the gaps allowed, and what each limit costs.
+
+    Example: `python -m fairfl_core solve counts.json --notion eo --eps-global 0.01
+    --eps-local 0.01 --out predictor.json`
+    """
+    from fairfl_core.predictor import FairPredictor
+    from fairfl_core.program import FairnessProgram
+
+    table = read_counts(counts)
+    by_client = dict.fromkeys(table.clients, eps_local) | _overrides(
+        eps_local_client or [], table.clients
+    )
+    with working("Solving"):
+        solution = FairnessProgram(table, notion, region).solve(eps_global, by_client)
+    if out is not None:
+        FairPredictor.from_solution(solution).write(out)
+    if as_json:
+        print_json(solution.to_json())
+    else:
+        _show(solution, out)
+
+
+def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number, equals = 0.0, ""
+        if not equals:
+            raise InputError(f'--eps-local-client "{text}" is not NAME=EPSILON, like NM=0.05.')
+        if name not in clients:
+            raise InputError(f'--eps-local-client: there is no client "{name}" in the counts.')
+        if name in found:
+            raise InputError(f'--eps-local-client: "{name}" is given twice; keep one.')
+        found[name] = number
+    return found
+
+
+def _show(solution: "Solution", out: Path | None) -> None:
+    counts, gaps = solution.counts, solution.gaps
+    cost = 100 * (solution.model_accuracy - solution.accuracy)
+    say(
+        f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
+        f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points "
+        f"({counts.n:,.0f} people, the counts it was fitted on)."
+    )
+    say(f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
+        f"{solution.price_global:.3f} points of accuracy per hundredth.")  # fmt: skip
+    order = sorted(
+        range(len(counts.clients)),
+        key=lambda c: (-solution.price_local[c], -_or_zero(float(gaps.local[c]))),
+    )
+    print_table(
+        f"Clients, dearest first{'' if len(order) <= _MOST else f' ({_MOST} of {len(order)})'}",
+        ["client", "n", "gap", "asked", "price per hundredth"],
+        [
+            [
+                counts.clients[c],
+                f"{counts.n_client[c]:,.0f}",
+                _number(gaps.local[c]),
+                f"{solution.eps_local[c]:g}",
+                f"{solution.price_local[c]:.4f} points",
+            ]
+            for c in order[:_MOST]
+        ],
+    )
+    for cell in solution.not_assessable[:_MOST]:
+        with_label = f' with label "{cell.label}"' if cell.label is not None else ""
+        say(f'Not assessable: nobody of group "{cell.group}"{with_label} in "{cell.client}".')
+    if len(solution.not_assessable) > _MOST:
+        say(f"... and {len(solution.not_assessable) - _MOST} more cells that nobody is in.")
+    if out is not None:
+        say(f"Predictor written to {out}.")
+
+
+def _number(value: float) -> str:
+    return "none" if value != value else f"{value:.3f}"
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if value != value else value

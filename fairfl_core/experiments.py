@@ -129,10 +129,13 @@ class Experiment:
             )
         group = self.seeds.index(seed) * len(SPLITS) + SPLITS.index(split)
         table = pq.ParquetFile(self.path / "scores.parquet").read_row_group(group)
-        names = (("client", self.clients), ("group", self.groups), ("label", self.labels))
-        codes = [_codes(table.column(column), known) for column, known in names]
         columns = [table.column(f"score_{y}").to_numpy() for y in range(len(self.labels))]
-        return Scores(*codes, np.stack(columns, axis=1))
+        return Scores(
+            client=_codes(table.column("client"), self.clients),
+            group=_codes(table.column("group"), self.groups),
+            label=_codes(table.column("label"), self.labels),
+            scores=np.stack(columns, axis=1),
+        )
 
     def counts(self, seed: int, split: str) -> "ClientCounts":
         """The table n[client, group, label, prediction] of one seed and split."""

@@ -1,6 +1,7 @@
 """`experiments`: what is bundled, with its size, hash and figures."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ def experiments(
         typer.echo(f"{where}: no experiments here; `python -m fairfl_core train adult` makes one.")
 
 
-def summary(manifest: dict[str, Any]) -> dict[str, Any]:
+def summary(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """One experiment in a few plain values."""
     test = manifest["figures"]["test"]
     return {

@@ -1,0 +1,170 @@
+"""`train`: from a dataset to an experiment of scores."""
+
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.datasets import People
+    from fairfl_core.federated.recipes import Recipe
+
+__all__ = ["train"]
+
+_PACKAGES = ("numpy", "pandas", "pyarrow", "tensorflow-cpu", "tensorflow")
+
+
+def train(
+    experiment: Annotated[str, typer.Argument(help="Its name, e.g. adult.")],
+    seeds: Annotated[str, typer.Option(help="Seeds, e.g. 0-9 or 0,3.")] = "0-9",
+    rounds: Annotated[int | None, typer.Option(help="Rounds to run.", min=1)] = None,
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("runs"),
+    source: Annotated[Path | None, typer.Option(help="Folder with a copy of the data.")] = None,
+    grouping: Annotated[str | None, typer.Option(help="How groups are formed.")] = None,
+    uniform: Annotated[bool, typer.Option(help="Weigh clients equally.")] = False,
+    group_input: Annotated[bool, typer.Option(help="Let the model see the group.")] = True,
+    client_input: Annotated[bool, typer.Option(help="Let the model see the client.")] = True,
+    class_weighting: Annotated[bool, typer.Option(help="Let rare labels count more.")] = False,
+    save: Annotated[bool, typer.Option(help="Write the experiment when all is trained.")] = True,
+) -> None:
+    """Train an experiment with FedAvg and write its scores.
+
+    Killed at any moment, the same command goes on where it was. The scores and their manifest are
+    written to OUT/EXPERIMENT, the checkpoints to OUT/EXPERIMENT/checkpoints.
+
+    Example: python -m fairfl_core train adult --seeds 0
+    """
+    from fairfl_core import datasets, experiments
+    from fairfl_core.federated.recipes import recipe as recipe_of
+
+    chosen = recipe_of(experiment)
+    chosen = replace(
+        chosen,
+        rounds=rounds or chosen.rounds,
+        grouping=grouping,
+        weighting="uniform" if uniform else "rows",
+        group_input=group_input,
+        client_input=client_input,
+        class_weighting=class_weighting,
+    )
+    people = datasets.open(chosen.dataset, source=source, grouping=grouping)
+    folder = out / experiment
+    (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
+    trained = _train_all(people, chosen, seeds_from(seeds), folder / "checkpoints")
+    if save:
+        description = describe(people, chosen, trained[0].clients)
+        made = experiments.save(folder, description, trained)
+        accuracy = made.manifest["figures"]["test"]["accuracy"]
+        typer.echo(
+            f"{folder}: {made.manifest['scores']['rows']:,} scores of {len(trained)} seeds; "
+            f"FedAvg on test {accuracy['mean']:.1%} (spread {accuracy['spread']:.1%})."
+        )
+
+
+def seeds_from(text: str) -> list[int]:
+    """Seeds written as ranges and lists: ``0-4,7``."""
+    seeds: list[int] = []
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            seeds += range(int(first), int(last or first) + 1)
+    except ValueError as error:
+        raise InputError(f'--seeds "{text}" is not like 0-9 or 0,3,5.') from error
+    if not seeds:
+        raise InputError(f'--seeds "{text}" names no seed; write it like 0-9.')
+    return sorted(set(seeds))
+
+
+def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, Any]:
+    """All that a manifest tells beside the scores and their figures."""
+    from fairfl_core import datasets
+
+    declared = datasets.declaration(recipe.dataset)
+    return {
+        "title": recipe.title,
+        "labels": list(people.labels),
+        "groups": list(people.groups),
+        "clients": list(clients),
+        "favourable": declared.favourable,
+        "notion": declared.notion,
+        "dataset": {
+            **people.origin,
+            "title": declared.title,
+            "features": list(declared.features),
+            "client": _clients_in_words(recipe, declared.client),
+            "group": declared.group,
+            "label": declared.label,
+        },
+        "training": {
+            **recipe.settings(),
+            "optimiser": "Adam (beta 0.9, 0.999), re-created each round",
+            "round_choice": "least pooled validation loss",
+        },
+        "versions": {"python": python_version(), **_versions()},
+    }
+
+
+def _clients_in_words(recipe: "Recipe", declared: str) -> str:
+    if not recipe.shares:
+        return declared
+    return (
+        f"{len(recipe.shares)} clients of {recipe.size:,} rows with these shares of women, "
+        "drawn anew for each seed, no lesion in two clients"
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except ModuleNotFoundError:
+            continue
+    return found
+
+
+def _train_all(people: "People", recipe: "Recipe", seeds: list[int], folder: Path) -> list[Any]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from fairfl_core.federated.training import Run, train_seed
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.1%}"),
+        TimeRemainingColumn(),
+    )
+    trained = []
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for seed in seeds:
+            task = progress.add_task(
+                f"{recipe.experiment} seed {seed} round",
+                total=recipe.rounds,
+                loss=0.0,
+                accuracy=0.0,
+            )
+
+            def told(run: Run, task: Any = task) -> None:
+                if run.round:
+                    progress.update(
+                        task,
+                        completed=run.round,
+                        loss=run.loss[-1],
+                        accuracy=run.accuracy[-1],
+                    )
+
+            trained.append(train_seed(people, recipe, seed, folder=folder, told=told))
+    return trained

@@ -1,0 +1,93 @@
+"""From people to a federation: scenario drawn, rows split inside each client, features scaled."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.datasets import People
+from fairfl_core.federated.recipes import Recipe
+from fairfl_core.scenarios import client_names, draw_clients
+
+__all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "federate"]
+
+TRAINING, VALIDATION, TEST = range(3)
+# Streams of random numbers that must never meet: the seed comes first, then one of these.
+_DRAW, _SPLIT = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Federation:
+    """People with a place: `split` is 0 training, 1 validation, 2 test for each row."""
+
+    people: People
+    split: NDArray[np.int8]
+
+    def rows(self, split: int) -> NDArray[np.int32]:
+        """Row numbers of one split, over all clients."""
+        return np.flatnonzero(self.split == split).astype(np.int32)
+
+    def training_rows(self) -> list[NDArray[np.int32]]:
+        """Row numbers each client trains on."""
+        client = np.where(self.split == TRAINING, self.people.client, -1)
+        return [
+            np.flatnonzero(client == c).astype(np.int32) for c in range(len(self.people.clients))
+        ]
+
+
+def federate(people: People, recipe: Recipe, seed: int) -> Federation:
+    """Draw the scenario's clients if there is one, split inside each client, scale quantities."""
+    if recipe.shares:
+        people = _redrawn(people, recipe, seed)
+    split = split_rows(people.client, people.unit, recipe.split, seed)
+    return Federation(_scaled(people, split == TRAINING), split)
+
+
+def split_rows(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    shares: tuple[float, float, float],
+    seed: int,
+) -> NDArray[np.int8]:
+    """Split units (so lesions, not images) inside each client by the given shares of rows."""
+    rng = np.random.default_rng([seed, _SPLIT])
+    cuts = np.cumsum(shares)[:2]
+    split = np.empty(len(client), np.int8)
+    for c in np.unique(client):
+        rows = np.flatnonzero(client == c)
+        _, position, sizes = np.unique(unit[rows], return_inverse=True, return_counts=True)
+        order = rng.permutation(len(sizes))
+        # a unit goes where its middle row falls among the client's rows
+        middle = np.empty(len(sizes))
+        middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
+        split[rows] = np.searchsorted(cuts, middle[position] / len(rows), side="right")
+    return split
+
+
+def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
+    assert recipe.shares is not None
+    client = draw_clients(
+        people.group, recipe.shares, recipe.size, seed=[seed, _DRAW], unit=people.unit
+    )
+    kept = client >= 0
+    return replace(
+        people,
+        inputs=people.inputs[kept],
+        label=people.label[kept],
+        group=people.group[kept],
+        client=client[kept],
+        unit=people.unit[kept],
+        clients=client_names(recipe.shares, people.groups[0]),
+    )
+
+
+def _scaled(people: People, training: NDArray[np.bool_]) -> People:
+    """Standardise the leading quantities on all clients' training rows (one scaler for all)."""
+    if not people.scaled:
+        return people
+    inputs = people.inputs.copy()
+    known = inputs[training, : people.scaled]
+    spread = known.std(axis=0)
+    spread[spread == 0] = 1
+    inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
+    return replace(people, inputs=inputs)

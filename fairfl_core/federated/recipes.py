@@ -1,0 +1,110 @@
+"""The recipe of each experiment: every choice that training takes, in one place."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fairfl_core.errors import InputError
+from fairfl_core.scenarios import SCENARIOS
+
+__all__ = ["RECIPES", "Recipe", "recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an experiment is trained (paper, appendix "Experimental Details").
+
+    Attributes
+    ----------
+    experiment, dataset : str
+        Name of the experiment, and of the dataset it uses.
+    title : str
+        What it is, in a few words.
+    model : {"mlp", "cnn"}
+        See `fairfl_core.federated.models`.
+    rounds, batch, learning_rate, epochs
+        Rounds to run (the best is chosen by pooled validation loss), rows in a step, Adam's rate,
+        local epochs a round. Adam starts afresh each round, as in the authors' code.
+    method : str
+        What clients and server do in a round; see `fairfl_core.federated.method`.
+    weighting : {"rows", "uniform"}
+        How the server weighs clients.
+    group_input, client_input : bool
+        Whether the score R(x, a, c) sees the group a and the client c.
+    class_weighting : bool
+        Whether rare labels count more in the loss.
+    augment : bool
+        Whether images are flipped, turned and slightly changed in brightness and contrast.
+    split : tuple of float
+        Shares of training, validation and test rows inside each client.
+    shares, size
+        For a scenario: share of the first group in each client, and rows of a client.
+    grouping : str or None
+        How groups are formed; the dataset's first way unless said.
+    threads : int
+        Threads TensorFlow may use; sums in another order give other last digits.
+    """
+
+    experiment: str
+    dataset: str
+    title: str
+    model: str
+    rounds: int
+    batch: int
+    learning_rate: float = 0.001
+    epochs: int = 1
+    method: str = "fedavg"
+    weighting: str = "rows"
+    group_input: bool = True
+    client_input: bool = True
+    class_weighting: bool = False
+    augment: bool = False
+    split: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    shares: tuple[float, ...] | None = None
+    size: int = 0
+    grouping: str | None = None
+    threads: int = 1
+
+    def settings(self) -> dict[str, Any]:
+        """Every choice, as plain values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def _ham10000(name: str, title: str, shares: tuple[float, ...] | None = None) -> Recipe:
+    return Recipe(
+        experiment=name,
+        dataset="ham10000",
+        title=title,
+        model="cnn",
+        rounds=150,
+        batch=32,
+        augment=True,
+        shares=shares,
+        size=1500 if shares else 0,
+    )
+
+
+RECIPES: dict[str, Recipe] = {
+    made.experiment: made
+    for made in (
+        Recipe("adult", "adult", "Income, doctorate or not, by sex", "mlp", 30, 512),
+        Recipe("public_coverage", "public_coverage", "Public health insurance, 50 states, white or not", "mlp", 40, 256),
+        _ham10000("ham10000", "Skin lesions, five age bands, by sex"),
+        *(
+            _ham10000(f"ham10000_{name}", f"Skin lesions, {name[:-1]} {name[-1]}: women's shares "
+                      + ", ".join(f"{share:.0%}".replace("%", " %") for share in shares), shares)
+            for name, shares in SCENARIOS.items()
+        ),
+    )
+}  # fmt: skip
+
+
+def recipe(experiment: str) -> Recipe:
+    """The recipe of an experiment by its name."""
+    if experiment not in RECIPES:
+        raise InputError(
+            f'there is no experiment "{experiment}"; choose one of: {", ".join(RECIPES)}.'
+        )
+    return RECIPES[experiment]

@@ -1,17 +1,23 @@
 """`train`: from a dataset to an experiment of scores."""
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.datasets import People
+    from fairfl_core.experiments import SeedScores
     from fairfl_core.federated.recipes import Recipe
 
 __all__ = ["train"]
@@ -92,8 +98,10 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
         "clients": list(clients),
         "favourable": declared.favourable,
         "notion": declared.notion,
+        "client_rows": _client_rows(people, recipe, clients),
         "dataset": {
             **people.origin,
+            "rows_used": len(recipe.shares) * recipe.size if recipe.shares else len(people),
             "title": declared.title,
             "features": list(declared.features),
             "client": _clients_in_words(recipe, declared.client),
@@ -107,6 +115,14 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
         },
         "versions": {"python": python_version(), **_versions()},
     }
+
+
+def _client_rows(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, int]:
+    """Rows of each client over all three splits."""
+    if recipe.shares:
+        return dict.fromkeys(clients, recipe.size)
+    rows = np.bincount(people.client, minlength=len(clients)).tolist()
+    return dict(zip(clients, rows, strict=True))
 
 
 def _clients_in_words(recipe: "Recipe", declared: str) -> str:
@@ -128,43 +144,55 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _train_all(people: "People", recipe: "Recipe", seeds: list[int], folder: Path) -> list[Any]:
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep TensorFlow's greetings, written past Python, off the screen; errors still rise."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # and what it says later
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _train_all(
+    people: "People", recipe: "Recipe", seeds: list[int], folder: Path
+) -> list["SeedScores"]:
+    """Train seed after seed under one progress bar each."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress
 
-    from fairfl_core.federated.training import Run, train_seed
+    with _silenced():
+        from fairfl_core.federated.training import Run, train_seed
+        from fairfl_core.federated.work import prepare_tensorflow
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.1%}"),
-        TimeRemainingColumn(),
-    )
+        prepare_tensorflow(recipe.threads)
     trained = []
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*_columns(), console=Console(stderr=True)) as progress:
         for seed in seeds:
-            task = progress.add_task(
-                f"{recipe.experiment} seed {seed} round",
-                total=recipe.rounds,
-                loss=0.0,
-                accuracy=0.0,
-            )
+            name = f"{recipe.experiment} seed {seed} round"
+            task = progress.add_task(name, total=recipe.rounds, loss=0.0, accuracy=0.0)
 
             def told(run: Run, task: Any = task) -> None:
                 if run.round:
-                    progress.update(
-                        task,
-                        completed=run.round,
-                        loss=run.loss[-1],
-                        accuracy=run.accuracy[-1],
-                    )
+                    loss, accuracy = run.loss[-1], run.accuracy[-1]
+                    progress.update(task, completed=run.round, loss=loss, accuracy=accuracy)
 
             trained.append(train_seed(people, recipe, seed, folder=folder, told=told))
     return trained
+
+
+def _columns() -> tuple[Any, ...]:
+    from rich import progress
+
+    return (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.1%}"),
+        progress.TimeRemainingColumn(),
+    )

@@ -89,8 +89,8 @@ def _ham10000(name: str, title: str, shares: tuple[float, ...] | None = None) ->
 RECIPES: dict[str, Recipe] = {
     made.experiment: made
     for made in (
-        Recipe("adult", "adult", "Income, doctorate or not, by sex", "mlp", 30, 512),
-        Recipe("public_coverage", "public_coverage", "Public health insurance, 50 states, white or not", "mlp", 40, 256),
+        Recipe("adult", "adult", "Income, doctorate or not, by sex", "mlp", 50, 512),
+        Recipe("public_coverage", "public_coverage", "Public health insurance, 50 states, white or not", "mlp", 100, 256),
         _ham10000("ham10000", "Skin lesions, five age bands, by sex"),
         *(
             _ham10000(f"ham10000_{name}", f"Skin lesions, {name[:-1]} {name[-1]}: women's shares "

@@ -4,6 +4,8 @@ The data are tensors from the start; a call passes row numbers. Every call has t
 (short clients are padded with rows of weight zero), so TensorFlow compiles once.
 """
 
+from contextlib import suppress
+
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
@@ -18,13 +20,15 @@ _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7  # Adam's usual constants, as in Ker
 
 
 def prepare_tensorflow(threads: int) -> None:
-    """Ask for the same answer every time; threads can only be set before the first operation."""
+    """Ask for the same answer every time, and start TensorFlow.
+
+    Threads can only be set before the first operation; later calls leave them as they are.
+    """
     tf.config.experimental.enable_op_determinism()
-    try:
+    with suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
-    except RuntimeError:  # already running, as in a notebook
-        return
+    tf.zeros(())
 
 
 class Work:

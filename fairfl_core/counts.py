@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.files import check_keys, read_json, write_json
-from fairfl_core.names import check_names, coded, declared_names, in_order, listed, positions
+from fairfl_core.names import (
+    as_series,
+    check_names,
+    coded,
+    declared_names,
+    in_order,
+    listed,
+    positions,
+)
 
 if TYPE_CHECKING:  # pandas takes half a second to import and JSON counts do not need it
     import pandas as pd
@@ -150,9 +158,9 @@ class ClientCounts:
         import pandas as pd
 
         columns: dict[str, Any] = {
-            "client": np.asarray(client),
-            "group": np.asarray(group),
-            "label": np.asarray(label),
+            "client": as_series(client).array,
+            "group": as_series(group).array,
+            "label": as_series(label).array,
         }
         score_columns: list[str] | None = None
         if scores is not None:
@@ -162,7 +170,7 @@ class ClientCounts:
             score_columns = [f"score_{i}" for i in range(matrix.shape[1])]
             columns |= {name: matrix[:, i] for i, name in enumerate(score_columns)}
         if prediction is not None:
-            columns["prediction"] = np.asarray(prediction)
+            columns["prediction"] = as_series(prediction).array
         if len({len(column) for column in columns.values()}) > 1:
             raise InputError(
                 "the arrays differ in length; give one entry a person in each of them."

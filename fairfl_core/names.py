@@ -5,14 +5,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_names", "check_names", "coded", "declared_names", "in_order", "listed", "positions"]
+__all__ = [
+    "as_names",
+    "as_series",
+    "check_names",
+    "coded",
+    "declared_names",
+    "in_order",
+    "listed",
+    "positions",
+]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -97,3 +106,10 @@ def as_names(values: "pd.Series[Any]") -> NDArray[Any]:
     """Each row's name as text, the way `coded` reads it."""
     codes, names = coded(values, str(values.name))
     return np.array(names, dtype=object)[codes]
+
+
+def as_series(values: ArrayLike) -> "pd.Series[Any]":
+    """A column from any array or list; a missing value in a list of names stays missing."""
+    import pandas as pd
+
+    return values if isinstance(values, pd.Series) else pd.Series(values)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.files import check_keys, read_json, write_json
-from fairfl_core.names import check_names, coded, listed, positions
+from fairfl_core.names import as_series, check_names, coded, listed, positions
 from fairfl_core.notions import NOTIONS, number_or_none
 from fairfl_core.program import Solution, check_epsilon
 from fairfl_core.regions import REGIONS
@@ -163,7 +163,7 @@ class FairPredictor:
 
     @staticmethod
     def _position(values: ArrayLike, names: tuple[str, ...], what: str) -> NDArray[np.int64]:
-        codes, seen = coded(_series(values), what)
+        codes, seen = coded(as_series(values), what)
         place = positions(seen, names)[codes]
         if (place < 0).any():
             row = int(np.argmax(place < 0))
@@ -284,7 +284,7 @@ def row_draws(row_id: ArrayLike) -> Floats:
     its last bytes poorly), then the upper 53 bits. Simple enough for a client to write again in
     any language. It is no secret: who chooses the ids can choose the answers.
     """
-    text, start, length = _bytes_of(_series(row_id))
+    text, start, length = _bytes_of(as_series(row_id))
     state = np.full(len(start), 0xCBF29CE484222325, dtype=np.uint64)
     for place in range(int(length.max(initial=0))):
         rows = np.flatnonzero(place < length)
@@ -318,9 +318,3 @@ def _bytes_of(
         )
     text = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, np.uint8)
     return text, ends[:-1], length
-
-
-def _series(values: ArrayLike) -> "pd.Series[Any]":
-    import pandas as pd
-
-    return pd.Series(np.asarray(values)) if not isinstance(values, pd.Series) else values

@@ -1,4 +1,4 @@
-"""How much faster is one compiled epoch than rebuilding and fitting a Keras model each time?
+"""How much faster one compiled epoch is than rebuilding and fitting a Keras model each time.
 
 The authors' way: for each client and round, build a Keras model, compile it, set its weights,
 `fit` one epoch. Ours: one compiled epoch over tensors, reused. Same first weights, same rounds,

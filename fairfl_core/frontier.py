@@ -86,8 +86,7 @@ def _program_cells(
         for j in columns if i % 2 == 0 else reversed(columns):
             solution = program.solve(float(overall[j]), float(eps_local))
             gaps = solution.gaps
-            worst = np.nan if gaps.worst is None else gaps.local[gaps.worst]
-            found = (solution.accuracy, gaps.overall, gaps.local_mean, worst)
+            found = (solution.accuracy, gaps.overall, gaps.local_mean, gaps.local_worst)
             for table, value in zip(cells, found, strict=True):
                 table[i, j] = value
             done += 1

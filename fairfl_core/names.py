@@ -112,4 +112,4 @@ def as_series(values: ArrayLike) -> "pd.Series[Any]":
     """A column from any array or list; a missing value in a list of names stays missing."""
     import pandas as pd
 
-    return values if isinstance(values, pd.Series) else pd.Series(values)  # type: ignore[arg-type]
+    return values if isinstance(values, pd.Series) else pd.Series(values)

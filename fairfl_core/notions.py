@@ -115,6 +115,11 @@ class Gaps:
         return float(defined.mean()) if defined.size else float("nan")
 
     @property
+    def local_worst(self) -> float:
+        """The largest of the clients' gaps."""
+        return float(np.fmax.reduce(self.local))
+
+    @property
     def worst(self) -> int | None:
         """Position of the client with the largest gap; None if no client has one."""
         return None if np.isnan(self.local).all() else int(np.nanargmax(self.local))
@@ -126,8 +131,9 @@ def gaps(answered: Floats, people: Floats) -> Gaps:
     The global rates pool clients with the weights p_ac^y / alpha_a^y (eo, eop) or u_ac / u_a
     (sp), which is the same as adding up people.
     """
-    overall = _spread(answered.sum(axis=0), people.sum(axis=0))
-    return Gaps(float(overall), _spread(answered, people))
+    everyone = (np.concatenate([part.sum(axis=0)[None], part]) for part in (answered, people))
+    spread = _spread(*everyone)
+    return Gaps(float(spread[0]), spread[1:])
 
 
 def _spread(answered: Floats, people: Floats) -> Floats:

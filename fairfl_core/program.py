@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 EpsLocal = float | Sequence[float] | Floats | Mapping[str, float]
 
 _TOLERANCE = 1e-9  # of HiGHS, primal and dual; its default 1e-7 is what we promise to users
-_GLOBAL = -1  # the scope of a global row; a local row's scope is its client's position
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +149,7 @@ class FairnessProgram:
         # for two clients and for two thousand.
         self._unit = counts.n / (len(counts.clients) * len(counts.groups))
         self._not_assessable = not_assessable(self.notion, counts)
+        self._reached = self.region.reached(counts.table)
         self._lock = threading.Lock()
         self._build()
 
@@ -161,7 +161,12 @@ class FairnessProgram:
         matrix = sparse.vstack([rows, mixing]).tocsr()
         gap_rows, all_rows = rows.shape[0], matrix.shape[0]
         columns = matrix.shape[1]
-        self._scope, self._rate = scope, rate
+        self._scope = scope
+        self._names = [
+            ("global" if where < 0 else f"local {self.counts.clients[where]}")
+            + f": {self.notion.rates[which]}"
+            for where, which in zip(scope, rate, strict=True)
+        ]
         self._rows = np.arange(gap_rows, dtype=np.int32)
         lp = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = columns, all_rows
@@ -186,7 +191,10 @@ class FairnessProgram:
         self._highs.passModel(lp)
 
     def _gap_rows(self) -> tuple[sparse.csr_array, NDArray[np.int64], NDArray[np.int64], int]:
-        """Global rows first, then each client's: matrix, scope, rate, number of level columns."""
+        """Global rows first, then each client's: matrix, scope, rate, number of level columns.
+
+        A row's scope is its client's position, or -1 for a global row.
+        """
         clients, groups, rules, rates = self._answered.shape
         scoped = np.concatenate([self._people.sum(axis=0)[None], self._people])  # scope + 1 first
         there = scoped > 0
@@ -262,7 +270,7 @@ class FairnessProgram:
             self._highs.changeRowsBounds(len(self._rows), self._rows, lower, tolerance)
             values, duals = self._run()
         beta = values[: self._correct.size].reshape(self._correct.shape)
-        beta = self.region.settle(beta, self.counts.table)
+        beta = self.region.settle(beta, self._reached)
         # A row's dual is d(-objective)/d(bound). Two groups: both bounds move with epsilon.
         # Levels: only the upper one does, and its dual is the negative part.
         duals = duals[: len(self._rows)]
@@ -283,7 +291,7 @@ class FairnessProgram:
             beta=beta,
             price_global=float(priced[0]),
             price_local=priced[1:],
-            binding=self._named(np.flatnonzero(price > 1e-9)),
+            binding=tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(price > 1e-9))),
             not_assessable=self._not_assessable,
         )
 
@@ -301,14 +309,6 @@ class FairnessProgram:
         raise SolveError(
             f"HiGHS ended without an optimum ({reason}); the program is always feasible, so "
             "please report this with the counts."
-        )
-
-    def _named(self, rows: NDArray[np.int64]) -> tuple[str, ...]:
-        named = dict.fromkeys((int(self._scope[row]), int(self._rate[row])) for row in rows)
-        return tuple(
-            ("global" if scope == _GLOBAL else f"local {self.counts.clients[scope]}")
-            + f": {self.notion.rates[rate]}"
-            for scope, rate in named
         )
 
 

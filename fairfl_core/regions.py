@@ -78,16 +78,17 @@ class Region:
         """Pr(answer k | model says j) in each cell: shape (clients, groups, labels, labels)."""
         return np.einsum("cap,pjk->cajk", beta, self.response, optimize=True)
 
-    def settle(self, beta: Floats, table: NDArray[Any]) -> Floats:
+    def reached(self, table: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rules any row of the cell falls under: shape (clients, groups, rules)."""
+        rows = table.sum(axis=2) if self.blocks > 1 else table.sum(axis=(2, 3))[..., None]
+        return (rows > 0)[..., self.block]
+
+    def settle(self, beta: Floats, reached: NDArray[np.bool_]) -> Floats:
         """Clean solver output: weights in [0, 1] that sum to one in each block.
 
         A block that no row of the cell falls into keeps the model's answer: the data says
         nothing about it, and the people to come should not be changed for nothing.
         """
         beta = np.clip(beta, 0.0, 1.0)
-        member = np.eye(self.blocks)[self.block]  # (rules, blocks)
-        beta = beta / np.maximum(beta @ member, 1e-12)[..., self.block]
-        reached = (
-            table.sum(axis=2) > 0 if self.blocks > 1 else table.sum(axis=(2, 3))[..., None] > 0
-        )
-        return np.where(reached[..., self.block], beta, self.keep.astype(float))
+        total = beta @ np.eye(self.blocks)[self.block]  # (clients, groups, blocks)
+        return np.where(reached, beta / np.maximum(total, 1e-12)[..., self.block], self.keep)

@@ -54,9 +54,9 @@ def draw_clients(
     """
     groups = np.asarray(group)
     units = np.arange(len(groups)) if unit is None else np.asarray(unit)
-    first = np.array([round(share * size) for share in shares])
-    if size < 1 or (first < 0).any() or (first > size).any():
+    if size < 1 or not all(0 <= share <= 1 for share in shares):
         raise InputError("shares must lie between 0 and 1, and a client needs at least one row.")
+    first = np.array([round(share * size) for share in shares], int)
     rng = np.random.default_rng(seed)
     drawn = np.full(len(groups), -1, np.int16)
     for code, wanted in enumerate((first, size - first)):

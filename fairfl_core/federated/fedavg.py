@@ -7,8 +7,9 @@ import numpy as np
 
 from fairfl_core.errors import InputError
 from fairfl_core.federated.method import Method, Reply, State, Turn, Worker
+from fairfl_core.federated.recipes import Recipe
 
-__all__ = ["FedAvg"]
+__all__ = ["FedAvg", "from_recipe"]
 
 
 @dataclass(frozen=True)
@@ -37,3 +38,8 @@ class FedAvg(Method):
         )
         mean = sum(w * reply.theta.astype(float) for w, reply in zip(omega, replies, strict=True))
         return State(np.asarray(mean, np.float32), state.memory)
+
+
+def from_recipe(recipe: Recipe) -> FedAvg:
+    """FedAvg as a recipe wants it."""
+    return FedAvg(recipe.weighting, recipe.epochs)

@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from fairfl_core.datasets import People
 from fairfl_core.errors import InputError
 from fairfl_core.experiments import SeedScores
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, Federation, federate
-from fairfl_core.federated.fedavg import FedAvg
 from fairfl_core.federated.method import Method, State, Turn
 from fairfl_core.federated.recipes import Recipe
 from fairfl_core.federated.work import Work, prepare_tensorflow
@@ -49,15 +49,16 @@ class Run:
 
 
 def method_of(recipe: Recipe) -> Method:
-    """The method a recipe names."""
-    methods: dict[str, Callable[[], Method]] = {
-        "fedavg": lambda: FedAvg(recipe.weighting, recipe.epochs),
-    }
-    if recipe.method not in methods:
+    """The method a recipe names: `from_recipe` of the file of that name beside this one."""
+    room = __name__.rpartition(".")[0]
+    try:
+        made: Method = import_module(f"{room}.{recipe.method}").from_recipe(recipe)
+    except (ModuleNotFoundError, AttributeError) as error:
         raise InputError(
-            f'there is no method "{recipe.method}"; choose one of: {", ".join(methods)}.'
-        )
-    return methods[recipe.method]()
+            f'there is no method "{recipe.method}"; a method is a file in fairfl_core/federated '
+            "with a function from_recipe, such as fedavg."
+        ) from error
+    return made
 
 
 def train_seed(
@@ -180,7 +181,7 @@ def _save(path: Path, run: Run, mark: str) -> None:
 
 def _resumed(path: Path, mark: str, rounds: int) -> Run:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         memory = {
             name.removeprefix("memory/"): value

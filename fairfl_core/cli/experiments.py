@@ -52,40 +52,32 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="Experiments (FedAvg on test, mean and spread over seeds)")
-    for heading, justify in (
-        ("experiment", "left"),
-        ("notion", "left"),
-        ("rows", "right"),
-        ("clients", "right"),
-        ("seeds", "right"),
-        ("size", "right"),
-        ("sha256", "left"),
-        ("accuracy", "right"),
-        ("balanced", "right"),
-    ):
-        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(
-            row["name"],
-            row["notion"],
-            f"{row['rows']:,}",
-            str(row["clients"]),
-            str(row["seeds"]),
-            f"{row['bytes'] / 1e6:.1f} MB",
-            row["sha256"][:8],
-            _percent(row["test_accuracy"]),
-            _percent(row["test_balanced_accuracy"]),
+    """One line each, then what each is; plain text, so that a pipe sees it whole."""
+    form = "{:<19}{:>10}{:>8}{:>6}{:>8}  {:<8}{:>12}{:>12}"
+    typer.echo("FedAvg on test rows: mean and spread over seeds, in per cent.\n")
+    typer.echo(
+        form.format(
+            "experiment", "rows", "clients", "seeds", "size", "sha256", "accuracy", "balanced"
         )
-    console = Console()
-    console.print(table)
+    )
     for row in rows:
-        note = "" if row["sample"] == "all rows" else f" ({row['sample']})"
-        console.print(f"{row['name']}: {row['title']}{note}", highlight=False, soft_wrap=True)
+        typer.echo(
+            form.format(
+                row["name"],
+                f"{row['rows']:,}",
+                row["clients"],
+                row["seeds"],
+                f"{row['bytes'] / 1e6:.1f} MB",
+                row["sha256"][:8],
+                _percent(row["test_accuracy"]),
+                _percent(row["test_balanced_accuracy"]),
+            )
+        )
+    typer.echo("")
+    for row in rows:
+        note = "" if row["sample"] == "all rows" else f"; {row['sample']}"
+        typer.echo(f"{row['name']}: {row['title']} ({row['notion']}{note})")
 
 
 def _percent(value: dict[str, float]) -> str:
-    return f"{value['mean'] * 100:.1f} ± {value['spread'] * 100:.1f} %"
+    return f"{value['mean'] * 100:.1f} ± {value['spread'] * 100:.1f}"

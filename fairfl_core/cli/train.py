@@ -77,8 +77,8 @@ def seeds_from(text: str) -> list[int]:
     seeds: list[int] = []
     try:
         for part in text.split(","):
-            first, _, last = part.partition("-")
-            seeds += range(int(first), int(last or first) + 1)
+            first, dash, last = part.partition("-")
+            seeds += range(int(first), int(last if dash else first) + 1)
     except ValueError as error:
         raise InputError(f'--seeds "{text}" is not like 0-9 or 0,3,5.') from error
     if not seeds:
@@ -110,8 +110,7 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
         },
         "training": {
             **recipe.settings(),
-            "optimiser": "Adam (beta 0.9, 0.999), re-created each round",
-            "round_choice": "least pooled validation loss",
+            **recipe.in_words(),
         },
         "versions": {"python": python_version(), **_versions()},
     }

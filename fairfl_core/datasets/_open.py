@@ -65,7 +65,7 @@ def _find(dataset: Dataset, source: str | Path | None) -> tuple[Path, Form]:
             return folder, form
     if dataset.fetch is None:
         raise InputError(
-            f"{dataset.forms[0].files and _listed(dataset.forms[0])}: not found; "
+            f"{_listed(dataset.forms[0])}: not found; "
             f"{dataset.where}, then give its folder with --source PATH or FAIRFL_DATA."
         )
     cache.mkdir(parents=True, exist_ok=True)

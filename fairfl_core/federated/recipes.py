@@ -8,6 +8,18 @@ from fairfl_core.scenarios import SCENARIOS
 
 __all__ = ["RECIPES", "Recipe", "recipe"]
 
+_NETWORKS = {
+    "mlp": "dense 64 and 32 with ReLU, softmax",
+    "cnn": (
+        "3 x 3 convolutions of 32, 64 and 128 filters without padding, with ReLU, 2 x 2 maximum "
+        "pooling after the first two, global average pooling, dense 128 and 32 with ReLU, softmax"
+    ),
+}
+_SCALING = {
+    "mlp": "quantities standardised on all clients' training rows, categories as one-hots",
+    "cnn": "pixels standardised for each colour on all clients' training rows",
+}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -69,6 +81,25 @@ class Recipe:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
+        }
+
+    def in_words(self) -> dict[str, str]:
+        """What the settings mean, for the manifest."""
+        seen = [name for name in ("group", "client") if getattr(self, f"{name}_input")]
+        return {
+            "network": _NETWORKS[self.model],
+            "first_weights": "Glorot uniform, biases zero",
+            "loss": "cross-entropy",
+            "optimiser": "Adam (0.9, 0.999, 1e-7), re-created each round",
+            "round_choice": "least pooled validation loss",
+            "inputs": _SCALING[self.model]
+            + (f"; {' and '.join(seen)} as one-hots, joined before the dense layers" * bool(seen)),
+            "augmentation": (
+                "one of the eight mirrorings and quarter turns, contrast by up to a tenth, "
+                "brightness by up to half a standard deviation, anew each time"
+                if self.augment
+                else "none"
+            ),
         }
 
 

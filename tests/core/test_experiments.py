@@ -129,7 +129,7 @@ def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
     with pytest.raises(InputError, match="no seed 0 with split 'training'"):
         made.counts(0, "training")
     (tmp_path / "tiny" / "manifest.json").write_text("{}")
-    with pytest.raises(InputError, match="not a manifest"):
+    with pytest.raises(InputError, match="not a whole manifest"):
         experiments.open("tiny", tmp_path)
 
 

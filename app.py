@@ -2,5 +2,10 @@
 
 import streamlit as st
 
-st.set_page_config(page_title="fairfl", page_icon="⚖️", layout="wide")
-st.navigation([st.Page("pages/coming.py", title="What is to come")]).run()
+st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️", layout="wide")
+st.navigation(
+    [
+        st.Page("pages/explore.py", title="Explore", default=True),
+        st.Page("pages/learn.py", title="Learn"),
+    ]
+).run()

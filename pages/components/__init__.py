@@ -1,0 +1,1 @@
+"""What pages share: controls, results, figures, words, parts, report."""

@@ -1,0 +1,250 @@
+"""The widgets that pages share; each takes its value from `state` and gives it back."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from fairfl_core import experiments
+from fairfl_core.notions import NOTIONS
+from fairfl_core.regions import REGIONS
+from pages.components import state, words
+from pages.components.results import GRID, Choice, experiment_of
+
+__all__ = [
+    "NO_LIMIT", "PRESETS", "START", "epsilon_control", "epsilons", "large_type", "move_to",
+    "own_epsilons", "preset_buttons", "set_own_epsilon", "sidebar",
+]  # fmt: skip
+
+NO_LIMIT = 1.0
+START = {"eps_global": 0.01, "eps_local": 0.05}
+PRESETS = {
+    "No limit": (NO_LIMIT, NO_LIMIT),
+    "Local only": (NO_LIMIT, 0.01),
+    "Global only": (0.01, NO_LIMIT),
+    "Both at 0.01": (0.01, 0.01),
+}
+ALL = "all"
+
+
+# -------------------------------------------------------------------- sidebar
+
+
+def sidebar() -> Choice:
+    """Which experiment, notion, region and seed: the same on every page."""
+    with st.sidebar:
+        name = _select(
+            "experiment",
+            "Experiment",
+            experiments.list_experiments(),
+            lambda each: experiment_of(each).manifest["title"],
+            after=_another_experiment,
+        )
+        experiment = experiment_of(name)
+        st.caption(_about(experiment))
+        paper = experiment.notion
+        notion = _select(
+            "notion",
+            "Fairness notion",
+            NOTIONS,
+            lambda each: words.NOTIONS[each][0] + (" (the paper's)" if each == paper else ""),
+            start=paper,
+        )
+        st.caption(words.NOTIONS[notion][1].format(favourable=words.plain(experiment.favourable)))
+        region = _select(
+            "region",
+            "Region",
+            ("kernel",) if notion == "eo-full" else REGIONS,
+            lambda each: words.REGIONS[each][0],
+            explain="What the lottery may mix. On the fitted people a larger region is never worse.",
+        )
+        st.caption(words.REGIONS[region][1])
+        runs = len(experiment.seeds)
+        seed = _select(
+            "seed",
+            "Seed",
+            [ALL, *map(str, experiment.seeds)],
+            lambda each: f"all {runs} runs (mean)" if each == ALL else f"run {each}",
+            explain="Each run splits the people anew, trains anew and is solved on its own.",
+        )
+        large = state.get("large", False, lambda text: text == "True")
+        st.toggle(
+            "Large type",
+            key=state.take_from("large", large),
+            on_change=state.give_back,
+            args=("large",),
+            help="For a lecture hall.",
+        )
+    if large:
+        st.html("<style>html { font-size: 20px; }</style>")
+    state.write_link(
+        {"experiment": name, "notion": notion, "region": region, "seed": seed, "large": large}
+    )
+    chosen = experiment.seeds if seed == ALL else (int(seed),)
+    return Choice(name, notion, region, tuple(chosen))
+
+
+def _select(
+    name: str,
+    label: str,
+    options: Sequence[str],
+    words_for: Callable[[str], str],
+    *,
+    start: str | None = None,
+    explain: str | None = None,
+    after: Callable[[], None] | None = None,
+) -> str:
+    """A select box over names; a value that is no option any more falls back to the start."""
+    value = state.get(name, start or options[0])
+    if value not in options:
+        value = start if start in options else options[0]
+        state.put(name, value)
+
+    def moved() -> None:
+        state.give_back(name)
+        if after:
+            after()
+
+    st.selectbox(
+        label,
+        options,
+        format_func=words_for,
+        key=state.take_from(name, value),
+        on_change=moved,
+        help=explain,
+    )
+    return value
+
+
+def _about(experiment: experiments.Experiment) -> str:
+    dataset = experiment.manifest["dataset"]
+    return words.plain(
+        f"{words.count(dataset['rows_used'])} people in {len(experiment.clients)} clients; "
+        f"{dataset['sample']}. Groups: {', '.join(experiment.groups)}.",
+        longest=200,
+    )
+
+
+def _another_experiment() -> None:
+    """Its own notion, all its seeds, no client's own epsilon, nothing pinned."""
+    state.put("notion", experiment_of(state.get("experiment", "")).notion)
+    state.put("seed", ALL)
+    state.put("own", "")
+    state.put("pinned", "")
+
+
+def large_type() -> bool:
+    """Whether letters are to be large."""
+    return bool(state.get("large", False))
+
+
+# -------------------------------------------------------------------- epsilons
+
+
+def epsilons() -> tuple[float, float]:
+    """Two tolerances, each by a slider and by an exact number."""
+    left, right = st.columns(2)
+    with left:
+        eps_global = epsilon_control(
+            "eps_global", "Gap allowed overall, ε0", "Between groups, all clients together."
+        )
+    with right:
+        eps_local = epsilon_control(
+            "eps_local", "Gap allowed inside each client, εc", "Between groups, in every client."
+        )
+    state.write_link({"eps_global": f"{eps_global:g}", "eps_local": f"{eps_local:g}"})
+    return eps_global, eps_local
+
+
+def epsilon_control(name: str, label: str, meaning: str, start: float | None = None) -> float:
+    """A slider that is fine near zero, and a number beside it for any other value."""
+    value = state.get(name, START.get(name, NO_LIMIT) if start is None else start, _tolerance)
+    options = [*GRID, NO_LIMIT]
+    nearest = min(options, key=lambda option: abs(option - value))
+    slider, number = st.columns([3, 1], vertical_alignment="bottom")
+    slider.select_slider(
+        label,
+        options,
+        format_func=words.epsilon,
+        key=state.take_from(f"{name}_slider", nearest),
+        help=meaning,
+        on_change=lambda: state.put(name, st.session_state[f"widget_{name}_slider"]),
+    )
+    number.number_input(
+        f"{label}, as a number",
+        0.0,
+        1.0,
+        step=0.005,
+        format="%.4g",
+        key=state.take_from(name, value),
+        on_change=state.give_back,
+        args=(name,),
+        label_visibility="collapsed",
+    )
+    return value
+
+
+def _tolerance(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
+
+
+def preset_buttons() -> None:
+    """Common settings at one click, and the way back."""
+    with st.container(horizontal=True):
+        for name, pair in PRESETS.items():
+            st.button(name, on_click=_set, args=pair, key=f"preset-{name}")
+        st.button("Reset", on_click=_reset, key="preset-reset", type="tertiary")
+
+
+def _set(eps_global: float, eps_local: float) -> None:
+    state.put("eps_global", eps_global)
+    state.put("eps_local", eps_local)
+
+
+def _reset() -> None:
+    _set(**START)
+    state.put("own", "")
+
+
+def move_to(chart: str) -> Callable[[], None]:
+    """A callback that takes the clicked cell of a heat map as the new tolerances."""
+
+    def moved() -> None:
+        picked = [
+            mark for mark in st.session_state[chart].selection.points if "customdata" in mark
+        ]
+        if picked:
+            overall, local = np.ravel(picked[-1]["customdata"])[:2]
+            _set(float(overall), float(local))
+
+    return moved
+
+
+# -------------------------------------------------------------------- clients' own epsilons
+
+
+def own_epsilons(clients: Sequence[str]) -> dict[str, float]:
+    """The epsilons that single clients were given; kept as text ``NM=0.05;TX=0.1``."""
+    found: dict[str, float] = {}
+    text = state.get("own", "")
+    for piece in text.split(";"):
+        name, _, value = piece.rpartition("=")
+        if name in clients:
+            try:
+                found[name] = _tolerance(value)
+            except ValueError:
+                continue
+    state.write_link({"own": text})
+    return found
+
+
+def set_own_epsilon(clients: Sequence[str], name: str, value: float | None) -> None:
+    """Give one client its own epsilon, or (None) take it back."""
+    own = own_epsilons(clients)
+    own.pop(name, None)
+    if value is not None:
+        own[name] = value
+    state.put("own", ";".join(f"{client}={epsilon:g}" for client, epsilon in own.items()))

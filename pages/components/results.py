@@ -1,0 +1,91 @@
+"""The way from a choice to results: the core's functions behind bounded caches.
+
+Programs and counts are the same for every visitor and never change, so they are shared; a
+`FairnessProgram` may be solved from several sessions at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from fairfl_core import experiments
+from fairfl_core.counts import ClientCounts
+from fairfl_core.experiments import Experiment
+from fairfl_core.frontier import Frontier, frontier
+from fairfl_core.program import FairnessProgram
+from fairfl_core.study import Study, run_study
+
+__all__ = ["GRID", "Choice", "counts_of", "experiment_of", "heat_of", "study_of"]
+
+# Fine near zero, where fairness begins to cost. The paper's six values are among them.
+GRID = (
+    0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1, 0.115, 0.13,
+    0.15, 0.175, 0.2, 0.225, 0.25, 0.3,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the sidebar says: which experiment, seen how, over which seeds."""
+
+    experiment: str
+    notion: str
+    region: str
+    seeds: tuple[int, ...]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def experiment_of(name: str) -> Experiment:
+    """An experiment, its hash checked once."""
+    return experiments.open(name)
+
+
+@st.cache_resource(max_entries=400, show_spinner=False)
+def counts_of(name: str, seed: int, split: str) -> ClientCounts:
+    """Counts of one seed and split."""
+    return experiment_of(name).counts(seed, split)
+
+
+@st.cache_resource(max_entries=240, show_spinner=False)
+def _program(name: str, notion: str, region: str, seed: int) -> FairnessProgram:
+    return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
+
+
+def study_of(
+    choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
+) -> Study:
+    """Solve for every seed and judge on validation and test; `own` are clients' own epsilons."""
+    name = choice.experiment
+    programs = [(s, _program(name, choice.notion, choice.region, s)) for s in choice.seeds]
+    clients = programs[0][1].counts.clients
+    by_client = dict.fromkeys(clients, eps_local) | dict(own)
+    unseen = [counts_of(name, seed, "test") for seed in choice.seeds]
+    return run_study(programs, unseen, eps_global, by_client)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def heat_of(
+    choice: Choice,
+    grid: tuple[float, ...] = GRID,
+    _progress: Callable[[float], None] | None = None,
+) -> Frontier:
+    """Accuracy and gaps over the grid on validation, mean over seeds."""
+    found = []
+    for place, seed in enumerate(choice.seeds):
+        program = _program(choice.experiment, choice.notion, choice.region, seed)
+
+        def told(done: int, total: int, place: int = place) -> None:
+            if _progress:
+                _progress((place + done / total) / len(choice.seeds))
+
+        found.append(
+            frontier(
+                program.counts, choice.notion, choice.region, eps_local=grid, eps_global=grid,
+                program=program, progress=told,
+            )
+        )  # fmt: skip
+    tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
+    means = {name: np.mean([getattr(each, name) for each in found], axis=0) for name in tables}
+    return Frontier(found[0].eps_local, found[0].eps_global, **means)

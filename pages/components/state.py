@@ -1,0 +1,71 @@
+"""What the visitor has set: kept over pages, and written into the address bar.
+
+Streamlit forgets a widget when its page is left. So values live here, in one dictionary of the
+session; a widget takes its value from it and gives it back when moved. A fresh session reads the
+address bar first, so that a copied link reopens the same view.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+__all__ = ["get", "give_back", "link_of", "put", "take_from", "write_link"]
+
+_KEY = "kept"
+
+
+def _kept() -> dict[str, Any]:
+    return st.session_state.setdefault(_KEY, {})
+
+
+def get(name: str, start: Any, read: Callable[[str], Any] = str) -> Any:
+    """The value of a setting: as kept, else from the link, else `start`.
+
+    `read` turns the link's text into a value and raises ValueError for one that is none.
+    """
+    kept = _kept()
+    if name not in kept:
+        kept[name] = start
+        if name in st.query_params:
+            try:
+                kept[name] = read(st.query_params[name])
+            except ValueError:
+                pass  # an old or mistyped link: the start value stands
+    return kept[name]
+
+
+def put(name: str, value: Any) -> None:
+    """Change a setting (from a callback, before widgets are made)."""
+    _kept()[name] = value
+
+
+def take_from(name: str, value: Any) -> str:
+    """Set the widget of a setting to its value; returns the widget's key."""
+    key = f"widget_{name}"
+    st.session_state[key] = value
+    return key
+
+
+def give_back(name: str) -> None:
+    """A widget was moved: keep its value."""
+    _kept()[name] = st.session_state[f"widget_{name}"]
+
+
+def link_of(settings: dict[str, Any]) -> dict[str, str]:
+    """Settings as query parameters: short, and none for what is not set."""
+    return {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in settings.items()
+        if value not in (None, "", False)
+    }
+
+
+def write_link(settings: dict[str, Any]) -> None:
+    """Put these settings into the address bar, beside those already there."""
+    for name, text in link_of(settings).items():
+        if st.query_params.get(name) != text:
+            st.query_params[name] = text
+    for name, value in settings.items():
+        if value in (None, "", False) and name in st.query_params:
+            del st.query_params[name]

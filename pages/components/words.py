@@ -1,0 +1,148 @@
+"""From results to sentences and formatted numbers. No computation beyond choosing words."""
+
+import re
+
+import numpy as np
+
+from fairfl_core.study import Study
+
+__all__ = [
+    "NOTIONS", "REGIONS", "count", "epsilon", "gap", "headline", "percent", "plain", "points",
+    "price_sentences", "sure", "worst_client",
+]  # fmt: skip
+
+NOTIONS = {
+    "sp": (
+        "Statistical parity",
+        "Every group gets each answer equally often, whatever is true of them.",
+    ),
+    "eop": (
+        "Equal opportunity",
+        "Among people who truly are “{favourable}”, every group is recognised equally often.",
+    ),
+    "eo": (
+        "Equalized odds",
+        "For each true answer, every group is recognised equally often.",
+    ),
+    "eo-full": (
+        "Equalized odds, all errors",
+        "For each true answer, every group gets each answer, right or wrong, equally often.",
+    ),
+}
+REGIONS = {
+    "simplex": (
+        "simplex (the paper's)",
+        "The lottery keeps the model's answer or gives a fixed one.",
+    ),
+    "kernel": (
+        "kernel (more freedom)",
+        "The lottery may look at the model's answer before it gives another.",
+    ),
+}
+
+
+def plain(text: str, longest: int = 60) -> str:
+    """Names are text: nothing in them is taken as Markdown or HTML, and none is endless."""
+    text = " ".join(str(text).split())
+    text = text if len(text) <= longest else text[: longest - 1] + "…"
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])", r"\\\1", text)
+
+
+def percent(share: float) -> str:
+    """A share with one decimal."""
+    return "–" if np.isnan(share) else f"{100 * share:.1f} %"
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points."""
+    size = abs(100 * difference)
+    digits = 1 if size >= 0.95 else 2
+    return f"{size:.{digits}f} points"
+
+
+def gap(value: float) -> str:
+    """A gap with three decimals."""
+    return "none" if np.isnan(value) else f"{value:.3f}"
+
+
+def count(n: float) -> str:
+    """A number of people with thousands separators."""
+    return f"{n:,.0f}"
+
+
+def epsilon(value: float) -> str:
+    """A tolerance; 1 asks for nothing."""
+    return "no limit" if value >= 1 else f"{value:.4f}".rstrip("0").ljust(4, "0")
+
+
+def worst_client(study: Study) -> int | None:
+    """Position of the client with the largest gap on unseen people (else on the fitted)."""
+    gaps = study.client_mean(lambda e: e.gaps.local, unseen=study.has_held_out)
+    return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
+
+
+def headline(study: Study) -> str:
+    """The page in one sentence: what it costs, what is left, who is worst off."""
+    unseen = study.has_held_out
+    after = study.over(lambda e: e.accuracy, unseen=unseen).mean
+    before = study.over(lambda e: e.before.accuracy, unseen=unseen).mean
+    overall = study.over(lambda e: e.gaps.overall, unseen=unseen).mean
+    solution = study.first.solution
+    asked = _asked(solution.eps_global, solution.eps_local)
+    cost = before - after
+    verb = "costs" if cost >= 0 else "gains"
+    worst = worst_client(study)
+    last = "no client can be compared"
+    if worst is not None:
+        name = solution.counts.clients[worst]
+        n = study.client_mean(lambda e: e.counts.n_client.astype(float), unseen=unseen)[worst]
+        local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
+        last = f"worst client **{plain(name)}** (gap {gap(local)}, n = {count(n)})"
+    people = "unseen people" if unseen else "the people it was fitted on"
+    return (
+        f"{asked} {verb} **{points(cost)}** of accuracy on {people}: "
+        f"{percent(before)} → **{percent(after)}**; overall gap {gap(overall)}, {last}."
+    )
+
+
+def _asked(eps_global: float, eps_local: np.ndarray) -> str:
+    low, high = float(eps_local.min()), float(eps_local.max())
+    inside = f"at most {epsilon(high)}" if low == high else f"{epsilon(low)} to {epsilon(high)}"
+    if eps_global >= 1 and low >= 1:
+        return "No limit on unfairness"
+    if eps_global >= 1:
+        return f"Allowing a gap of {inside} inside every client"
+    if low >= 1:
+        return f"Allowing a gap of at most {epsilon(eps_global)} overall"
+    return f"Allowing a gap of {inside} inside every client and {epsilon(eps_global)} overall"
+
+
+def sure(value: float, low: float, high: float, floor: float, n: float) -> str:
+    """How sure a client's gap is, in words."""
+    if np.isnan(value):
+        return "nobody to compare"
+    said = f"between {gap(low)} and {gap(high)}, on {count(n)} people"
+    return f"{said}: too few to tell" if value <= floor else said
+
+
+def price_sentences(study: Study, most: int = 3) -> list[str]:
+    """What one more hundredth of tolerance buys, dearest clients first."""
+    clients = study.first.solution.counts.clients
+    said = []
+    if study.price_global > 1e-7:
+        said.append(
+            f"One more hundredth of overall tolerance buys {_bought(study.price_global)} points."
+        )
+    order = np.argsort(-study.price_local)
+    said += [
+        f"One more hundredth of local tolerance in **{plain(clients[c])}** buys "
+        f"{_bought(study.price_local[c])} points."
+        for c in order[:most]
+        if study.price_local[c] > 1e-7
+    ]
+    return said or ["Nothing binds here: more tolerance would buy no accuracy."]
+
+
+def _bought(price: float) -> str:
+    # d accuracy / d epsilon is points per hundredth: both are hundredths.
+    return f"{price:.2f}" if price >= 0.005 else "less than 0.01"

@@ -1,0 +1,285 @@
+"""Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from fairfl_core.study import Study
+from pages.components import controls, figures, state, words
+from pages.components.parts import chart, part
+from pages.components.results import Choice, heat_of, study_of
+
+HEAT = "explore-heat"
+ORDERS = {
+    "largest gap after": lambda t: -t["after"],
+    "largest gap before": lambda t: -t["before"],
+    "largest client": lambda t: -t["n"],
+    "dearest": lambda t: -t["price"],
+    "name": None,
+}
+
+
+def page() -> None:
+    """Lay the page out, top to bottom."""
+    choice = controls.sidebar()
+    _welcome()
+    _live(choice)
+
+
+def _welcome() -> None:
+    if state.get("welcome", "yes") == "yes":
+        line, away = st.columns([12, 1], vertical_alignment="center")
+        line.page_link("pages/learn.py", label="New here? Start with the lesson (5 min)")
+        away.button("✕", key="welcome-away", help="Do not show this line", type="tertiary",
+                    on_click=lambda: state.put("welcome", "no"))  # fmt: skip
+
+
+@st.fragment
+def _live(choice: Choice) -> None:
+    """All that follows a slider: only this is re-run when one moves."""
+    place = st.container()
+    eps_global, eps_local = controls.epsilons()
+    controls.preset_buttons()
+    clients = study_clients(choice)
+    own = controls.own_epsilons(clients)
+    study = study_of(choice, eps_global, eps_local, tuple(own.items()))
+    with place, part("The headline"):
+        st.markdown(f"#### {words.headline(study)}")
+    with part("The summary"):
+        _metrics(study)
+    here = (eps_global, eps_local)
+    left, right = st.columns([3, 2], gap="large")
+    with left, part("The map"):
+        _map(choice, here)
+    with right, part("The comparison of asked, reached and unseen"):
+        _three_numbers(study)
+        _prices(study, own)
+        _pin(choice, study, here)
+    with part("The clients' gaps"):
+        _clients(study)
+
+
+def study_clients(choice: Choice) -> tuple[str, ...]:
+    """Names of the chosen experiment's clients."""
+    from pages.components.results import experiment_of
+
+    return experiment_of(choice.experiment).clients
+
+
+def _metrics(study: Study) -> None:
+    unseen = study.has_held_out
+    after = study.over(lambda e: e.accuracy, unseen=unseen)
+    before = study.over(lambda e: e.before.accuracy, unseen=unseen).mean
+    overall = study.over(lambda e: e.gaps.overall, unseen=unseen)
+    overall_before = study.over(lambda e: e.before.gaps.overall, unseen=unseen).mean
+    worst = words.worst_client(study)
+    changed = study.client_mean(lambda e: e.changed, unseen=unseen)
+    groups = study.first.solution.counts.groups
+    cells = st.columns(4)
+    cells[0].metric(
+        "Accuracy, unseen people" if unseen else "Accuracy",
+        words.percent(after.mean),
+        f"{100 * (after.mean - before):+.2f} points against FedAvg",
+        border=True,
+    )
+    cells[1].metric(
+        "Overall gap",
+        words.gap(overall.mean),
+        f"was {words.gap(overall_before)}",
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+    )
+    if worst is None:
+        cells[2].metric("Worst client", "none to compare", border=True)
+    else:
+        local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
+        local_before = study.client_mean(lambda e: e.before.gaps.local, unseen=unseen)[worst]
+        name = words.plain(study.first.solution.counts.clients[worst], 24)
+        cells[2].metric(
+            f"Worst client: {name}",
+            words.gap(local),
+            f"was {words.gap(local_before)}",
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+        )
+    shares = [
+        f"{words.percent(share)} {words.plain(group, 18)}"
+        for group, share in zip(groups, changed, strict=True)
+    ]
+    total = study.over(
+        lambda e: float((e.changed * e.counts.table.sum(axis=(0, 2, 3))).sum() / e.counts.n),
+        unseen=unseen,
+    )
+    cells[3].metric(
+        "People whose answer changes",
+        words.percent(total.mean),
+        " · ".join(shares),
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+    )
+
+
+def _map(choice: Choice, here: tuple[float, float]) -> None:
+    bar = st.empty()
+    found = heat_of(
+        choice, _progress=lambda share: bar.progress(share, "Solving every pair of the map")
+    )
+    bar.empty()
+    pinned = _pinned()
+    figure = figures.heat_map(found, here, pinned[2:] if pinned else None)
+    table = pd.DataFrame(
+        100 * found.accuracy, columns=[f"overall {value:g}" for value in found.eps_global]
+    )
+    table.insert(0, "inside each client", found.eps_local)
+    chart(
+        figures.size_of_type(figure, controls.large_type()),
+        reading="**What each pair of limits leaves of accuracy**, fitted on validation. Lighter is "
+        "more accurate; inside the dotted line fairness costs nothing. Click a cell to go there.",
+        table=table.round(2),
+        name="accuracy-map",
+        key=HEAT,
+        on_select=controls.move_to(HEAT),
+    )
+
+
+def _three_numbers(study: Study) -> None:
+    solution = study.first.solution
+    unseen = study.has_held_out
+    columns = [False, True] if unseen else [False]
+
+    def row(figure, show):  # noqa: ANN001, ANN202
+        return [show(study.over(figure, unseen=each).mean) for each in columns]
+
+    asked_local = float(solution.eps_local.max())
+    rows = {
+        "Accuracy": ["", *row(lambda e: e.accuracy, words.percent)],
+        "FedAvg accuracy": ["", *row(lambda e: e.before.accuracy, words.percent)],
+        "Overall gap (ε0)": [
+            words.epsilon(solution.eps_global), *row(lambda e: e.gaps.overall, words.gap)
+        ],
+        "Worst client (εc)": [
+            words.epsilon(asked_local), *row(lambda e: e.gaps.local_worst, words.gap)
+        ],
+        "Mean client": ["", *row(lambda e: e.gaps.local_mean, words.gap)],
+        "Larger half, chance taken out": [
+            "", *row(lambda e: e.debiased(e.larger_half).gap, _debiased)
+        ],
+    }  # fmt: skip
+    n = [words.count(study.over(lambda e: e.counts.n, unseen=each).mean) for each in columns]
+    names = ["asked", f"reached (validation, n = {n[0]})"]
+    names += [f"unseen (test, n = {n[1]})"] if unseen else []
+    st.markdown("**Asked, reached, and what held on people it had not seen**")
+    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=names))
+    worst = study.over(lambda e: e.gaps.local_worst, unseen=unseen).mean
+    if unseen and worst > asked_local:
+        st.caption(
+            f"On unseen people the worst client's gap is {words.gap(worst)}, above the "
+            f"{words.epsilon(asked_local)} asked: small clients differ by chance, and a limit met "
+            "on few people does not carry over."
+        )
+    if not unseen:
+        st.caption("No held-out check possible: there are no unseen people in this set.")
+
+
+def _debiased(value: float) -> str:
+    return "none" if np.isnan(value) else "fair within chance" if value < 0 else words.gap(value)
+
+
+def _prices(study: Study, own: dict[str, float]) -> None:
+    st.markdown("**What binds, and its local price**")
+    for sentence in words.price_sentences(study):
+        st.markdown(f"- {sentence}")
+    if own:
+        said = ", ".join(f"{words.plain(name)} {value:g}" for name, value in own.items())
+        st.caption(f"Own limits set on the Clients page: {said}.")
+
+
+def _pinned() -> tuple[str, str, float, float] | None:
+    """The pinned setting A: notion, region, eps_global, eps_local."""
+    parts = state.get("pinned", "").split(",")
+    try:
+        notion, region, overall, local = parts
+        return notion, region, float(overall), float(local)
+    except ValueError:
+        return None
+
+
+def _pin(choice: Choice, study: Study, here: tuple[float, float]) -> None:
+    text = f"{choice.notion},{choice.region},{here[0]:g},{here[1]:g}"
+    with st.container(horizontal=True):
+        st.button("Pin this as A", on_click=state.put, args=("pinned", text), key="pin")
+        pinned = _pinned()
+        if pinned:
+            st.button("Unpin", on_click=state.put, args=("pinned", ""), key="unpin",
+                      type="tertiary")  # fmt: skip
+    state.write_link({"pinned": state.get("pinned", "")})
+    if not pinned or pinned[0] not in words.NOTIONS or pinned[1] not in words.REGIONS:
+        return
+    other = study_of(Choice(choice.experiment, pinned[0], pinned[1], choice.seeds), *pinned[2:])
+    rows = {
+        name: [show(each.over(figure, unseen=each.has_held_out).mean) for each in (other, study)]
+        for name, figure, show in (
+            ("Accuracy", lambda e: e.accuracy, words.percent),
+            ("Overall gap", lambda e: e.gaps.overall, words.gap),
+            ("Worst client", lambda e: e.gaps.local_worst, words.gap),
+            ("Mean client", lambda e: e.gaps.local_mean, words.gap),
+        )
+    }
+    columns = [
+        f"A: {pinned[0]}, {pinned[1]}, ε0 {words.epsilon(pinned[2])}, εc {words.epsilon(pinned[3])}",
+        "B: as set now",
+    ]
+    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+
+
+def _clients(study: Study) -> None:
+    unseen = study.has_held_out
+    solution = study.first.solution
+
+    def mean(figure):  # noqa: ANN001, ANN202
+        return study.client_mean(figure, unseen=unseen)
+
+    table = pd.DataFrame(
+        {
+            "client": solution.counts.clients,
+            "n": mean(lambda e: e.counts.n_client.astype(float)).round(),
+            "before": mean(lambda e: e.before.gaps.local),
+            "after": mean(lambda e: e.gaps.local),
+            "low": mean(lambda e: e.local_interval[0]),
+            "high": mean(lambda e: e.local_interval[1]),
+            "chance alone": mean(lambda e: e.noise_floor),
+            "reached on validation": study.client_mean(lambda e: e.gaps.local, unseen=False),
+            "asked": solution.eps_local,
+            "price": study.price_local,
+        }
+    )
+    order = st.selectbox(
+        "Order of the clients", list(ORDERS), key=state.take_from("order", state.get("order", list(ORDERS)[0])),
+        on_change=state.give_back, args=("order",), width=260,
+    )  # fmt: skip
+    by = ORDERS.get(order)
+    if by is not None:
+        table = table.iloc[np.argsort(by(table).fillna(np.inf).to_numpy(), kind="stable")]
+    figure = figures.dumbbell(
+        [f"{name}  (n = {words.count(n)})" for name, n in zip(table.client, table.n, strict=True)],
+        *(table[name].to_numpy() for name in ("before", "after", "low", "high",
+          "reached on validation", "asked", "chance alone")),
+    )  # fmt: skip
+    inside = int((table["after"] <= table["chance alone"]).sum())
+    chart(
+        figures.size_of_type(figure, controls.large_type()),
+        reading="**Each client's gap, before and after**, on "
+        + ("unseen people" if unseen else "the people it was fitted on")
+        + (", mean over runs" if len(study.outcomes) > 1 else "")
+        + f". In {inside} of {len(table)} clients the gap left is no larger than chance alone "
+        "would show on so few people (pale squares).",
+        table=table.round(4),
+        name="clients",
+        key="explore-clients",
+    )
+
+
+page()

@@ -1,0 +1,5 @@
+"""Learn: to come."""
+
+import streamlit as st
+
+st.title("Learn")

@@ -1,0 +1,237 @@
+"""What noise for privacy does to fairness: many draws, each judged on the true people.
+
+A client sends a noisy table, the server solves on it, and the lottery it sends back meets people
+as they are. So the gap that matters is the lottery's gap on the *true* counts; the one on the
+noisy counts is always within the epsilons and says nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.notions import Notion, gaps
+from fairfl_core.privacy import Mechanism, what_if
+from fairfl_core.program import EpsLocal, FairnessProgram, eps_per_client
+
+__all__ = ["Judged", "NoiseStudy", "noise_study", "spending"]
+
+Floats = NDArray[np.float64]
+_TOLERANCE = 1e-6  # a gap this little above the epsilon is the solver's rounding, no failure
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Lotteries on true counts; the first axes are budgets and draws.
+
+    Attributes
+    ----------
+    accuracy, overall : ndarray, shape (budgets, draws)
+        Expected accuracy, and the global gap.
+    local : ndarray, shape (budgets, draws, clients)
+        Each client's gap; NaN where it has none.
+    """
+
+    accuracy: Floats
+    overall: Floats
+    local: Floats
+
+    @property
+    def local_mean(self) -> Floats:
+        """Mean over the clients that have a gap, shape (budgets, draws)."""
+        there = ~np.isnan(self.local)
+        total = np.where(there, self.local, 0.0).sum(axis=-1)
+        return np.divide(
+            total, there.sum(axis=-1), out=np.full(total.shape, np.nan), where=there.any(axis=-1)
+        )
+
+    @property
+    def local_worst(self) -> Floats:
+        """The largest of the clients' gaps, shape (budgets, draws)."""
+        return np.asarray(np.fmax.reduce(self.local, axis=-1))
+
+    def fails(self, eps_local: Floats) -> Floats:
+        """How often each client's gap is above its epsilon: a share of draws, (budgets, clients).
+
+        A client without a gap does not fail.
+        """
+        return np.asarray((self.local > eps_local + _TOLERANCE).mean(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseStudy:
+    """One mechanism at several budgets.
+
+    Attributes
+    ----------
+    clients : tuple of str
+    n_client : ndarray, shape (clients,)
+        People of each client in the table that gets the noise, mean over runs.
+    mechanisms : tuple of Mechanism
+        One a budget; `Mechanism.spent` is the budget it really spends.
+    eps_global, eps_local
+        What was asked of every solution.
+    reached, held_out : Judged
+        On the true validation counts, and on test (None where there are no unseen people).
+    without_noise, without_noise_held_out, model, model_held_out : Judged
+        The same without noise, and the model's own answers; one budget, one draw a run.
+    """
+
+    clients: tuple[str, ...]
+    n_client: Floats
+    mechanisms: tuple[Mechanism, ...]
+    eps_global: float
+    eps_local: Floats
+    reached: Judged
+    held_out: Judged | None
+    without_noise: Judged
+    without_noise_held_out: Judged | None
+    model: Judged
+    model_held_out: Judged | None
+
+    @property
+    def spent(self) -> Floats:
+        """The true budgets, shape (budgets,)."""
+        return np.array([mechanism.spent for mechanism in self.mechanisms])
+
+    @property
+    def fails(self) -> Floats:
+        """How often each client's true gap is above what was asked, (budgets, clients)."""
+        return self.reached.fails(self.eps_local)
+
+    def failing(self, budget: int) -> int | None:
+        """Position of the client that fails most often at a budget; None if none ever fails.
+
+        Of clients that fail equally often, the one with the larger median excess.
+        """
+        often = self.fails[budget]
+        if not often.any():
+            return None
+        excess = np.median(np.nan_to_num(self.reached.local[budget]), axis=0) - self.eps_local
+        return int(np.lexsort((excess, often))[-1])
+
+
+def spending(name: str, spent: float, neighbours: str) -> Mechanism:
+    """The mechanism of that name which really spends this budget.
+
+    For ``paper`` its `epsilon`, what the paper would call it, is a half or a quarter of that.
+    """
+    if name != "paper":
+        return Mechanism(name=name, epsilon=spent, neighbours=neighbours)
+    times = Mechanism(name=name, epsilon=1.0, neighbours=neighbours).spent
+    return Mechanism(name=name, epsilon=spent / times, neighbours=neighbours)
+
+
+def noise_study(
+    runs: Sequence[tuple[ClientCounts, ClientCounts | None]],
+    mechanisms: Sequence[Mechanism],
+    notion: str = "eo",
+    region: str = "simplex",
+    *,
+    eps_global: float,
+    eps_local: EpsLocal,
+    draws: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> NoiseStudy:
+    """Noise, repair, solve on the noisy counts, judge on the true ones; many times.
+
+    Parameters
+    ----------
+    runs : sequence of (validation, test) counts
+        One pair a training run, test None where there is none; draw i uses run i modulo runs.
+    mechanisms : sequence of Mechanism
+        One a budget.
+    notion, region, eps_global, eps_local
+        As for `FairnessProgram`.
+    draws : int
+        Draws of noise a budget.
+    seed : int
+        The same seed draws the same noise. Draw i starts from the same state at every budget,
+        so that budgets differ by the noise's size more than by its luck.
+    progress : callable, optional
+        Called with (solutions done, solutions in all).
+    """
+    if draws < 1 or not runs or not mechanisms:
+        raise InputError("give at least one run, one mechanism and one draw.")
+    truths = [validation for validation, _ in runs]
+    states = np.random.SeedSequence(seed).generate_state(draws)
+    exact = np.stack([_lottery(true, notion, region, eps_global, eps_local) for true in truths])
+    lotteries = np.empty((len(mechanisms), draws, *exact.shape[1:]))
+    for done, (b, i) in enumerate(np.ndindex(len(mechanisms), draws), 1):
+        noisy = _noisy(truths[i % len(runs)], mechanisms[b], int(states[i]))
+        lotteries[b, i] = (
+            _keep(truths[0])
+            if noisy is None
+            else _lottery(noisy, notion, region, eps_global, eps_local)
+        )
+        if progress:
+            progress(done, lotteries.shape[0] * draws)
+    tests = [test for _, test in runs if test is not None]
+    keep = np.broadcast_to(_keep(truths[0]), exact.shape)
+    n_client: Floats = np.mean([true.n_client for true in truths], axis=0)
+
+    def judged(lottery: Floats) -> tuple[Judged, Judged | None]:
+        unseen = _judge(tests, lottery, notion) if len(tests) == len(runs) else None
+        return _judge(truths, lottery, notion), unseen
+
+    reached, held_out = judged(lotteries)
+    without, without_held_out = judged(exact[None])
+    model, model_held_out = judged(keep[None])
+    return NoiseStudy(
+        truths[0].clients, n_client, tuple(mechanisms), eps_global,
+        eps_per_client(truths[0].clients, eps_local), reached, held_out, without,
+        without_held_out, model, model_held_out,
+    )  # fmt: skip
+
+
+def _noisy(true: ClientCounts, mechanism: Mechanism, seed: int) -> ClientCounts | None:
+    """The table the server gets; None where the noise left nothing of any client."""
+    try:
+        return what_if(true, mechanism, seed=seed)
+    except InputError as error:
+        if true.noisy or "no rows" not in str(error):
+            raise
+        return None
+
+
+def _lottery(
+    counts: ClientCounts, notion: str, region: str, eps_global: float, eps_local: EpsLocal
+) -> Floats:
+    """Pr(answer | model's answer) in each cell, as the server would send it."""
+    solution = FairnessProgram(counts, notion, region).solve(eps_global, eps_local)
+    return solution.region.lottery(solution.beta)
+
+
+def _keep(counts: ClientCounts) -> Floats:
+    """The lottery that keeps the model's answer."""
+    clients, groups, labels, _ = counts.table.shape
+    return np.broadcast_to(np.eye(labels), (clients, groups, labels, labels))
+
+
+def _judge(truths: Sequence[ClientCounts], lotteries: NDArray[Any], notion: str) -> Judged:
+    """All lotteries at once: draw i on the people of run i modulo runs."""
+    budgets, draws, clients, groups = lotteries.shape[:4]
+    rates = Notion.of(notion, truths[0].labels, truths[0].favourable)
+    run = np.arange(draws) % len(truths)
+    table = np.stack([true.table for true in truths])[run]
+    confusion = np.einsum("dcayj,bdcajk->bdcayk", table, lotteries, optimize=True)
+    answered = rates.answered(confusion)
+    people = np.broadcast_to(rates.people(table.sum(axis=-1)), answered.shape)
+    # `gaps` compares groups within each entry of its first axis: here every client of every
+    # draw, and then every draw with its clients added up.
+    last = answered.shape[-1]
+    local = gaps(answered.reshape(-1, groups, last), people.reshape(-1, groups, last)).local
+    overall = gaps(
+        answered.sum(axis=2).reshape(-1, groups, last),
+        people.sum(axis=2).reshape(-1, groups, last),
+    ).local
+    return Judged(
+        accuracy=np.einsum("bdcayy->bd", confusion) / table.sum(axis=(1, 2, 3, 4)),
+        overall=overall.reshape(budgets, draws),
+        local=local.reshape(budgets, draws, clients),
+    )

@@ -6,6 +6,7 @@ st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️",
 st.navigation(
     [
         st.Page("pages/explore.py", title="Explore", default=True),
+        st.Page("pages/clients.py", title="Clients"),
         st.Page("pages/learn.py", title="Learn"),
     ]
 ).run()

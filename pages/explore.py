@@ -1,5 +1,7 @@
 """Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
 
+from time import monotonic
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -7,7 +9,7 @@ import streamlit as st
 from fairfl_core.study import Study
 from pages.components import controls, figures, state, words
 from pages.components.parts import chart, part
-from pages.components.results import Choice, heat_of, study_of
+from pages.components.results import Choice, client_table, experiment_of, heat_of, study_of
 
 HEAT = "explore-heat"
 ORDERS = {
@@ -28,9 +30,9 @@ def page() -> None:
 
 def _welcome() -> None:
     if state.get("welcome", "yes") == "yes":
-        line, away = st.columns([12, 1], vertical_alignment="center")
-        line.page_link("pages/learn.py", label="New here? Start with the lesson (5 min)")
-        away.button("✕", key="welcome-away", help="Do not show this line", type="tertiary",
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link("pages/learn.py", label="New here? Start with the lesson (5 min)")
+            st.button("✕", key="welcome-away", help="Do not show this line", type="tertiary",
                     on_click=lambda: state.put("welcome", "no"))  # fmt: skip
 
 
@@ -40,8 +42,7 @@ def _live(choice: Choice) -> None:
     place = st.container()
     eps_global, eps_local = controls.epsilons()
     controls.preset_buttons()
-    clients = study_clients(choice)
-    own = controls.own_epsilons(clients)
+    own = controls.own_epsilons(experiment_of(choice.experiment).clients)
     study = study_of(choice, eps_global, eps_local, tuple(own.items()))
     with place, part("The headline"):
         st.markdown(f"#### {words.headline(study)}")
@@ -59,13 +60,6 @@ def _live(choice: Choice) -> None:
         _clients(study)
 
 
-def study_clients(choice: Choice) -> tuple[str, ...]:
-    """Names of the chosen experiment's clients."""
-    from pages.components.results import experiment_of
-
-    return experiment_of(choice.experiment).clients
-
-
 def _metrics(study: Study) -> None:
     unseen = study.has_held_out
     after = study.over(lambda e: e.accuracy, unseen=unseen)
@@ -79,8 +73,9 @@ def _metrics(study: Study) -> None:
     cells[0].metric(
         "Accuracy, unseen people" if unseen else "Accuracy",
         words.percent(after.mean),
-        f"{100 * (after.mean - before):+.2f} points against FedAvg",
+        f"{100 * (after.mean - before):+.2f} points",
         border=True,
+        height="stretch",
     )
     cells[1].metric(
         "Overall gap",
@@ -89,9 +84,10 @@ def _metrics(study: Study) -> None:
         delta_color="off",
         delta_arrow="off",
         border=True,
+        height="stretch",
     )
     if worst is None:
-        cells[2].metric("Worst client", "none to compare", border=True)
+        cells[2].metric("Worst client", "none to compare", border=True, height="stretch")
     else:
         local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
         local_before = study.client_mean(lambda e: e.before.gaps.local, unseen=unseen)[worst]
@@ -103,6 +99,7 @@ def _metrics(study: Study) -> None:
             delta_color="off",
             delta_arrow="off",
             border=True,
+            height="stretch",
         )
     shares = [
         f"{words.percent(share)} {words.plain(group, 18)}"
@@ -113,20 +110,25 @@ def _metrics(study: Study) -> None:
         unseen=unseen,
     )
     cells[3].metric(
-        "People whose answer changes",
+        "Answers changed",
         words.percent(total.mean),
         " · ".join(shares),
         delta_color="off",
         delta_arrow="off",
         border=True,
+        height="stretch",
     )
 
 
 def _map(choice: Choice, here: tuple[float, float]) -> None:
     bar = st.empty()
-    found = heat_of(
-        choice, _progress=lambda share: bar.progress(share, "Solving every pair of the map")
-    )
+    begun = monotonic()
+
+    def told(share: float) -> None:
+        if share < 1 and monotonic() - begun > 0.3:  # no flicker for what is quick
+            bar.progress(share, "Solving every pair of the map")
+
+    found = heat_of(choice, progress=told)
     bar.empty()
     pinned = _pinned()
     figure = figures.heat_map(found, here, pinned[2:] if pinned else None)
@@ -161,7 +163,8 @@ def _three_numbers(study: Study) -> None:
             words.epsilon(solution.eps_global), *row(lambda e: e.gaps.overall, words.gap)
         ],
         "Worst client (εc)": [
-            words.epsilon(asked_local), *row(lambda e: e.gaps.local_worst, words.gap)
+            words.epsilon(asked_local),
+            *(words.gap(words.worst_gap(study, unseen=each)) for each in columns),
         ],
         "Mean client": ["", *row(lambda e: e.gaps.local_mean, words.gap)],
         "Larger half, chance taken out": [
@@ -173,7 +176,7 @@ def _three_numbers(study: Study) -> None:
     names += [f"unseen (test, n = {n[1]})"] if unseen else []
     st.markdown("**Asked, reached, and what held on people it had not seen**")
     st.table(pd.DataFrame.from_dict(rows, orient="index", columns=names))
-    worst = study.over(lambda e: e.gaps.local_worst, unseen=unseen).mean
+    worst = words.worst_gap(study, unseen=unseen)
     if unseen and worst > asked_local:
         st.caption(
             f"On unseen people the worst client's gap is {words.gap(worst)}, above the "
@@ -237,25 +240,7 @@ def _pin(choice: Choice, study: Study, here: tuple[float, float]) -> None:
 
 def _clients(study: Study) -> None:
     unseen = study.has_held_out
-    solution = study.first.solution
-
-    def mean(figure):  # noqa: ANN001, ANN202
-        return study.client_mean(figure, unseen=unseen)
-
-    table = pd.DataFrame(
-        {
-            "client": solution.counts.clients,
-            "n": mean(lambda e: e.counts.n_client.astype(float)).round(),
-            "before": mean(lambda e: e.before.gaps.local),
-            "after": mean(lambda e: e.gaps.local),
-            "low": mean(lambda e: e.local_interval[0]),
-            "high": mean(lambda e: e.local_interval[1]),
-            "chance alone": mean(lambda e: e.noise_floor),
-            "reached on validation": study.client_mean(lambda e: e.gaps.local, unseen=False),
-            "asked": solution.eps_local,
-            "price": study.price_local,
-        }
-    )
+    table = client_table(study)
     order = st.selectbox(
         "Order of the clients", list(ORDERS), key=state.take_from("order", state.get("order", list(ORDERS)[0])),
         on_change=state.give_back, args=("order",), width=260,
@@ -263,11 +248,7 @@ def _clients(study: Study) -> None:
     by = ORDERS.get(order)
     if by is not None:
         table = table.iloc[np.argsort(by(table).fillna(np.inf).to_numpy(), kind="stable")]
-    figure = figures.dumbbell(
-        [f"{name}  (n = {words.count(n)})" for name, n in zip(table.client, table.n, strict=True)],
-        *(table[name].to_numpy() for name in ("before", "after", "low", "high",
-          "reached on validation", "asked", "chance alone")),
-    )  # fmt: skip
+    figure = figures.client_gaps(table)
     inside = int((table["after"] <= table["chance alone"]).sum())
     chart(
         figures.size_of_type(figure, controls.large_type()),

@@ -1,6 +1,7 @@
 """The widgets that pages share; each takes its value from `state` and gives it back."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -8,7 +9,7 @@ import streamlit as st
 from fairfl_core import experiments
 from fairfl_core.notions import NOTIONS
 from fairfl_core.regions import REGIONS
-from pages.components import state, words
+from pages.components import report, state, words
 from pages.components.results import GRID, Choice, experiment_of
 
 __all__ = [
@@ -25,6 +26,7 @@ PRESETS = {
     "Both at 0.01": (0.01, 0.01),
 }
 ALL = "all"
+STYLE = Path(__file__).with_name("style.css")
 
 
 # -------------------------------------------------------------------- sidebar
@@ -32,6 +34,7 @@ ALL = "all"
 
 def sidebar() -> Choice:
     """Which experiment, notion, region and seed: the same on every page."""
+    st.html(STYLE)
     with st.sidebar:
         name = _select(
             "experiment",
@@ -75,13 +78,41 @@ def sidebar() -> Choice:
             args=("large",),
             help="For a lecture hall.",
         )
+        report.take_along(_setting_of_the_moment(experiment))
     if large:
         st.html("<style>html { font-size: 20px; }</style>")
     state.write_link(
         {"experiment": name, "notion": notion, "region": region, "seed": seed, "large": large}
     )
-    chosen = experiment.seeds if seed == ALL else (int(seed),)
-    return Choice(name, notion, region, tuple(chosen))
+    return Choice(name, notion, region, _seeds(experiment, seed))
+
+
+def _setting_of_the_moment(experiment: experiments.Experiment) -> Callable[[], report.Setting]:
+    """A function that tells the setting when it is called, outside any run of the page.
+
+    The sidebar is not re-run when a slider in a fragment moves, so the values are read late, from
+    this session's own dictionary.
+    """
+    kept = state.kept()
+    base = st.context.url or ""
+
+    def now() -> report.Setting:
+        chosen = Choice(
+            experiment.name, kept["notion"], kept["region"], _seeds(experiment, kept["seed"])
+        )
+        own = _own_from(kept.get("own", ""), experiment.clients)
+        eps = {name: kept.get(name, start) for name, start in START.items()}
+        names = ("experiment", "notion", "region", "seed", "own", *START)
+        link = report.link_to(base, state.link_of({name: kept.get(name) for name in names}))
+        return report.Setting(
+            chosen, eps["eps_global"], eps["eps_local"], tuple(own.items()), link
+        )
+
+    return now
+
+
+def _seeds(experiment: experiments.Experiment, seed: str) -> tuple[int, ...]:
+    return tuple(experiment.seeds) if seed == ALL else (int(seed),)
 
 
 def _select(
@@ -228,8 +259,13 @@ def move_to(chart: str) -> Callable[[], None]:
 
 def own_epsilons(clients: Sequence[str]) -> dict[str, float]:
     """The epsilons that single clients were given; kept as text ``NM=0.05;TX=0.1``."""
-    found: dict[str, float] = {}
     text = state.get("own", "")
+    state.write_link({"own": text})
+    return _own_from(text, clients)
+
+
+def _own_from(text: str, clients: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
     for piece in text.split(";"):
         name, _, value = piece.rpartition("=")
         if name in clients:
@@ -237,7 +273,6 @@ def own_epsilons(clients: Sequence[str]) -> dict[str, float]:
                 found[name] = _tolerance(value)
             except ValueError:
                 continue
-    state.write_link({"own": text})
     return found
 
 

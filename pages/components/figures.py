@@ -3,15 +3,32 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from fairfl_core.frontier import Frontier
 
-__all__ = ["GROUP_COLOURS", "dumbbell", "heat_map", "index_on", "size_of_type"]
+__all__ = [
+    "GROUP_COLOURS",
+    "client_gaps",
+    "dumbbell",
+    "heat_map",
+    "index_on",
+    "label",
+    "rates",
+    "size_of_type",
+]
 
 GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 GREY, AFTER, BAND = "#8a8a8a", "#0072B2", "rgba(0,114,178,0.12)"
 FREE = 0.0005  # within a twentieth of a point of no limit at all: costs nothing
+
+
+def label(name: str, longest: int = 40) -> str:
+    """A name as a figure's text: Plotly reads tags in it, so none is left, and it has an end."""
+    name = " ".join(str(name).split())
+    name = name if len(name) <= longest else name[: longest - 1] + "…"
+    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def size_of_type(figure: go.Figure, large: bool) -> go.Figure:
@@ -104,8 +121,8 @@ def heat_map(
         )
     return figure.update_layout(
         height=height,
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
-        legend={"orientation": "h", "y": 1.08, "x": 0},
+        margin={"l": 10, "r": 10, "t": 40, "b": 10},
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
         dragmode=False,
     )
@@ -129,10 +146,23 @@ def _add_free_zone(figure: go.Figure, accuracy: np.ndarray) -> None:
         x=x,
         y=y,
         mode="lines",
-        name="costs nothing from here up and right",
+        name="costs nothing inside",
         line={"color": "white", "width": 3, "dash": "dot"},
         hoverinfo="skip",
     )
+
+
+def client_gaps(table: pd.DataFrame) -> go.Figure:
+    """The dumbbell chart of a clients' table, in the table's order."""
+    return dumbbell(
+        [f"{label(name)}  (n = {n:,.0f})" for name, n in zip(table.client, table.n, strict=True)],
+        *(
+            table[name].to_numpy()
+            for name in (
+                "before", "after", "low", "high", "reached on validation", "asked", "chance alone"
+            )
+        ),
+    )  # fmt: skip
 
 
 def dumbbell(
@@ -207,6 +237,46 @@ def dumbbell(
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
         xaxis={"title": "gap between groups (difference of rates)", "rangemode": "tozero",
                "fixedrange": True, "side": "bottom"},
-        yaxis={"tickvals": rows, "ticktext": list(names), "autorange": "reversed",
+        yaxis={"tickvals": rows, "ticktext": list(names), "range": [len(names) - 0.4, -0.6],
                "showgrid": False, "zeroline": False, "fixedrange": True},
+    )  # fmt: skip
+
+
+def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
+    """Rates of one client: one row a rate and group, before hollow, after filled, with limits.
+
+    `table` has the columns rate_of, group, n, rate_before, rate, rate_low, rate_high.
+    """
+    figure = go.Figure()
+    rows = np.arange(len(table))
+    for place, group in enumerate(groups):
+        mine = (table["group"] == group).to_numpy()
+        some = table[mine]
+        colour = GROUP_COLOURS[place % len(GROUP_COLOURS)]
+        figure.add_scatter(
+            x=100 * np.stack([some.rate_low, some.rate_high, np.full(len(some), np.nan)], 1).ravel(),
+            y=np.repeat(rows[mine], 3), mode="lines", showlegend=False, hoverinfo="skip",
+            line={"color": colour, "width": 2},
+        )  # fmt: skip
+        figure.add_scatter(
+            x=100 * some.rate_before, y=rows[mine], mode="markers", showlegend=False,
+            marker={"symbol": "circle-open", "size": 11, "color": GREY, "line": {"width": 2}},
+            hovertemplate="before %{x:.1f} %<extra></extra>",
+        )  # fmt: skip
+        figure.add_scatter(
+            x=100 * some.rate, y=rows[mine], mode="markers", name=label(group),
+            marker={"size": 11, "color": colour}, customdata=some[["n"]].to_numpy(),
+            hovertemplate="after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>",
+        )  # fmt: skip
+    names = [
+        f"{label(rate)}<br>{label(group)}, n = {n:,.0f}"
+        for rate, group, n in zip(table.rate_of, table.group, table.n, strict=True)
+    ]
+    return figure.update_layout(
+        height=max(200, 90 + 48 * len(table)),
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        xaxis={"title": "rate, %", "range": [-2, 102], "fixedrange": True},
+        yaxis={"tickvals": rows, "ticktext": names, "autorange": "reversed", "showgrid": False,
+               "zeroline": False, "fixedrange": True},
     )  # fmt: skip

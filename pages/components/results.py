@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from fairfl_core import experiments
@@ -17,7 +18,9 @@ from fairfl_core.frontier import Frontier, frontier
 from fairfl_core.program import FairnessProgram
 from fairfl_core.study import Study, run_study
 
-__all__ = ["GRID", "Choice", "counts_of", "experiment_of", "heat_of", "study_of"]
+__all__ = [
+    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "heat_of", "study_of"
+]  # fmt: skip
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
 GRID = (
@@ -65,27 +68,48 @@ def study_of(
     return run_study(programs, unseen, eps_global, by_client)
 
 
-@st.cache_resource(max_entries=48, show_spinner=False)
+@st.cache_resource(max_entries=400, show_spinner=False)
+def _seed_heat(
+    name: str, notion: str, region: str, seed: int, grid: tuple[float, ...]
+) -> Frontier:
+    program = _program(name, notion, region, seed)
+    return frontier(
+        program.counts, notion, region, eps_local=grid, eps_global=grid, program=program
+    )
+
+
 def heat_of(
     choice: Choice,
     grid: tuple[float, ...] = GRID,
-    _progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Frontier:
-    """Accuracy and gaps over the grid on validation, mean over seeds."""
+    """Accuracy and gaps over the grid on validation, mean over seeds; `progress` hears shares."""
     found = []
     for place, seed in enumerate(choice.seeds):
-        program = _program(choice.experiment, choice.notion, choice.region, seed)
-
-        def told(done: int, total: int, place: int = place) -> None:
-            if _progress:
-                _progress((place + done / total) / len(choice.seeds))
-
-        found.append(
-            frontier(
-                program.counts, choice.notion, choice.region, eps_local=grid, eps_global=grid,
-                program=program, progress=told,
-            )
-        )  # fmt: skip
+        found.append(_seed_heat(choice.experiment, choice.notion, choice.region, seed, grid))
+        if progress:
+            progress((place + 1) / len(choice.seeds))
     tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
     means = {name: np.mean([getattr(each, name) for each in found], axis=0) for name in tables}
     return Frontier(found[0].eps_local, found[0].eps_global, **means)
+
+
+def client_table(study: Study) -> pd.DataFrame:
+    """One row a client: gaps before and after with limits, what was asked and reached, price."""
+    solution, unseen = study.first.solution, study.has_held_out
+    figures = {
+        "n": lambda e: e.counts.n_client.astype(float),
+        "before": lambda e: e.before.gaps.local,
+        "after": lambda e: e.gaps.local,
+        "low": lambda e: e.local_interval[0],
+        "high": lambda e: e.local_interval[1],
+        "chance alone": lambda e: e.noise_floor,
+    }
+    table = pd.DataFrame({"client": solution.counts.clients})
+    for name, figure in figures.items():
+        table[name] = study.client_mean(figure, unseen=unseen)
+    table["n"] = table["n"].round()
+    table["reached on validation"] = study.client_mean(lambda e: e.gaps.local, unseen=False)
+    table["asked"] = solution.eps_local
+    table["price"] = study.price_local
+    return table

@@ -6,16 +6,18 @@ address bar first, so that a copied link reopens the same view.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
-__all__ = ["get", "give_back", "link_of", "put", "take_from", "write_link"]
+__all__ = ["get", "give_back", "kept", "link_of", "put", "take_from", "write_link"]
 
 _KEY = "kept"
 
 
-def _kept() -> dict[str, Any]:
+def kept() -> dict[str, Any]:
+    """The settings of this session: the very dictionary."""
     return st.session_state.setdefault(_KEY, {})
 
 
@@ -24,20 +26,18 @@ def get(name: str, start: Any, read: Callable[[str], Any] = str) -> Any:
 
     `read` turns the link's text into a value and raises ValueError for one that is none.
     """
-    kept = _kept()
-    if name not in kept:
-        kept[name] = start
+    settings = kept()
+    if name not in settings:
+        settings[name] = start
         if name in st.query_params:
-            try:
-                kept[name] = read(st.query_params[name])
-            except ValueError:
-                pass  # an old or mistyped link: the start value stands
-    return kept[name]
+            with suppress(ValueError):  # an old or mistyped link: the start value stands
+                settings[name] = read(st.query_params[name])
+    return settings[name]
 
 
 def put(name: str, value: Any) -> None:
     """Change a setting (from a callback, before widgets are made)."""
-    _kept()[name] = value
+    kept()[name] = value
 
 
 def take_from(name: str, value: Any) -> str:
@@ -49,7 +49,7 @@ def take_from(name: str, value: Any) -> str:
 
 def give_back(name: str) -> None:
     """A widget was moved: keep its value."""
-    _kept()[name] = st.session_state[f"widget_{name}"]
+    kept()[name] = st.session_state[f"widget_{name}"]
 
 
 def link_of(settings: dict[str, Any]) -> dict[str, str]:

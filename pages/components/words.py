@@ -1,14 +1,16 @@
 """From results to sentences and formatted numbers. No computation beyond choosing words."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.regions import Region
 from fairfl_core.study import Study
 
 __all__ = [
-    "NOTIONS", "REGIONS", "count", "epsilon", "gap", "headline", "percent", "plain", "points",
-    "price_sentences", "sure", "worst_client",
+    "NOTIONS", "REGIONS", "count", "epsilon", "gap", "headline", "lottery", "percent", "plain", "points",
+    "price_sentences", "sure", "worst_client", "worst_gap",
 ]  # fmt: skip
 
 NOTIONS = {
@@ -81,6 +83,12 @@ def worst_client(study: Study) -> int | None:
     return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
 
+def worst_gap(study: Study, *, unseen: bool) -> float:
+    """The gap of the worst client, each client's gap being its mean over runs."""
+    gaps = study.client_mean(lambda e: e.gaps.local, unseen=unseen)
+    return float("nan") if np.isnan(gaps).all() else float(np.nanmax(gaps))
+
+
 def headline(study: Study) -> str:
     """The page in one sentence: what it costs, what is left, who is worst off."""
     unseen = study.has_held_out
@@ -97,7 +105,9 @@ def headline(study: Study) -> str:
         name = solution.counts.clients[worst]
         n = study.client_mean(lambda e: e.counts.n_client.astype(float), unseen=unseen)[worst]
         local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
-        last = f"worst client **{plain(name)}** (gap {gap(local)}, n = {count(n)})"
+        floor = study.client_mean(lambda e: e.noise_floor, unseen=unseen)[worst]
+        doubt = ": within noise" if local <= floor else ""
+        last = f"worst client **{plain(name)}** (gap {gap(local)}, n = {count(n)}{doubt})"
     people = "unseen people" if unseen else "the people it was fitted on"
     return (
         f"{asked} {verb} **{points(cost)}** of accuracy on {people}: "
@@ -146,3 +156,43 @@ def price_sentences(study: Study, most: int = 3) -> list[str]:
 def _bought(price: float) -> str:
     # d accuracy / d epsilon is points per hundredth: both are hundredths.
     return f"{price:.2f}" if price >= 0.005 else "less than 0.01"
+
+
+def lottery(weights: np.ndarray, region: Region, group: str) -> list[str]:
+    """A cell's lottery as sentences: who keeps the model's answer, who gets which other."""
+    who = f"**{plain(group)}**"
+    if region.name == "simplex":
+        return [_mix(f"Keeps the model's answer for {{}} in 100 {who}", weights, region.labels)]
+    labels = len(region.labels)
+    said = []
+    for j, answer in enumerate(region.labels):
+        row = weights[j * labels : (j + 1) * labels]
+        order = [j, *(k for k in range(labels) if k != j)]
+        rest = [region.labels[k] for k in order[1:]]
+        said.append(
+            _mix(
+                f"When the model says “{plain(answer)}”, keeps it for {{}} in 100 {who}",
+                row[order],
+                rest,
+            )
+        )
+    return said
+
+
+def _mix(start: str, weights: np.ndarray, answers: Sequence[str]) -> str:
+    """`weights` begin with the share that keeps; the others belong to `answers`."""
+    others = [
+        f"answers “{plain(answer)}” for {_hundred(share)}"
+        for answer, share in zip(answers, weights[1:], strict=True)
+        if share >= 0.0005
+    ]
+    return (
+        start.format(_hundred(weights[0]))
+        + (", else " + ", ".join(others) if others else "")
+        + "."
+    )
+
+
+def _hundred(share: float) -> str:
+    value = 100 * share
+    return f"{value:.0f}" if value >= 1 and abs(value - round(value)) < 0.05 else f"{value:.1f}"

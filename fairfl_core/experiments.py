@@ -175,7 +175,7 @@ def open(name: str, folder: str | Path = FOLDER) -> Experiment:
         known = ", ".join(list_experiments(folder)) or "none yet"
         raise InputError(f'{path}: there is no experiment "{name}" (there are: {known}).')
     manifest = read_json(path / "manifest.json")
-    whole = isinstance(manifest, dict) and _NEEDED <= set(manifest)
+    whole = isinstance(manifest, dict) and set(manifest) >= _NEEDED
     if not whole or manifest["format"] != FORMAT or "sha256" not in manifest["scores"]:
         raise InputError(f"{path / 'manifest.json'}: is not a whole manifest of format {FORMAT}.")
     scores = path / "scores.parquet"

@@ -59,7 +59,7 @@ def train(
         class_weighting=class_weighting,
     )
     people = datasets.open(chosen.dataset, source=source, grouping=grouping)
-    folder = out / experiment
+    folder = out / folder_name(chosen)
     (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
     trained = _train_all(people, chosen, seeds_from(seeds), folder / "checkpoints")
     if save:
@@ -70,6 +70,15 @@ def train(
             f"{folder}: {made.manifest['scores']['rows']:,} scores of {len(trained)} seeds; "
             f"FedAvg on test {accuracy['mean']:.1%} (spread {accuracy['spread']:.1%})."
         )
+
+
+def folder_name(recipe: "Recipe") -> str:
+    """The experiment's name, and its grouping where that is not the usual one."""
+    from fairfl_core import datasets
+
+    usual = next(iter(datasets.declaration(recipe.dataset).groupings))
+    other = recipe.grouping not in (None, usual)
+    return f"{recipe.experiment}_{recipe.grouping}" if other else recipe.experiment
 
 
 def seeds_from(text: str) -> list[int]:

@@ -14,6 +14,14 @@ def tiny():
     return people()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def recipe():
     return RECIPE
+
+
+@pytest.fixture(scope="session")
+def plain(tiny, recipe):
+    """Seed 0 trained without a break."""
+    from fairfl_core.federated.training import train_seed
+
+    return train_seed(tiny, recipe, 0)

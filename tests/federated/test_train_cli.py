@@ -13,7 +13,7 @@ from fairfl_core.federated import recipes
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
-    from fairfl_core.cli.train import seeds_from, train
+    from fairfl_core.cli.train import folder_name, seeds_from, train
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "datasets"
 
@@ -23,6 +23,13 @@ def test_seeds_are_ranges_and_lists():
     for wrong in ("", "a", "1-", "3-1", "1..2"):
         with pytest.raises(InputError, match="--seeds"):
             seeds_from(wrong)
+
+
+def test_another_grouping_has_a_folder_of_its_own():
+    usual = recipes.recipe("public_coverage")
+    assert folder_name(usual) == "public_coverage"
+    assert folder_name(replace(usual, grouping="white")) == "public_coverage"
+    assert folder_name(replace(usual, grouping="race")) == "public_coverage_race"
 
 
 def test_a_run_leaves_an_experiment_that_opens(tiny, recipe, tmp_path, monkeypatch, capsys):

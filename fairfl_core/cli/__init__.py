@@ -7,6 +7,7 @@ import typer
 
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
+from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
@@ -32,6 +33,7 @@ for _command, _name in (
     (predict, "predict"),
     (privatize, "privatize"),
     (train, "train"),
+    (experiments, "experiments"),
 ):
     app.command(_name)(_command)
 

@@ -1,0 +1,124 @@
+"""Explore: what the sliders say is what the core computes, and the link remembers it."""
+
+import pytest
+
+from fairfl_core import experiments
+from fairfl_core.evaluate import evaluate
+from fairfl_core.predictor import FairPredictor
+from fairfl_core.program import FairnessProgram
+from tests.pages.conftest import healthy, linked
+
+NAMES = experiments.list_experiments()
+
+
+def headline(app):
+    return next(text.value for text in app.markdown if text.value.startswith("#### "))
+
+
+def direct(name, notion, region, overall, local, seed):
+    experiment = experiments.open(name)
+    program = FairnessProgram(experiment.counts(seed, "validation"), notion, region)
+    fair = FairPredictor.from_solution(program.solve(overall, local))
+    return evaluate(fair, experiment.counts(seed, "test"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_experiment_opens_with_the_papers_notion(opened, name):
+    app = opened(experiment=name)
+    assert app.selectbox(key="widget_notion").value == experiments.open(name).notion
+    assert "accuracy" in headline(app)
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop", "eo", "eo-full"])
+@pytest.mark.parametrize("region", ["simplex", "kernel"])
+def test_the_headline_is_the_cores_own_number(opened, notion, region):
+    app = opened(
+        experiment="adult", notion=notion, region=region, seed=1, eps_global=0.02, eps_local=0.04
+    )
+    region = "kernel" if notion == "eo-full" else region
+    expected = direct("adult", notion, region, 0.02, 0.04, 1)
+    said = headline(app)
+    assert f"**{100 * expected.accuracy:.1f} %**" in said
+    assert f"overall gap {expected.gaps.overall:.3f}" in said
+    worst = expected.counts.clients[expected.gaps.worst]
+    assert f"**{worst}**" in said and f"gap {expected.gaps.local_worst:.3f}" in said
+
+
+def test_a_slider_moves_number_headline_and_link(opened):
+    app = opened(experiment="adult", seed=0)
+    before = headline(app)
+    app.select_slider(key="widget_eps_local_slider").set_value(0.2).run()
+    app.select_slider(key="widget_eps_global_slider").set_value(0.15).run()
+    healthy(app)
+    assert headline(app) != before
+    assert app.number_input(key="widget_eps_local").value == 0.2
+    assert linked(app, "eps_local") == "0.2" and linked(app, "eps_global") == "0.15"
+
+
+def test_a_number_may_lie_between_the_sliders_steps(opened):
+    app = opened(experiment="adult", seed=0)
+    app.number_input(key="widget_eps_local").set_value(0.0321).run()
+    healthy(app)
+    assert linked(app, "eps_local") == "0.0321"
+    assert app.select_slider(key="widget_eps_local_slider").value == 0.03
+    expected = direct("adult", "sp", "simplex", 0.01, 0.0321, 0)
+    assert f"**{100 * expected.accuracy:.1f} %**" in headline(app)
+
+
+@pytest.mark.parametrize(
+    ("button", "pair"),
+    [
+        ("No limit", ("1", "1")),
+        ("Local only", ("1", "0.01")),
+        ("Global only", ("0.01", "1")),
+        ("Both at 0.01", ("0.01", "0.01")),
+    ],
+)
+def test_presets_and_the_way_back(opened, button, pair):
+    app = opened(experiment="adult", seed=0, eps_global=0.1, eps_local=0.1)
+    app.button(key=f"preset-{button}").click().run()
+    healthy(app)
+    assert (linked(app, "eps_global"), linked(app, "eps_local")) == pair
+    app.button(key="preset-reset").click().run()
+    assert linked(app, "eps_local") == "0.05"
+
+
+def test_settings_survive_a_change_of_page(opened):
+    app = opened(experiment="adult", seed=2, notion="eo", eps_local=0.09)
+    app.switch_page("pages/clients.py").run()
+    healthy(app)
+    assert app.selectbox(key="widget_seed").value == "2"
+    assert app.selectbox(key="widget_notion").value == "eo"
+    assert app.number_input(key="widget_eps_local").value == 0.09
+    app.select_slider(key="widget_eps_local_slider").set_value(0.25).run()
+    app.switch_page("pages/explore.py").run()
+    assert app.number_input(key="widget_eps_local").value == 0.25
+
+
+def test_another_experiment_brings_its_own_notion(opened):
+    app = opened(experiment="adult", notion="eo", seed=3, own="doctorate=0.2")
+    app.selectbox(key="widget_experiment").set_value("public_coverage").run()
+    healthy(app)
+    assert app.selectbox(key="widget_notion").value == "eop"
+    assert app.selectbox(key="widget_seed").value == "all"
+    assert linked(app, "own") is None
+
+
+def test_a_pinned_setting_is_compared(opened):
+    app = opened(experiment="adult", seed=0, eps_local=0.2)
+    app.button(key="pin").click().run()
+    app.select_slider(key="widget_eps_local_slider").set_value(0.01).run()
+    healthy(app)
+    assert linked(app, "pinned") == "sp,simplex,0.01,0.2"
+    assert any("B: as set now" in str(table.value.columns) for table in app.table)
+    app.button(key="unpin").click().run()
+    assert linked(app, "pinned") is None
+
+
+def test_a_mistyped_link_opens_all_the_same(opened):
+    app = opened(
+        experiment="nowhere", notion="x", region="y", seed="z", eps_local="many", own="a=b;=;",
+        pinned="1,2,3", order="?", client="<script>",
+    )  # fmt: skip
+    assert app.selectbox(key="widget_experiment").value == NAMES[0]
+    assert app.number_input(key="widget_eps_local").value == 0.05

@@ -1,0 +1,74 @@
+"""What can be taken along: a report that stands alone, the predictor, the table."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from fairfl_core import experiments
+from fairfl_core.predictor import FairPredictor
+from pages.components import words
+from pages.components.parts import csv_for_people
+from pages.components.report import Setting, clients_csv, html_report, link_to, predictor_json
+from pages.components.results import Choice
+
+
+@pytest.fixture(scope="module")
+def setting():
+    choice = Choice("adult", "sp", "simplex", (0, 1))
+    link = link_to("http://localhost:8501/clients?old=1", {"experiment": "adult", "own": "a=1"})
+    return Setting(choice, 0.02, 0.03, (("doctorate", 0.1),), link)
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.sources, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.sources += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_report_stands_alone_and_says_what_it_is_of(setting):
+    report = html_report(setting)
+    reader = Reader()
+    reader.feed(report)
+    assert reader.sources == []  # nothing is fetched
+    text = " ".join(reader.text)
+    assert experiments.open("adult").manifest["scores"]["sha256"] in text
+    assert "http://localhost:8501/clients?experiment=adult&own=a%3D1" in text
+    plain_headline = words.headline(setting.study).replace("**", "").replace("\\", "")
+    assert plain_headline in text
+    assert "doctorate 0.1" in text and "What this does not say" in text
+    assert report.count("Plotly.newPlot") == 2
+
+
+def test_names_in_the_report_are_text(setting, monkeypatch):
+    experiment = experiments.open("adult")
+    monkeypatch.setitem(experiment.manifest, "title", "<script>alert(1)</script>")
+    monkeypatch.setattr("pages.components.report.experiment_of", lambda name: experiment)
+    report = html_report(setting)
+    assert "<script>alert(1)" not in report and "&lt;script&gt;alert(1)" in report
+
+
+def test_the_predictor_and_the_table(setting):
+    fair = FairPredictor.from_json(json.loads(predictor_json(setting)))
+    assert dict(zip(fair.clients, fair.eps_local, strict=True)) == {
+        "doctorate": 0.1, "no doctorate": 0.03
+    }  # fmt: skip
+    lines = clients_csv(setting).splitlines()
+    assert lines[0].startswith("client,n,before,after") and len(lines) == 3
+
+
+def test_a_spreadsheet_is_not_handed_formulas():
+    import pandas as pd
+
+    table = pd.DataFrame(
+        {"=name": ["=1+1", "@x", "-y", "+z", "plain"], "value": [-1.5, 2, 3, 4, 5]}
+    )
+    text = csv_for_people(table)
+    assert text.splitlines()[:3] == ["'=name,value", "'=1+1,-1.5", "'@x,2.0"]
+    assert "'-y" in text and "'+z" in text and "plain,5.0" in text

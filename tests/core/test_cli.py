@@ -311,13 +311,14 @@ def test_a_million_rows_are_counted_in_well_under_a_second():
 
 
 def check_solution(found, clients):
-    assert set(found) == {
+    """The keys of the contract; others may stand beside them."""
+    assert set(found) >= {
         "format", "status", "notion", "region", "epsilon", "n", "accuracy", "model_accuracy",
         "gap", "price", "binding", "not_assessable",
     }  # fmt: skip
     assert (found["format"], found["status"]) == ("fairfl-solution/1", "optimal")
     assert set(found["epsilon"]) == {"global", "local"}
-    assert set(found["gap"]) == {"global", "local", "local_mean", "local_worst"}
+    assert set(found["gap"]) >= {"global", "local", "local_mean", "local_worst"}
     assert set(found["price"]) == {"global", "local"}
     for part in ("epsilon", "gap", "price"):
         assert set(found[part]["local"]) == set(clients)
@@ -450,7 +451,7 @@ def test_map_has_a_row_for_eps_local_and_a_column_for_eps_global(files, notion, 
 
 def test_evaluate_prints_one_object_with_all_it_promises(files):
     found = run("evaluate", files.predictor, files.counts, "--json").json
-    assert set(found) == {
+    assert set(found) >= {
         "format", "notion", "region", "epsilon", "reached", "n", "noisy", "level", "accuracy",
         "accuracy_interval", "model_accuracy", "gap", "model_gap", "clients", "groups", "rates",
         "not_assessable",

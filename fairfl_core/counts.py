@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.files import check_keys, read_json, write_json
 from fairfl_core.names import (
+    as_name,
     as_series,
     check_names,
     coded,
@@ -91,7 +92,9 @@ class ClientCounts:
                     'non-negative integers (reals only with "noisy": true).'
                 )
         rows = values.sum(axis=(1, 2, 3))
-        if not rows.all() and (not self.noisy or not rows.any()):
+        if rows.sum() > _LARGEST:
+            raise InputError("the counts add up to more people than can be counted exactly.")
+        if not rows.all() and not self.noisy:  # noise may take a small client's every row
             empty = self.clients[int(np.argmin(rows))]
             raise InputError(f'client "{empty}" has no rows; leave it out or give its counts.')
         checked = values if self.noisy else values.astype(np.int64)
@@ -214,6 +217,10 @@ class ClientCounts:
         favourable : str, optional
             Default: the last label.
         """
+        clients, groups, labels = (
+            None if names is None else tuple(map(as_name, names))
+            for names in (clients, groups, labels)
+        )
         _check_columns(rows, [client, group, label], prediction, scores)
         client_codes, client_names = coded(rows[client], client)
         group_codes, group_names = coded(rows[group], group)
@@ -250,7 +257,8 @@ class ClientCounts:
         )
         flat = np.ravel_multi_index(codes, shape)
         table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
-        return cls(table, tuple(clients), tuple(groups), tuple(labels), favourable or "")
+        favourable = "" if favourable is None else as_name(favourable)
+        return cls(table, clients, groups, labels, favourable)
 
     # ---------------------------------------------------------------- JSON
 

@@ -149,12 +149,17 @@ class Evaluation:
     def noise_floor(self) -> Floats:
         """The gap that a perfectly fair predictor would show on so few people, per client.
 
-        Every group gets the client's pooled rate; the gap expected from sampling people alone.
+        Every group gets the client's pooled rate; the gap is the one expected from sampling
+        people alone. Like `gaps` it is in expectation over the lottery: a person counts with
+        the probability of their answer, whose variance is the model's own 0-1 one only where
+        nothing is drawn.
         """
-        pooled = _share(self.answered.sum(axis=1), self.people.sum(axis=1))[:, None, :]
-        mean = np.broadcast_to(np.nan_to_num(pooled), self.people.shape)
-        variance = mean * (1 - mean) / np.maximum(self.people, 1e-9)
-        return expected_gap(mean, variance, self.people > 0)
+        people = self.people.sum(axis=1)
+        pooled = np.nan_to_num(_share(self.answered.sum(axis=1), people))
+        second = np.nan_to_num(_share(self._squares.sum(axis=1), people))
+        each = np.maximum(second - pooled**2, 0.0)[:, None, :] / np.maximum(self.people, 1e-9)
+        mean = np.broadcast_to(pooled[:, None, :], self.people.shape)
+        return expected_gap(mean, each, self.people > 0)
 
     def debiased(self, clients: NDArray[np.int64] | None = None) -> Debiased:
         """The debiased local gap of these clients (positions; default all)."""
@@ -164,7 +169,7 @@ class Evaluation:
         for a in range(people.shape[1]):
             for b in range(a + 1, people.shape[1]):
                 # One person gives no variance: such a pair says nothing.
-                usable = (people[:, a] > 1) & (people[:, b] > 1)
+                usable = (people[:, a] >= 2) & (people[:, b] >= 2)
                 noise = self._sample_variance[chosen][:, a] + self._sample_variance[chosen][:, b]
                 square = (rate[:, a] - rate[:, b]) ** 2 - noise
                 squares += np.where(usable, square, 0.0).sum(axis=1)
@@ -195,10 +200,15 @@ class Evaluation:
     @cached_property
     def _sample_variance(self) -> Floats:
         """Unbiased variance of each expected rate from sampling people."""
-        square = np.einsum("cayj,cajk->cayk", self.counts.table, self.lottery**2, optimize=True)
         mean = np.nan_to_num(self.rates)
-        second = np.nan_to_num(_share(self.notion.answered(square), self.people))
+        second = np.nan_to_num(_share(self._squares, self.people))
         return np.maximum(second - mean**2, 0.0) / np.maximum(self.people - 1, 1e-9)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """Sum over people of the squared probability of the answer each rate counts."""
+        square = np.einsum("cayj,cajk->cayk", self.counts.table, self.lottery**2, optimize=True)
+        return self.notion.answered(square)
 
     # ---------------------------------------------------------------- before, tables, JSON
 
@@ -291,6 +301,7 @@ class Evaluation:
                     for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
                 },
                 "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
                 "local_worst": None if worst is None else {
                     "client": self.counts.clients[worst],
                     "gap": float(self.gaps.local[worst]),

@@ -70,6 +70,10 @@ def frontier(
         cells = merged_cells(counts, notion, region, local, overall, progress)
     else:
         program = program or FairnessProgram(counts, notion, region)
+        if (program.counts, program.notion.name, program.region.name) != (counts, notion, region):
+            raise InputError(
+                "the program was built from other counts, or another notion or region."
+            )
         cells = _program_cells(program, local, overall, progress)
     tables = dict(zip([field.name for field in fields(Frontier)][2:], cells, strict=True))
     return Frontier(local, overall, **tables)

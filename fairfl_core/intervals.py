@@ -11,7 +11,7 @@ __all__ = ["expected_gap", "gap_interval", "mover", "wilson"]
 
 Floats = NDArray[np.float64]
 _REACH = 7.0  # standard deviations: beyond it a normal has 1e-12 of its weight
-_STEPS = 129
+_STEPS = 513
 _POINTS = 2048
 
 
@@ -40,8 +40,9 @@ def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Flo
     """Limits of a gap: the worst over rates of the spread over groups.
 
     Both arrays have the shape (..., groups, rates). A gap is the largest of several differences;
-    each gets its MOVER-Wilson interval at a level such that all hold together (Bonferroni), so
-    that the interval holds for the largest. NaN where nothing can be compared.
+    each gets its MOVER-Wilson interval at a level such that all hold together (Bonferroni).
+    Coverage at 95 % is .97 on average; for two rates near 0 and 1 on a few dozen people it can
+    fall to about .90. NaN where nothing can be compared.
     """
     there = people > 0
     pairs = list(combinations(range(rate.shape[-2]), 2))
@@ -66,7 +67,7 @@ def expected_gap(mean: Floats, variance: Floats, there: NDArray[np.bool_]) -> Fl
 
     All arrays have the shape (clients, groups, rates); `there` says which rates exist. Rates are
     taken as independent of each other, which they are for eo, eop and two labels; for sp and
-    eo-full with more labels that overstates the gap a little. With two groups it is the integral
+    eo-full with three labels that overstates the gap by a quarter or more: an upper estimate. With two groups it is the integral
     of Pr(gap > x); with more, the mean over a fixed low-discrepancy set of points. Neither draws.
     """
     compared = there.sum(axis=1) > 1  # (clients, rates)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "as_name",
     "as_names",
     "as_series",
     "check_names",
@@ -48,7 +49,11 @@ def check_names(names: tuple[str, ...], field: str) -> None:
 def in_order(names: Sequence[str]) -> tuple[str, ...]:
     """Sorted; as numbers where all of them are, so that "10" comes after "9"."""
     numbers = all(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in names)
-    return tuple(sorted(names, key=float)) if numbers else tuple(sorted(names))
+    return (
+        tuple(sorted(names, key=lambda name: (float(name), name)))
+        if numbers
+        else tuple(sorted(names))
+    )
 
 
 def positions(names: Sequence[str], declared: Sequence[str]) -> NDArray[np.int64]:
@@ -83,7 +88,7 @@ def coded(values: "pd.Series[Any]", column: str) -> tuple[NDArray[np.int64], lis
     import pandas as pd
 
     codes, uniques = pd.factorize(values)
-    names = [_as_name(value) for value in uniques]
+    names = [as_name(value) for value in uniques]
     blank = np.array([not name.strip() for name in names] + [True])  # the last: code -1, missing
     if blank[codes].any():
         raise InputError(
@@ -94,7 +99,7 @@ def coded(values: "pd.Series[Any]", column: str) -> tuple[NDArray[np.int64], lis
     return positions(names, merged)[codes], merged
 
 
-def _as_name(value: Any) -> str:
+def as_name(value: Any) -> str:
     """A label read as 1.0 in one column and 1 in another is the same label."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))

@@ -153,7 +153,7 @@ def _spread(answered: Floats, people: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class NotAssessable:
-    """A group with nobody to compare: `label` is None where the whole group is missing."""
+    """A group with nobody behind a rate; `label` is None for a rate over all labels (sp)."""
 
     client: str
     group: str

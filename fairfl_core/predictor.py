@@ -128,12 +128,11 @@ class FairPredictor:
     def decide(
         self, client: ArrayLike, group: ArrayLike, prediction: ArrayLike, *, row_id: ArrayLike
     ) -> NDArray[Any]:
-        """Answer by row id: the same person gets the same answer whenever it is asked."""
+        """Answer by client and row id: the same person always gets the same answer."""
         codes = self._codes(client, group, prediction)
-        draws = row_draws(row_id)
-        if len(draws) != len(codes[0]):
+        if np.size(row_id) != len(codes[0]):
             raise InputError("the row ids and the rows differ in number; give one id a row.")
-        return self._answers(codes, draws)
+        return self._answers(codes, row_draws(np.array(self.clients)[codes[0]], row_id))
 
     def _answers(self, codes: tuple[NDArray[np.int64], ...], draws: Floats) -> NDArray[Any]:
         """Walk the cumulative probabilities, the model's own answer first.
@@ -277,14 +276,16 @@ class FairPredictor:
         return write_json(path, self.to_json())
 
 
-def row_draws(row_id: ArrayLike) -> Floats:
-    """A number in [0, 1) for each row id, always the same one.
+def row_draws(client: ArrayLike, row_id: ArrayLike) -> Floats:
+    """A number in [0, 1) for each client and row id, always the same one.
 
-    FNV-1a over the id's UTF-8 bytes, 64 bits, then the finalizer of splitmix64 (FNV alone mixes
-    its last bytes poorly), then the upper 53 bits. Simple enough for a client to write again in
-    any language. It is no secret: who chooses the ids can choose the answers.
+    The text is the client's name, the sign U+001F, and the row id: clients number their rows
+    alike, and without the name row 1 of all of them would be drawn together. Over its UTF-8 bytes
+    FNV-1a, 64 bits, then the finalizer of splitmix64 (FNV alone mixes its last bytes poorly), then
+    the upper 53 bits. Simple enough for a client to write again in any language. It is no secret:
+    who chooses the ids can choose the answers.
     """
-    text, start, length = _bytes_of(as_series(row_id))
+    text, start, length = _bytes_of(as_series(client), as_series(row_id))
     state = np.full(len(start), 0xCBF29CE484222325, dtype=np.uint64)
     for place in range(int(length.max(initial=0))):
         rows = np.flatnonzero(place < length)
@@ -296,17 +297,18 @@ def row_draws(row_id: ArrayLike) -> Floats:
 
 
 def _bytes_of(
-    row_id: "pd.Series[Any]",
+    client: "pd.Series[Any]", row_id: "pd.Series[Any]"
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """All ids as one run of UTF-8 bytes, with each one's start and length."""
+    """All texts as one run of UTF-8 bytes, with each one's start and length."""
     import pyarrow as pa
 
     if row_id.isna().any():
         row = int(np.argmax(row_id.isna().to_numpy())) + 1
         raise InputError(f"data row {row} has no row id; give every row one.")
-    if row_id.dtype.kind == "f" and (row_id % 1 == 0).all():
-        row_id = row_id.astype(np.int64)  # an id read as 17.0 is 17
-    texts = pa.array(row_id.astype(str), type=pa.large_string())
+    # An id read as 17.0 in one file and 17 in another is one id.
+    ids = row_id.astype(str).str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
+    whole = client.astype(str).to_numpy(dtype=object) + "\x1f" + ids.to_numpy(dtype=object)
+    texts = pa.array(whole, type=pa.large_string())
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     _, offsets, data = texts.buffers()

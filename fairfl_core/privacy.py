@@ -31,7 +31,7 @@ class Mechanism:
         ``histogram``: discrete Laplace noise on every bin of n[a, y, j]. A person is in exactly
         one bin. ``paper``: Laplace noise of scale 1/epsilon, in counts, on the paper's
         statistics: correct answers and people, by group and label (appendix "Differential
-        privacy"); it spends more than its epsilon says, and publishes the client's size as it is.
+        privacy"); it spends more than its epsilon says, and takes the client's size as public.
     epsilon : float
         The budget asked for; for ``paper``, the epsilon that the paper would call it.
     neighbours : {"replace-one", "add-remove"}
@@ -49,7 +49,8 @@ class Mechanism:
         ):
             if value not in known:
                 raise InputError(f'there is no {what} "{value}"; choose {" or ".join(known)}.')
-        if not (np.isfinite(self.epsilon) and self.epsilon > 0):
+        number = isinstance(self.epsilon, int | float) and not isinstance(self.epsilon, bool)
+        if not (number and np.isfinite(self.epsilon) and self.epsilon > 0):
             raise InputError(
                 f"the privacy epsilon is {self.epsilon}; it must be a number above 0."
             )

@@ -28,7 +28,8 @@ FORMAT = "fairfl-solution/1"
 Floats = NDArray[np.float64]
 EpsLocal = float | Sequence[float] | Floats | Mapping[str, float]
 
-_TOLERANCE = 1e-9  # of HiGHS, primal and dual; its default 1e-7 is what we promise to users
+_TOLERANCE = 1e-10  # of HiGHS, primal and dual: finer than what we promise to users, 1e-7
+_GRAIN = 1.5e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,9 @@ class Solution:
     beta : ndarray, shape (clients, groups, rules)
         The weight of each of the region's rules.
     price_global : float
-        Local price d accuracy / d epsilon_0: the constraint's dual. One-sided at kinks.
+        Local price d accuracy / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
+        always one, as a gap may open to either side) it is the most that a little more
+        tolerance could buy, not what it surely buys.
     price_local : ndarray, shape (clients,)
         d accuracy / d epsilon_c.
     binding : tuple of str
@@ -92,6 +95,7 @@ class Solution:
                 "global": number_or_none(self.gaps.overall),
                 "local": _by(clients, self.gaps.local),
                 "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
                 "local_worst": None
                 if worst is None
                 else {"client": clients[worst], "gap": float(self.gaps.local[worst])},
@@ -138,6 +142,8 @@ class FairnessProgram:
                 'the notion "eo-full" needs the region "kernel": the simplex has too few rules '
                 "to move every Pr(answer | label); choose --region kernel."
             )
+        if not counts.n:
+            raise InputError("the counts hold nobody (noise took them all); there is no program.")
         self._people = self.notion.people(counts.n_label)  # (clients, groups, rates)
         given, asked, response = self.notion.given, self.notion.asked, self.region.response
         # Each rule's counts in each cell: correct answers, and the people each rate counts.
@@ -170,7 +176,8 @@ class FairnessProgram:
         self._rows = np.arange(gap_rows, dtype=np.int32)
         lp = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = columns, all_rows
-        lp.col_cost_ = np.concatenate([-self._correct.ravel() / self._unit, np.zeros(levels)])
+        value = (self._correct + self._tie_break()) / self._unit
+        lp.col_cost_ = np.concatenate([-value.ravel(), np.zeros(levels)])
         lp.col_lower_ = np.zeros(columns)
         lp.col_upper_ = np.full(columns, highspy.kHighsInf)
         ones = np.ones(all_rows - gap_rows)
@@ -186,9 +193,23 @@ class FairnessProgram:
             ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
+            ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
         ):
             self._highs.setOptionValue(option, value)
         self._highs.passModel(lp)
+
+    def _tie_break(self) -> Floats:
+        """A grain of value for every person who keeps the model's answer.
+
+        Optima are seldom unique: of equally accurate lotteries the one that changes fewer people
+        is taken, and the same one whatever was solved before. The grain is far below what is
+        reported: it can cost accuracy less than 1e-8. Cells weigh a little differently, so that
+        changing two people in one cell or in another is no tie either.
+        """
+        kept = np.einsum("cayj,pjj->cap", self.counts.table, self.region.response)
+        clients, groups, _ = kept.shape
+        grain = _GRAIN * (1 + np.arange(clients * groups) / (clients * groups))
+        return kept * grain.reshape(clients, groups, 1)
 
     def _gap_rows(self) -> tuple[sparse.csr_array, NDArray[np.int64], NDArray[np.int64], int]:
         """Global rows first, then each client's: matrix, scope, rate, number of level columns.
@@ -299,7 +320,9 @@ class FairnessProgram:
         """Solve warm; if that is not optimal, once more from scratch; then say why it failed."""
         for attempt in ("warm", "cold"):
             if attempt == "cold":
+                # Presolve takes epsilons below its tolerance for contradictions.
                 self._highs.clearSolver()
+                self._highs.setOptionValue("presolve", "off")
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:

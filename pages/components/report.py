@@ -15,7 +15,14 @@ import streamlit as st
 from fairfl_core.study import Study
 from pages.components import figures, words
 from pages.components.parts import csv_for_people
-from pages.components.results import Choice, client_table, experiment_of, heat_of, study_of
+from pages.components.results import (
+    Choice,
+    client_table,
+    experiment_of,
+    heat_of,
+    predictor_of,
+    study_of,
+)
 
 __all__ = ["Setting", "clients_csv", "html_report", "link_to", "predictor_json", "take_along"]
 
@@ -80,7 +87,8 @@ def take_along(current: Callable[[], Setting]) -> None:
 
 def predictor_json(setting: Setting) -> str:
     """The fair predictor of the first chosen run, as `fairfl-predictor/1`."""
-    return json.dumps(setting.study.first.predictor.to_json(), ensure_ascii=False)
+    fair = predictor_of(setting.choice, setting.eps_global, setting.eps_local, setting.own)
+    return json.dumps(fair.to_json(), ensure_ascii=False)
 
 
 def clients_csv(setting: Setting) -> str:

@@ -15,11 +15,13 @@ from fairfl_core import experiments
 from fairfl_core.counts import ClientCounts
 from fairfl_core.experiments import Experiment
 from fairfl_core.frontier import Frontier, frontier
+from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
 from fairfl_core.study import Study, run_study
 
 __all__ = [
-    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "heat_of", "study_of"
+    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "heat_of", "predictor_of",
+    "study_of",
 ]  # fmt: skip
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
@@ -92,6 +94,16 @@ def heat_of(
     tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
     means = {name: np.mean([getattr(each, name) for each in found], axis=0) for name in tables}
     return Frontier(found[0].eps_local, found[0].eps_global, **means)
+
+
+def predictor_of(
+    choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
+) -> FairPredictor:
+    """The first chosen run's predictor, from a fresh program: what a shell would give."""
+    counts = counts_of(choice.experiment, choice.seeds[0], "validation")
+    program = FairnessProgram(counts, choice.notion, choice.region)
+    by_client = dict.fromkeys(counts.clients, eps_local) | dict(own)
+    return FairPredictor.from_solution(program.solve(eps_global, by_client))
 
 
 def client_table(study: Study) -> pd.DataFrame:

@@ -137,15 +137,18 @@ def sure(value: float, low: float, high: float, floor: float, n: float) -> str:
 
 def price_sentences(study: Study, most: int = 3) -> list[str]:
     """What one more hundredth of tolerance buys, dearest clients first."""
+    asked = study.first.solution
+    at_most = ["at most " if value == 0 else "" for value in (*asked.eps_local, asked.eps_global)]
     clients = study.first.solution.counts.clients
     said = []
     if study.price_global > 1e-7:
         said.append(
-            f"One more hundredth of overall tolerance buys {_bought(study.price_global)} points."
+            f"One more hundredth of overall tolerance buys {at_most[-1]}"
+            f"{_bought(study.price_global)} points."
         )
     order = np.argsort(-study.price_local)
     said += [
-        f"One more hundredth of local tolerance in **{plain(clients[c])}** buys "
+        f"One more hundredth of local tolerance in **{plain(clients[c])}** buys {at_most[c]}"
         f"{_bought(study.price_local[c])} points."
         for c in order[:most]
         if study.price_local[c] > 1e-7

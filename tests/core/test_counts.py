@@ -76,6 +76,19 @@ def test_names_that_are_numbers_are_ordered_as_numbers():
     assert found.clients == ("9", "10") and found.labels == ("2", "10")
 
 
+def test_names_may_be_declared_as_the_numbers_they_are():
+    found = ClientCounts.from_arrays(
+        client=[7, 7], group=[1, 0], label=[0, 1], prediction=[1, 1],
+        clients=[7], groups=[0, 1], labels=[1, 0], favourable=1,
+    )  # fmt: skip
+    assert found.labels == ("1", "0") and found.favourable == "1"
+
+
+def test_more_people_than_can_be_counted_are_refused():
+    with pytest.raises(InputError, match="more people than can be counted"):
+        ClientCounts(np.full((2, 2, 2, 2), 2**52), ("a", "b"), ("f", "m"), ("n", "y"))
+
+
 def test_declared_names_give_the_order_and_the_empty_places():
     found = ClientCounts.from_arrays(
         client=["a"], group=["m"], label=["yes"], prediction=["yes"],

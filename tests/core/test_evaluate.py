@@ -82,6 +82,22 @@ def test_the_noise_floor_of_the_doctorate_women_is_as_reckoned():
         assert floor == pytest.approx(np.abs(drawn[:, 0] - drawn[:, 1]).mean(), abs=0.003)
 
 
+def test_the_noise_floor_is_of_the_gap_that_is_shown():
+    """A lottery that ignores the model shows no gap in expectation, however few people."""
+    counts = synthetic(3, 2, 2, rows=60)
+    coin = np.full(counts.table.shape, 0.5)
+    np.testing.assert_allclose(judged(counts, coin).noise_floor, 0.0, atol=1e-6)
+    rng, people = np.random.default_rng(5), (23, 300)
+    lottery = np.broadcast_to(np.array([[0.7, 0.3], [0.1, 0.9]]), (2000, 2, 2, 2))
+    table = np.zeros((2000, 2, 2, 2), dtype=np.int64)
+    for a in range(2):
+        said = rng.binomial(people[a], 0.6, 2000)
+        table[:, a, 1] = np.stack([people[a] - said, said], axis=1)
+    many = ClientCounts(table, tuple(map(str, range(2000))), ("f", "m"), ("no", "yes"))
+    found = judged(many, lottery)
+    assert found.noise_floor.mean() == pytest.approx(found.gaps.local.mean(), rel=0.05)
+
+
 @pytest.mark.parametrize("n", [(8, 15), (23, 96), (200, 900)])
 @pytest.mark.parametrize("truth", [(0.1, 0.3), (0.5, 0.5), (0.97, 0.99)])
 def test_mover_wilson_covers_small_cells(n, truth):
@@ -155,6 +171,17 @@ def test_who_cannot_be_debiased_is_counted():
     found = judged(counts, np.broadcast_to(np.eye(2), table.shape))
     assert (found.debiased().clients, found.debiased().left_out) == (2, 2)
     assert found.larger_half.size == 2
+
+
+def test_fractions_of_people_do_not_blow_the_debiased_gap_up():
+    noisy = ClientCounts(
+        [[[[3, 2], [0.6, 0.41]], [[5, 4], [40, 60]]]],
+        ("a",),
+        ("f", "m"),
+        ("no", "yes"),
+        noisy=True,
+    )
+    assert judged(noisy, np.broadcast_to(np.eye(2), noisy.table.shape)).debiased().left_out == 1
 
 
 def test_tables_hold_every_client_group_and_rate():

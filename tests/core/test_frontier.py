@@ -58,5 +58,8 @@ def test_merge_is_taken_where_it_can_be_and_refused_where_not():
     for counts, notion in ((synthetic(3, 3, 2), "sp"), (synthetic(3, 2, 2), "eo")):
         with pytest.raises(InputError, match="two labels, two groups"):
             frontier(counts, notion, eps_local=[0.1], eps_global=[0.1], method="merge")
+    other = FairnessProgram(synthetic(3, 2, 2, seed=9), "eo")
+    with pytest.raises(InputError, match="other counts"):
+        frontier(synthetic(3, 2, 2), "eo", eps_local=[0.1], eps_global=[0.1], program=other)
     with pytest.raises(InputError, match="grid is empty"):
         frontier(synthetic(2, 2, 2), eps_local=[], eps_global=[0.1])

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluate import evaluate
+from fairfl_core.notions import Notion, gaps
 from fairfl_core.predictor import FairPredictor, row_draws
 from fairfl_core.program import FairnessProgram
 from tests.core.strategies import count_tables, epsilons, notion_and_region, synthetic
@@ -76,25 +78,61 @@ def test_json_there_and_back_is_the_same_lottery(counts, chosen, epsilon):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12).filter(str.strip), min_size=1, max_size=20))
 def test_the_draw_of_a_row_id_is_the_documented_hash(ids):
-    def by_hand(text):
+    def by_hand(client, text):
         state = 0xCBF29CE484222325
-        for byte in text.encode():
+        for byte in f"{client}\x1f{text}".encode():
             state = ((state ^ byte) * 0x100000001B3) % 2**64
         state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
         state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) % 2**64
         return ((state ^ (state >> 31)) >> 11) / 2**53
 
-    assert row_draws(np.array(ids, dtype=object)).tolist() == [by_hand(text) for text in ids]
+    found = row_draws(["clinic"] * len(ids), np.array(ids, dtype=object))
+    assert found.tolist() == [by_hand("clinic", text) for text in ids]
 
 
 def test_draws_are_even_and_do_not_depend_on_the_kind_of_id():
-    draws = row_draws(np.arange(100_000))
+    draws = row_draws(np.full(100_000, "c"), np.arange(100_000))
     observed = np.histogram(draws, 50, (0, 1))[0]
     assert ((observed - 2000) ** 2 / 2000).sum() < 95  # chi-square, 49 degrees, p about 1e-4
     assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 0.015
     few = [3, 14, 15]
-    for kind in (np.int32, np.float64, str, object):
-        np.testing.assert_array_equal(row_draws(np.array(few).astype(kind)), row_draws(few))
+    expected = row_draws(["c"] * 3, few)
+    for kind in ("int32", "float64", "str", "object", "category", "double[pyarrow]"):
+        same = row_draws(["c"] * 3, pd.Series(few).astype(kind))
+        np.testing.assert_array_equal(same, expected)
+    assert row_draws(["c"] * 2, [3.0, 18.5])[0] == row_draws(["c"], ["3.0"])[0] == expected[0]
+    assert len(set(row_draws(["c"] * 3, [1e19, 2e19, np.inf]))) == 3
+
+
+def test_clients_that_number_their_rows_alike_are_not_drawn_together():
+    """Else row 1 of every client has the same luck, and luck no longer evens out."""
+    people = np.tile([[[40, 10], [15, 35]], [[30, 2], [25, 25]]], (50, 1, 1, 1))
+    names = tuple(f"c{i:02}" for i in range(50))
+    counts = ClientCounts(people, names, ("f", "m"), ("no", "yes"))
+    fair, rows = fitted(counts, "eo", "simplex", 0.0), rows_of(counts)
+    rows = rows.sort_values("client", kind="stable")
+    ids = rows.groupby("client").cumcount()
+    answers = fair.decide(rows.client, rows.group, rows.prediction, row_id=ids)
+    drawn = ClientCounts.from_table(
+        rows.assign(answer=answers), client="client", group="group", label="label",
+        prediction="answer",
+    )  # fmt: skip
+    notion = Notion.of("eo", counts.labels, counts.favourable)
+    gap = gaps(notion.answered(drawn.table), notion.people(drawn.n_label)).overall
+    assert gap < 5 * evaluate(fair, counts).one_draw_global < 0.06
+
+
+def test_the_same_lottery_whatever_was_solved_before():
+    """Of equally good lotteries always the same: a warm app and a fresh shell must agree."""
+    counts = ClientCounts(
+        [[[[56, 18], [17, 62]], [[35, 19], [19, 36]]], [[[32, 12], [6, 62]], [[20, 16], [12, 35]]]],
+        ("a", "b"), ("f", "m"), ("no", "yes"),
+    )  # fmt: skip
+    program = FairnessProgram(counts, "eo")
+    fresh = program.solve(0.02, 0.05)
+    for pair in ((0.3, 0.1), (0.0, 0.3), (0.02, 0.05)):
+        again = program.solve(*pair)
+    np.testing.assert_allclose(again.beta, fresh.beta, atol=1e-7)
 
 
 def test_what_it_was_not_fitted_for_is_refused():

@@ -143,6 +143,34 @@ def test_prices_are_the_slopes_of_the_optimum(notion, groups):
     assert at.price_local.max() > 0
 
 
+@usual
+@given(count_tables(), notion_and_region())
+def test_a_price_is_never_less_than_what_more_tolerance_buys(counts, chosen):
+    """At epsilon 0 there is a kink: the dual is an upper bound of the slope, and so it is called."""
+    program = FairnessProgram(counts, *chosen)
+    at, step = program.solve(0.0, 0.0), 1e-4
+    more = program.solve(step, 0.0).accuracy
+    assert (more - at.accuracy) / step <= at.price_global + 1e-3
+
+
+@pytest.mark.parametrize("tiny", [1e-9, 1e-10, 1e-12])
+def test_an_epsilon_below_the_solvers_tolerance_is_solved(tiny):
+    counts = ClientCounts(
+        [[[[6, 30], [2, 10]], [[18, 24], [9, 12]]]], ("a",), ("f", "m"), ("no", "yes")
+    )
+    program = FairnessProgram(counts, "eo")
+    expected = program.solve(0.0, 0.0).accuracy
+    for pair in ((tiny, 0.0), (0.0, tiny), (tiny, tiny)):
+        assert program.solve(*pair).accuracy == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_tiny_client_beside_a_huge_one_still_counts():
+    table = np.stack([synthetic(1, 2, 2, rows=40).table[0], synthetic(1, 2, 2).table[0] * 10**7])
+    counts = ClientCounts(table, ("small", "large"), ("f", "m"), ("no", "yes"))
+    solution = FairnessProgram(counts, "eo").solve(0.0, 0.0)
+    assert solution.gaps.overall < 1e-8 and (solution.gaps.local < 1e-8).all()
+
+
 def test_binding_constraints_are_named_and_sit_at_their_limit():
     counts = synthetic(3, 2, 2, seed=5)
     solution = FairnessProgram(counts, "eop").solve(0.01, {"c0": 0.02, "c1": 1.0, "c2": 0.03})

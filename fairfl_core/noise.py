@@ -6,7 +6,7 @@ noisy counts is always within the epsilons and says nothing.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,33 @@ from fairfl_core.notions import Notion, gaps
 from fairfl_core.privacy import Mechanism, what_if
 from fairfl_core.program import EpsLocal, FairnessProgram, eps_per_client
 
-__all__ = ["Judged", "NoiseStudy", "noise_study", "spending"]
+__all__ = ["Band", "Judged", "NoiseStudy", "Runs", "band", "model_alone", "noise_study", "spending",
+           "without_noise"]  # fmt: skip
 
 Floats = NDArray[np.float64]
+Runs = Sequence[tuple[ClientCounts, ClientCounts | None]]
 _TOLERANCE = 1e-6  # a gap this little above the epsilon is the solver's rounding, no failure
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A figure over draws, one entry a budget: median, and where 90 in 100 draws lie."""
+
+    low: Floats
+    middle: Floats
+    high: Floats
+
+
+def band(figure: Floats) -> Band:
+    """Quantiles .05, .5 and .95 over draws of a figure of shape (budgets, draws).
+
+    A figure is undefined for all draws of a run or for none, so those that have it are used.
+    """
+    there = ~np.isnan(figure)
+    found = np.full((3, len(figure)), np.nan)
+    for b in np.flatnonzero(there.any(axis=1)):
+        found[:, b] = np.quantile(figure[b, there[b]], (0.05, 0.5, 0.95))
+    return Band(*found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +100,6 @@ class NoiseStudy:
         What was asked of every solution.
     reached, held_out : Judged
         On the true validation counts, and on test (None where there are no unseen people).
-    without_noise, without_noise_held_out, model, model_held_out : Judged
-        The same without noise, and the model's own answers; one budget, one draw a run.
     """
 
     clients: tuple[str, ...]
@@ -88,10 +109,17 @@ class NoiseStudy:
     eps_local: Floats
     reached: Judged
     held_out: Judged | None
-    without_noise: Judged
-    without_noise_held_out: Judged | None
-    model: Judged
-    model_held_out: Judged | None
+
+    @classmethod
+    def joined(cls, parts: Sequence["NoiseStudy"]) -> "NoiseStudy":
+        """One study of all the parts' budgets; they must differ in nothing else."""
+        unseen = [part.held_out for part in parts if part.held_out is not None]
+        return replace(
+            parts[0],
+            mechanisms=tuple(mechanism for part in parts for mechanism in part.mechanisms),
+            reached=_joined([part.reached for part in parts]),
+            held_out=_joined(unseen) if unseen else None,
+        )
 
     @property
     def spent(self) -> Floats:
@@ -127,7 +155,7 @@ def spending(name: str, spent: float, neighbours: str) -> Mechanism:
 
 
 def noise_study(
-    runs: Sequence[tuple[ClientCounts, ClientCounts | None]],
+    runs: Runs,
     mechanisms: Sequence[Mechanism],
     notion: str = "eo",
     region: str = "simplex",
@@ -160,33 +188,42 @@ def noise_study(
         raise InputError("give at least one run, one mechanism and one draw.")
     truths = [validation for validation, _ in runs]
     states = np.random.SeedSequence(seed).generate_state(draws)
-    exact = np.stack([_lottery(true, notion, region, eps_global, eps_local) for true in truths])
-    lotteries = np.empty((len(mechanisms), draws, *exact.shape[1:]))
+    keep = _keep(truths[0])
+    lotteries = np.empty((len(mechanisms), draws, *keep.shape))
     for done, (b, i) in enumerate(np.ndindex(len(mechanisms), draws), 1):
         noisy = _noisy(truths[i % len(runs)], mechanisms[b], int(states[i]))
         lotteries[b, i] = (
-            _keep(truths[0])
-            if noisy is None
-            else _lottery(noisy, notion, region, eps_global, eps_local)
+            keep if noisy is None else _lottery(noisy, notion, region, eps_global, eps_local)
         )
         if progress:
-            progress(done, lotteries.shape[0] * draws)
-    tests = [test for _, test in runs if test is not None]
-    keep = np.broadcast_to(_keep(truths[0]), exact.shape)
-    n_client: Floats = np.mean([true.n_client for true in truths], axis=0)
-
-    def judged(lottery: Floats) -> tuple[Judged, Judged | None]:
-        unseen = _judge(tests, lottery, notion) if len(tests) == len(runs) else None
-        return _judge(truths, lottery, notion), unseen
-
-    reached, held_out = judged(lotteries)
-    without, without_held_out = judged(exact[None])
-    model, model_held_out = judged(keep[None])
+            progress(done, len(mechanisms) * draws)
     return NoiseStudy(
-        truths[0].clients, n_client, tuple(mechanisms), eps_global,
-        eps_per_client(truths[0].clients, eps_local), reached, held_out, without,
-        without_held_out, model, model_held_out,
-    )  # fmt: skip
+        truths[0].clients,
+        np.mean([true.n_client for true in truths], axis=0),
+        tuple(mechanisms),
+        eps_global,
+        eps_per_client(truths[0].clients, eps_local),
+        *_judge_both(runs, lotteries, notion),
+    )
+
+
+def without_noise(
+    runs: Runs,
+    notion: str = "eo",
+    region: str = "simplex",
+    *,
+    eps_global: float,
+    eps_local: EpsLocal,
+) -> tuple[Judged, Judged | None]:
+    """The limit of an endless budget: on validation and on test; one budget, one draw a run."""
+    lotteries = [_lottery(true, notion, region, eps_global, eps_local) for true, _ in runs]
+    return _judge_both(runs, np.stack(lotteries)[None], notion)
+
+
+def model_alone(runs: Runs, notion: str = "eo") -> tuple[Judged, Judged | None]:
+    """The model's own answers on validation and on test; one budget, one draw a run."""
+    keep = np.stack([_keep(true) for true, _ in runs])
+    return _judge_both(runs, keep[None], notion)
 
 
 def _noisy(true: ClientCounts, mechanism: Mechanism, seed: int) -> ClientCounts | None:
@@ -211,6 +248,21 @@ def _keep(counts: ClientCounts) -> Floats:
     """The lottery that keeps the model's answer."""
     clients, groups, labels, _ = counts.table.shape
     return np.broadcast_to(np.eye(labels), (clients, groups, labels, labels))
+
+
+def _judge_both(runs: Runs, lotteries: NDArray[Any], notion: str) -> tuple[Judged, Judged | None]:
+    tests = [test for _, test in runs if test is not None]
+    unseen = _judge(tests, lotteries, notion) if len(tests) == len(runs) else None
+    return _judge([true for true, _ in runs], lotteries, notion), unseen
+
+
+def _joined(parts: Sequence[Judged]) -> Judged:
+    return Judged(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("accuracy", "overall", "local")
+        )
+    )
 
 
 def _judge(truths: Sequence[ClientCounts], lotteries: NDArray[Any], notion: str) -> Judged:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluate import evaluate
-from fairfl_core.noise import noise_study, spending
+from fairfl_core.noise import NoiseStudy, band, model_alone, noise_study, spending, without_noise
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.privacy import MECHANISMS, NEIGHBOURS, Mechanism, what_if
 from fairfl_core.program import FairnessProgram
@@ -48,16 +48,31 @@ def test_every_draw_equals_noise_solve_and_judge_done_one_by_one(name, groups, l
 
 def test_the_references_are_the_solution_without_noise_and_the_model():
     runs = two_runs()
-    study = noise_study(runs, [Mechanism(epsilon=1)], "eop", "kernel", **ASKED, draws=1, seed=0)
+    exact, exact_unseen = without_noise(runs, "eop", "kernel", **ASKED)
+    model, model_unseen = model_alone(runs, "eop")
     for run, (true, test) in enumerate(runs):
         solution = FairnessProgram(true, "eop", "kernel").solve(0.02, 0.05)
-        predictor = FairPredictor.from_solution(solution)
-        assert study.without_noise.accuracy[0, run] == pytest.approx(solution.accuracy)
-        held_out = evaluate(predictor, test)
-        assert study.without_noise_held_out.overall[0, run] == pytest.approx(held_out.gaps.overall)
-        assert study.model.accuracy[0, run] == pytest.approx(true.model_accuracy)
-        assert study.model_held_out.accuracy[0, run] == pytest.approx(test.model_accuracy)
-    assert not study.without_noise.fails(study.eps_local).any()
+        held_out = evaluate(FairPredictor.from_solution(solution), test)
+        assert exact.accuracy[0, run] == pytest.approx(solution.accuracy)
+        assert exact_unseen.overall[0, run] == pytest.approx(held_out.gaps.overall)
+        assert model.accuracy[0, run] == pytest.approx(true.model_accuracy)
+        assert model_unseen.accuracy[0, run] == pytest.approx(test.model_accuracy)
+        np.testing.assert_allclose(model_unseen.local[0, run], held_out.before.gaps.local)
+    assert not exact.fails(np.full(3, 0.05)).any()
+
+
+def test_budgets_studied_apart_and_joined_are_the_same_study():
+    runs = two_runs()
+    mechanisms = [Mechanism(epsilon=epsilon) for epsilon in (2.0, 0.2)]
+    whole = noise_study(runs, mechanisms, "eo", **ASKED, draws=3, seed=1)
+    joined = NoiseStudy.joined(
+        [noise_study(runs, [each], "eo", **ASKED, draws=3, seed=1) for each in mechanisms]
+    )
+    assert joined.mechanisms == whole.mechanisms
+    for mine, other in ((joined.reached, whole.reached), (joined.held_out, whole.held_out)):
+        np.testing.assert_array_equal(mine.local, other.local)
+        np.testing.assert_array_equal(mine.accuracy, other.accuracy)
+        np.testing.assert_array_equal(mine.overall, other.overall)
 
 
 @settings(max_examples=30, deadline=None)
@@ -138,3 +153,10 @@ def test_progress_is_told_and_nothing_to_do_is_refused():
     noisy = what_if(runs[0][0], Mechanism(epsilon=1), seed=0)
     with pytest.raises(InputError, match="noisy already"):
         noise_study([(noisy, None)], [Mechanism(epsilon=1)], "eo", **ASKED, draws=1, seed=0)
+
+
+def test_a_band_is_the_quantiles_of_the_draws_that_have_the_figure():
+    figure = np.array([[0.1, 0.3, 0.2, np.nan], [np.nan] * 4])
+    found = band(figure)
+    assert (found.low[0], found.middle[0], found.high[0]) == pytest.approx((0.11, 0.2, 0.29))
+    assert np.isnan([found.low[1], found.middle[1], found.high[1]]).all()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.files import check_keys, read_json, write_json
+from fairfl_core.files import LARGEST, check_keys, nested_numbers, read_json, write_json
 from fairfl_core.names import (
     as_name,
     as_series,
@@ -28,7 +28,6 @@ __all__ = ["FORMAT", "ClientCounts"]
 
 FORMAT = "fairfl-counts/1"
 _KEYS = {"format", "labels", "favourable", "groups", "clients", "noisy"}
-_LARGEST = 2**53  # beyond it a float64 no longer holds every integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ class ClientCounts:
         for wrong, what in (
             (~np.isfinite(values), "not finite"),
             (values < 0, "negative"),
-            (values > _LARGEST, "too large"),
+            (values > LARGEST, "too large"),
             (np.zeros(shape, bool) if self.noisy else values % 1 != 0, "not a whole number"),
         ):
             if wrong.any():
@@ -92,7 +91,7 @@ class ClientCounts:
                     'non-negative integers (reals only with "noisy": true).'
                 )
         rows = values.sum(axis=(1, 2, 3))
-        if rows.sum() > _LARGEST:
+        if rows.sum() > LARGEST:
             raise InputError("the counts add up to more people than can be counted exactly.")
         if not rows.all() and not self.noisy:  # noise may take a small client's every row
             empty = self.clients[int(np.argmin(rows))]
@@ -239,6 +238,11 @@ class ClientCounts:
             answers = positions(answer_names, labels)[answer_codes]
         else:
             scores = list(scores or [])
+            if len(set(scores)) < len(scores):
+                twice = next(name for name in scores if scores.count(name) > 1)
+                raise InputError(
+                    f'the score column "{twice}" is given twice; give one column per label.'
+                )
             labels = tuple(labels) if labels else in_order(label_names)
             if len(labels) != len(scores):
                 raise InputError(
@@ -301,7 +305,12 @@ class ClientCounts:
                 raise InputError(f'clients[{place}]: "name" must be a string.')
             names.append(entry["name"])
             where = f'client "{entry["name"]}"'
-            tables.append(_nested(entry["counts"], value["groups"], value["labels"], where))
+            axes = (
+                ("group", value["groups"]),
+                ("label", value["labels"]),
+                ("prediction", value["labels"]),
+            )
+            tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
         shape = (len(names), len(value["groups"]), len(value["labels"]), len(value["labels"]))
         if not noisy and any(isinstance(cell, float) for table in tables for cell in table):
             place = next(i for i, t in enumerate(tables) if any(isinstance(x, float) for x in t))
@@ -376,29 +385,3 @@ def _largest(rows: "pd.DataFrame", scores: Sequence[str]) -> NDArray[np.int64]:
 
 def _is_list_of(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
-
-
-def _nested(value: Any, groups: list[str], labels: list[str], where: str) -> list[float]:
-    """The numbers of counts[group][label][prediction], flat, or a sentence naming the place."""
-    axes = (("group", groups), ("label", labels), ("prediction", labels))
-
-    def walk(part: Any, depth: int, path: str) -> list[float]:
-        if depth == len(axes):
-            if isinstance(part, bool) or not isinstance(part, int | float):
-                raise InputError(f"{path}: {part!r:.40} is not a number; give a count.")
-            if isinstance(part, int) and abs(part) > _LARGEST:
-                raise InputError(f"{path}: the count is too large; check the file.")
-            return [part]
-        kind, names = axes[depth]
-        if not isinstance(part, list) or len(part) != len(names):
-            raise InputError(
-                f"{path}: needs a list with one entry per {kind} ({len(names)}: "
-                f"{listed(names)}); counts are counts[group][label][prediction]."
-            )
-        return [
-            number
-            for name, item in zip(names, part, strict=True)
-            for number in walk(item, depth + 1, f'{path}, {kind} "{name}"')
-        ]
-
-    return walk(value, 0, f"{where}, counts")

@@ -1,5 +1,6 @@
 """Files in and out: read with a sentence when it fails, written whole or not at all."""
 
+import contextlib
 import errno
 import io
 import json
@@ -16,16 +17,12 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only tables of rows n
     import pandas as pd
 
 __all__ = [
-    "STANDARD_INPUT",
-    "check_keys",
-    "read_json",
-    "read_rows",
-    "write_json",
-    "write_rows",
-    "write_whole",
-]
+    "LARGEST", "STANDARD_INPUT", "check_keys", "nested_numbers", "read_json", "read_rows",
+    "write_json", "write_rows", "write_whole",
+]  # fmt: skip
 
 STANDARD_INPUT = Path("-")
+LARGEST = 2**53  # beyond it a float64 no longer holds every integer
 
 
 def write_whole(path: str | Path, content: str | bytes) -> Path:
@@ -35,10 +32,13 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
     """
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    # Not the whole name: it may be as long as the system allows.
+    temporary = path.parent / f".{path.name[:32]}.{secrets.token_hex(6)}.tmp"
     try:
-        if path.is_dir():
+        if not path.name or path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        if path.exists() and not path.is_file():  # renaming over /dev/null would take it away
+            raise OSError(errno.EINVAL, "it is not a plain file")
         with open(temporary, "xb") as file:
             file.write(data)
             file.flush()
@@ -50,7 +50,8 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
             "choose a path in an existing folder you may write to."
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
     return path
 
 
@@ -68,19 +69,26 @@ def read_json(path: str | Path) -> Any:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not text in UTF-8, so it is not JSON.") from error
+        raise InputError(
+            f"{path}: is not text in UTF-8, so it is not JSON; check the file."
+        ) from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}); check the path."
+        ) from error
     try:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"{path}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg})."
+            f"{path}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg}); "
+            "check the file."
         ) from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (RecursionError, ValueError) as error:
-        raise InputError(f"{path}: is not JSON that can be read ({error}).") from error
+        raise InputError(
+            f"{path}: is not JSON that can be read ({error}); check the file."
+        ) from error
 
 
 def _no_constant(token: str) -> NoReturn:
@@ -106,6 +114,31 @@ def check_keys(value: dict[str, Any], known: set[str], optional: set[str], where
             raise InputError(f'{where} lacks the key "{key}"; add it.')
 
 
+def nested_numbers(
+    value: Any, axes: Sequence[tuple[str, Sequence[str]]], where: str
+) -> list[float]:
+    """The numbers of nested lists, flat; `axes` says what each level lists, outermost first."""
+    if not axes:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"{where}: {value!r:.40} is not a number; give one.")
+        if abs(value) > LARGEST:
+            raise InputError(f"{where}: the number is too large; check the file.")
+        return [value]
+    kind, names = axes[0]
+    if not isinstance(value, list) or len(value) != len(names):
+        shape = "".join(f"[{level}]" for level, _ in axes)
+        known = ", ".join(f'"{name}"' for name in names[:8])
+        raise InputError(
+            f"{where}: needs a list with one entry per {kind} ({len(names)}: {known}); "
+            f"the form is {shape}."
+        )
+    return [
+        number
+        for name, item in zip(names, value, strict=True)
+        for number in nested_numbers(item, axes[1:], f'{where}, {kind} "{name}"')
+    ]
+
+
 def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """Read these columns (default all) of a CSV or Parquet table; "-" is CSV from standard input.
 
@@ -115,24 +148,33 @@ def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> "pd.Dat
     import pyarrow.parquet as pq
 
     path = Path(path)
-    if path != STANDARD_INPUT and not path.is_file():
-        raise InputError(f"{path}: no such file; check the path.")
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
+            with open(path, "rb"):
+                pass
             _check_header(path, pq.read_schema(path).names, columns)
-            return pd.read_parquet(path, columns=None if columns is None else list(columns))
-        source: Any = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD_INPUT else path
-        header = pd.read_csv(source, nrows=0, encoding="utf-8-sig")
-        _check_header(path, list(header.columns), columns)
-        if path == STANDARD_INPUT:
-            source.seek(0)
-        return pd.read_csv(
-            source,
-            usecols=None if columns is None else list(dict.fromkeys(columns)),
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
+            wanted = None if columns is None else list(dict.fromkeys(columns))
+            return pq.read_table(path, columns=wanted).to_pandas(ignore_metadata=True)
+        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+        # Without a header pandas renames nothing, and a row with a cell too many is an error.
+        table = pd.read_csv(
+            io.BytesIO(data), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
         )
+        header = [str(name) for name in table.iloc[0]]
+        _check_header(path, header, columns)
+        table = table[1:].reset_index(drop=True).set_axis(header, axis=1)
+        return table if columns is None else table[list(dict.fromkeys(columns))]
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path.") from error
+    except OSError as error:
+        if error.errno is None:
+            raise InputError(
+                f"{path}: cannot be read as a table ({' '.join(str(error).split())[:200]}); "
+                "check the file."
+            ) from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}); check the path."
+        ) from error
     except InputError:
         raise
     except UnicodeDecodeError as error:
@@ -149,6 +191,9 @@ def _check_header(path: Path, found: list[str], wanted: Sequence[str] | None) ->
         if name not in found:
             has = ", ".join(f'"{column}"' for column in found[:12])
             raise InputError(f'{path}: has no column "{name}"; its columns are {has}.')
+    for name in found if wanted is None else wanted:
+        if found.count(name) > 1:
+            raise InputError(f'{path}: the column "{name}" stands twice; rename one of them.')
 
 
 def write_rows(path: str | Path, rows: "pd.DataFrame") -> Path:

@@ -42,6 +42,13 @@ def check_names(names: tuple[str, ...], field: str) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f'the name "{twice}" stands twice among the {field}; rename one of them.')
+    for name in names:
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"one of the {field} has a name that is not valid text; rename it."
+            ) from error
     if any(not name.strip() for name in names):
         raise InputError(f"one of the {field} has an empty name; name it.")
 
@@ -87,7 +94,12 @@ def coded(values: "pd.Series[Any]", column: str) -> tuple[NDArray[np.int64], lis
     """Return a code per row and the name of each code; a missing value is refused."""
     import pandas as pd
 
-    codes, uniques = pd.factorize(values)
+    try:
+        codes, uniques = pd.factorize(values)
+    except TypeError as error:
+        raise InputError(
+            f'column "{column}" holds lists or objects; give one name a row.'
+        ) from error
     names = [as_name(value) for value in uniques]
     blank = np.array([not name.strip() for name in names] + [True])  # the last: code -1, missing
     if blank[codes].any():

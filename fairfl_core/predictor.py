@@ -2,29 +2,26 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core.counts import ClientCounts
+from fairfl_core.draws import row_draws
 from fairfl_core.errors import InputError
-from fairfl_core.files import check_keys, read_json, write_json
+from fairfl_core.files import check_keys, nested_numbers, read_json, write_json
 from fairfl_core.names import as_series, check_names, coded, listed, positions
 from fairfl_core.notions import NOTIONS, number_or_none
 from fairfl_core.program import Solution, check_epsilon
 from fairfl_core.regions import REGIONS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["FORMAT", "FairPredictor", "Reached", "row_draws"]
+__all__ = ["FORMAT", "FairPredictor", "Reached"]
 
 FORMAT = "fairfl-predictor/1"
 _KEYS = {
     "format", "notion", "region", "epsilon", "reached", "labels", "favourable", "groups", "clients"
 }  # fmt: skip
-_LONGEST_ID = 1000  # bytes; row ids are names, not documents
 Floats = NDArray[np.float64]
 
 
@@ -81,7 +78,9 @@ class FairPredictor:
         if lottery.shape != shape:
             raise InputError(f"the lottery has the shape {lottery.shape}; it needs {shape}.")
         if not (np.isfinite(lottery).all() and (lottery >= 0).all()):
-            raise InputError("the lottery holds something that is not a probability.")
+            raise InputError(
+                "the lottery holds something that is not a probability; fit the predictor again."
+            )
         if not np.allclose(lottery.sum(axis=3), 1.0, rtol=0, atol=1e-6):
             c, a, j = np.argwhere(np.abs(lottery.sum(axis=3) - 1) > 1e-6)[0]
             raise InputError(
@@ -162,7 +161,8 @@ class FairPredictor:
 
     @staticmethod
     def _position(values: ArrayLike, names: tuple[str, ...], what: str) -> NDArray[np.int64]:
-        codes, seen = coded(as_series(values), what)
+        column = as_series(values)
+        codes, seen = coded(column, what if column.name is None else str(column.name))
         place = positions(seen, names)[codes]
         if (place < 0).any():
             row = int(np.argmax(place < 0))
@@ -231,36 +231,38 @@ class FairPredictor:
                 f'"format" is not "{FORMAT}"; make the file with `python -m fairfl_core solve`.'
             )
         check_keys(value, _KEYS, set(), "the file")
-        try:
-            clients = tuple(str(entry["name"]) for entry in value["clients"])
-            reached, epsilon = value["reached"], value["epsilon"]
-            return cls(
-                lottery=np.array([entry["lottery"] for entry in value["clients"]], dtype=float),
-                clients=clients,
-                groups=tuple(map(str, value["groups"])),
-                labels=tuple(map(str, value["labels"])),
-                favourable=str(value["favourable"]),
-                notion=str(value["notion"]),
-                region=str(value["region"]),
-                eps_global=check_epsilon(epsilon["global"], "epsilon global"),
-                eps_local=tuple(
-                    check_epsilon(epsilon["local"][name], f'epsilon of "{name}"')
-                    for name in clients
-                ),
-                reached=Reached(
-                    float(reached["n"]),
-                    float(reached["accuracy"]),
-                    float(reached["model_accuracy"]),
-                    reached["gap"]["global"],
-                    tuple(reached["gap"]["local"][name] for name in clients),
-                ),
-            )
-        except (KeyError, TypeError, IndexError) as error:
-            raise InputError(f"a part is missing or of the wrong kind ({error}).") from error
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"the lottery is ragged or not of numbers ({error}).") from error
+        labels, groups = (_names(value[key], f'"{key}"') for key in ("labels", "groups"))
+        if not isinstance(value["clients"], list):
+            raise InputError('"clients" must be a list of objects with "name" and "lottery".')
+        entries = [
+            _object(entry, {"name", "lottery"}, f"clients[{place}]")
+            for place, entry in enumerate(value["clients"])
+        ]
+        clients = _names([entry["name"] for entry in entries], '"clients"')
+        for names, field in ((clients, "clients"), (groups, "groups"), (labels, "labels")):
+            check_names(names, field)
+        axes = (("group", groups), ("prediction", labels), ("answer", labels))
+        lottery = [
+            nested_numbers(entry["lottery"], axes, f'client "{name}", lottery')
+            for name, entry in zip(clients, entries, strict=True)
+        ]
+        epsilon = _by_scope(value["epsilon"], clients, '"epsilon"')
+        return cls(
+            lottery=np.array(lottery, dtype=float).reshape(
+                len(clients), len(groups), len(labels), len(labels)
+            ),
+            clients=clients,
+            groups=groups,
+            labels=labels,
+            favourable=str(value["favourable"]),
+            notion=str(value["notion"]),
+            region=str(value["region"]),
+            eps_global=check_epsilon(epsilon["global"], "epsilon global"),
+            eps_local=tuple(
+                check_epsilon(epsilon["local"][name], f'epsilon of "{name}"') for name in clients
+            ),
+            reached=_reached(value["reached"], clients),
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> "FairPredictor":
@@ -276,47 +278,43 @@ class FairPredictor:
         return write_json(path, self.to_json())
 
 
-def row_draws(client: ArrayLike, row_id: ArrayLike) -> Floats:
-    """A number in [0, 1) for each client and row id, always the same one.
-
-    The text is the client's name, the sign U+001F, and the row id: clients number their rows
-    alike, and without the name row 1 of all of them would be drawn together. Over its UTF-8 bytes
-    FNV-1a, 64 bits, then the finalizer of splitmix64 (FNV alone mixes its last bytes poorly), then
-    the upper 53 bits. Simple enough for a client to write again in any language. It is no secret:
-    who chooses the ids can choose the answers.
-    """
-    text, start, length = _bytes_of(as_series(client), as_series(row_id))
-    state = np.full(len(start), 0xCBF29CE484222325, dtype=np.uint64)
-    for place in range(int(length.max(initial=0))):
-        rows = np.flatnonzero(place < length)
-        state[rows] = (state[rows] ^ text[start[rows] + place]) * np.uint64(0x100000001B3)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
-    state ^= state >> np.uint64(31)
-    return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
+# -------------------------------------------------------------------- JSON pieces
 
 
-def _bytes_of(
-    client: "pd.Series[Any]", row_id: "pd.Series[Any]"
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """All texts as one run of UTF-8 bytes, with each one's start and length."""
-    import pyarrow as pa
+def _object(value: Any, keys: set[str], where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where} must be an object; fit the predictor again.")
+    check_keys(value, keys, set(), where)
+    return value
 
-    if row_id.isna().any():
-        row = int(np.argmax(row_id.isna().to_numpy())) + 1
-        raise InputError(f"data row {row} has no row id; give every row one.")
-    # An id read as 17.0 in one file and 17 in another is one id.
-    ids = row_id.astype(str).str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
-    whole = client.astype(str).to_numpy(dtype=object) + "\x1f" + ids.to_numpy(dtype=object)
-    texts = pa.array(whole, type=pa.large_string())
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    length = np.diff(ends)
-    if length.max(initial=0) > _LONGEST_ID:
-        raise InputError(
-            f"a row id is {length.max()} bytes long; use ids of at most {_LONGEST_ID} bytes."
-        )
-    text = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, np.uint8)
-    return text, ends[:-1], length
+
+def _names(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise InputError(f"{where} must be a list of names (strings).")
+    return tuple(value)
+
+
+def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:
+    """An object with "global" and, for every client, "local"."""
+    scopes = _object(value, {"global", "local"}, where)
+    _object(scopes["local"], set(clients), f'{where}, "local"')
+    return scopes
+
+
+def _reached(value: Any, clients: tuple[str, ...]) -> Reached:
+    part = _object(value, {"n", "accuracy", "model_accuracy", "gap"}, '"reached"')
+    gap = _by_scope(part["gap"], clients, '"reached", "gap"')
+
+    def number(given: Any, name: str) -> float:
+        return nested_numbers(given, (), f'"reached", "{name}"')[0]
+
+    def or_none(given: Any) -> float | None:
+        return None if given is None else number(given, "gap")
+
+    return Reached(
+        number(part["n"], "n"),
+        number(part["accuracy"], "accuracy"),
+        number(part["model_accuracy"], "model_accuracy"),
+        or_none(gap["global"]),
+        tuple(or_none(gap["local"][name]) for name in clients),
+    )

@@ -18,6 +18,7 @@ __all__ = ["MECHANISMS", "NEIGHBOURS", "Mechanism", "release", "what_if"]
 
 MECHANISMS = ("histogram", "paper")
 NEIGHBOURS = ("replace-one", "add-remove")
+LEAST = 1e-6  # an epsilon below it drowns any table, and the noise overflows
 Floats = NDArray[np.float64]
 
 
@@ -50,9 +51,10 @@ class Mechanism:
             if value not in known:
                 raise InputError(f'there is no {what} "{value}"; choose {" or ".join(known)}.')
         number = isinstance(self.epsilon, int | float) and not isinstance(self.epsilon, bool)
-        if not (number and np.isfinite(self.epsilon) and self.epsilon > 0):
+        if not (number and LEAST <= self.epsilon < np.inf):
             raise InputError(
-                f"the privacy epsilon is {self.epsilon}; it must be a number above 0."
+                f"the privacy epsilon is {self.epsilon}; it must be a number above 0 "
+                f"({LEAST:g} or more: less leaves only noise)."
             )
 
     @property
@@ -106,8 +108,8 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
 
     dp.enable_features("contrib")
     whole = mechanism.name == "histogram"
-    domain = dp.atom_domain(T=int) if whole else dp.atom_domain(T=float, nan=False)
-    space = dp.vector_domain(domain), dp.l1_distance(T=int if whole else float)
+    domain = dp.atom_domain(T="i64") if whole else dp.atom_domain(T=float, nan=False)
+    space = dp.vector_domain(domain), dp.l1_distance(T="i64" if whole else float)
     measurement = space >> dp.m.then_laplace(scale=mechanism.scale)
     distance = mechanism.sensitivity if whole else float(mechanism.sensitivity)
     if measurement.map(distance) > mechanism.spent * (1 + 1e-6):

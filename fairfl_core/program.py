@@ -143,7 +143,9 @@ class FairnessProgram:
                 "to move every Pr(answer | label); choose --region kernel."
             )
         if not counts.n:
-            raise InputError("the counts hold nobody (noise took them all); there is no program.")
+            raise InputError(
+                "the counts hold nobody (noise took them all); use a larger privacy epsilon."
+            )
         self._people = self.notion.people(counts.n_label)  # (clients, groups, rates)
         given, asked, response = self.notion.given, self.notion.asked, self.region.response
         # Each rule's counts in each cell: correct answers, and the people each rate counts.
@@ -339,7 +341,7 @@ def check_epsilon(value: float, name: str) -> float:
     """Return the tolerance as a float in [0, 1], or say that it is none."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
         raise InputError(f"{name} is {value}, but a tolerance lies between 0 and 1; choose one.")

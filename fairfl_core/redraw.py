@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
+from fairfl_core.scenarios import client_names
 
 __all__ = ["FEWEST", "even_shares", "largest_size", "redraw"]
 
@@ -48,7 +49,7 @@ def redraw(
             drawn = rng.multivariate_hypergeometric(left, int(people))
             left -= drawn
             table[client, part] = drawn.reshape(pool[part].shape)
-    names = tuple(f"client {c + 1}" for c in range(len(shares)))
+    names = client_names((first / size).tolist(), counts.groups[0])
     return replace(counts, table=table, clients=names)
 
 

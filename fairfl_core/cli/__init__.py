@@ -1,6 +1,8 @@
 """The command line: the same functions from a shell. One file a command."""
 
+import os
 import sys
+from io import TextIOWrapper
 
 import click
 import typer
@@ -40,6 +42,8 @@ for _command, _name in (
 
 def main() -> None:
     """Run a command; whatever goes wrong ends in one sentence, never a traceback."""
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
         result = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError:
@@ -52,12 +56,13 @@ def main() -> None:
         _stop(str(error), 2)
     except (KeyboardInterrupt, click.Abort):
         _stop("Stopped.", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop(f"standard output: cannot be written ({error.strerror}); check it.", 2)
     sys.exit(result if isinstance(result, int) else 0)
 
 
 def _stop(sentence: str, code: int) -> None:
-    print(f"fairfl: {sentence}", file=sys.stderr)
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+    print(f"fairfl: {line}", file=sys.stderr)
     sys.exit(code)

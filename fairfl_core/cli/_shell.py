@@ -1,6 +1,7 @@
 """What the commands share: shared options, tables for people, one JSON object for programs."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.counts import ClientCounts
@@ -25,15 +28,20 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
 RegionName = Annotated[str, typer.Option("--region", help="simplex or kernel.")]
 
-_out = Console()
-_err = Console(stderr=True)
+_out = Console(emoji=False)
+_err = Console(stderr=True, emoji=False)
 
 
 def read_counts(path: Path) -> "ClientCounts":
     """Read counts; imported late, so that --help answers at once."""
     from fairfl_core.counts import ClientCounts
 
-    return ClientCounts.read(path)
+    counts = ClientCounts.read(path)
+    if not counts.n:
+        raise InputError(
+            f"{path}: the counts hold nobody (noise took them all); use a larger privacy epsilon."
+        )
+    return counts
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -43,7 +51,9 @@ def split_names(text: str | None) -> list[str] | None:
 
 def print_json(value: Any) -> None:
     """One JSON object, numbers to full precision."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
+    sys.stdout.buffer.write(text.encode("utf-8"))  # JSON is UTF-8 whatever the terminal speaks
+    sys.stdout.flush()
 
 
 def say(sentence: str) -> None:
@@ -73,6 +83,8 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error; yields the function to call with (done, in all)."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=_err, transient=True) as progress:
+    with Progress(
+        *columns, console=_err, transient=True, disable=not _err.is_terminal
+    ) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -32,7 +32,7 @@ def count(
     """Count people by client, group, label and prediction.
 
     Example: `python -m fairfl_core count rows.csv --client clinic --group sex
-    --label diagnosis --prediction answer --out counts.json`
+    --label diagnosis --prediction said --out counts.json`
     """
     from fairfl_core.counts import ClientCounts
     from fairfl_core.errors import InputError

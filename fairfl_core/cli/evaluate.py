@@ -25,11 +25,16 @@ def evaluate(
 
     Example: `python -m fairfl_core evaluate predictor.json test-counts.json`
     """
+    from fairfl_core.errors import InputError
     from fairfl_core.evaluate import evaluate as judge
     from fairfl_core.predictor import FairPredictor
 
     fair = FairPredictor.read(predictor)
-    evaluation = judge(fair, read_counts(counts))
+    table = read_counts(counts)
+    try:
+        evaluation = judge(fair, table)
+    except InputError as error:
+        raise InputError(f"{counts}: {error}") from error
     if as_json:
         asked = {
             "epsilon": fair.to_json()["epsilon"],

@@ -30,7 +30,7 @@ def predict(
     """Apply the lottery to every row.
 
     Example: `python -m fairfl_core predict predictor.json rows.csv --client clinic --group sex
-    --prediction answer --row-id patient --out fair.csv`
+    --prediction said --row-id patient --out fair.csv`
     """
     from fairfl_core.files import read_rows, write_rows
     from fairfl_core.names import as_names
@@ -42,6 +42,8 @@ def predict(
     with working(f"Answering {rows}"):
         table = read_rows(rows)
         for name in (client, group, prediction, *([row_id] if row_id else [])):
+            if not len(table):
+                raise InputError(f"{rows}: the table has no rows; give at least one person.")
             if name not in table.columns:
                 raise InputError(f'{rows}: has no column "{name}"; check the name.')
         if ANSWER in table.columns:

@@ -26,12 +26,16 @@ def privatize(
     Example: `python -m fairfl_core privatize counts.json --mechanism histogram --epsilon 1
     --neighbours replace-one --out noisy.json`
     """
+    from fairfl_core.errors import InputError
     from fairfl_core.privacy import Mechanism, release, what_if
 
     chosen = Mechanism(name=mechanism, epsilon=epsilon, neighbours=neighbours)
     table = read_counts(counts)
     with working("Adding noise"):
-        noisy = release(table, chosen) if seed is None else what_if(table, chosen, seed=seed)
+        try:
+            noisy = release(table, chosen) if seed is None else what_if(table, chosen, seed=seed)
+        except InputError as error:
+            raise InputError(f"{counts}: {error}") from error
     noisy.write(out)
     if as_json:
         print_json(

@@ -17,6 +17,7 @@ from fairfl_core.cli._shell import (
     working,
 )
 from fairfl_core.errors import InputError
+from fairfl_core.names import listed
 
 if TYPE_CHECKING:
     from fairfl_core.program import Solution
@@ -74,7 +75,10 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
         if not equals:
             raise InputError(f'--eps-local-client "{text}" is not NAME=EPSILON, like NM=0.05.')
         if name not in clients:
-            raise InputError(f'--eps-local-client: there is no client "{name}" in the counts.')
+            raise InputError(
+                f'--eps-local-client: there is no client "{name}" in the counts; '
+                f"they hold {listed(clients)}."
+            )
         if name in found:
             raise InputError(f'--eps-local-client: "{name}" is given twice; keep one.')
         found[name] = number

@@ -1,0 +1,1 @@
+"""The lesson: one module a step, each with its title, its question and its picture."""

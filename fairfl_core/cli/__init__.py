@@ -13,6 +13,7 @@ from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
+from fairfl_core.cli.reproduce import reproduce
 from fairfl_core.cli.solve import solve
 from fairfl_core.cli.train import train
 from fairfl_core.errors import FairflError, SolveError
@@ -36,6 +37,7 @@ for _command, _name in (
     (privatize, "privatize"),
     (train, "train"),
     (experiments, "experiments"),
+    (reproduce, "reproduce"),
 ):
     app.command(_name)(_command)
 

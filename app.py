@@ -7,6 +7,8 @@ st.navigation(
     [
         st.Page("pages/explore.py", title="Explore", default=True),
         st.Page("pages/clients.py", title="Clients"),
+        st.Page("pages/scenarios.py", title="Scenarios"),
+        st.Page("pages/privacy.py", title="Privacy"),
         st.Page("pages/learn.py", title="Learn"),
     ]
 ).run()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from fairfl_core import experiments
 from fairfl_core.notions import NOTIONS
@@ -34,6 +35,7 @@ STYLE = Path(__file__).with_name("style.css")
 
 def sidebar() -> Choice:
     """Which experiment, notion, region and seed: the same on every page."""
+    _through_the_door()
     st.html(STYLE)
     with st.sidebar:
         name = _select(
@@ -85,6 +87,17 @@ def sidebar() -> Choice:
         {"experiment": name, "notion": notion, "region": region, "seed": seed, "large": large}
     )
     return Choice(name, notion, region, _seeds(experiment, seed))
+
+
+def _through_the_door() -> None:
+    """Make sure that app.py has run: it lays out the app.
+
+    Seeing a folder called pages, Streamlit runs the first page ever asked of a server by itself,
+    as it did before `st.navigation` was; from the second on it goes through app.py.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def _setting_of_the_moment(experiment: experiments.Experiment) -> Callable[[], report.Setting]:

@@ -103,9 +103,10 @@ def _headline(found: list[Scenario]) -> str:
 def _maps(found: list[Scenario], here: tuple[float, float]) -> None:
     notion = words.NOTIONS[found[0].choice.notion][0].lower()
     inside = all(NARROW <= value <= WIDE for value in here)
+    runs = ", mean over runs" if len(found[0].choice.seeds) > 1 else ""
     st.markdown(
         f"**What each pair of limits leaves of accuracy, %** ({notion}, region "
-        f"{found[0].choice.region}, fitted on validation, mean over runs). All maps share one "
+        f"{found[0].choice.region}, fitted on validation{runs}). All maps share one "
         "scale: lighter is more accurate; from the dotted line up and right fairness costs nothing. "
         + ("The cross is where the limits are set." if inside
            else "The limits set now lie off these maps, so no cross is drawn.")
@@ -158,30 +159,36 @@ def _losses(found: list[Scenario]) -> None:
         "**What is lost, ours and the paper's.** Both limits from 0.30 to 0.05; then only the "
         "overall one, with the one inside clients at 0.05."
     )
-    shown, flat = [], []
+    rows: dict[str, list[str]] = {}
+    flat = []
     for each in found:
-        row, plain = {"": _number(each)}, {"scenario": _number(each)}
-        for name, corners in (("unseen", each.unseen), ("validation", each.fitted)):
+        plain: dict[str, object] = {"scenario": _number(each)}
+        for name, corners in (("unseen people", each.unseen), ("validation", each.fitted)):
             lost, share = _loss(corners)
             before, after = corners[WIDE, NARROW], corners[NARROW, NARROW]
-            row[f"both, {name}"] = f"{words.points(lost)} = {words.percent(share)}"
-            row[f"overall only, {name}"] = f"{words.percent(before)} → {words.percent(after)}"
+            _append(rows, f"Both, {name}", f"{words.percent(share)} ({words.points(lost)})")
+            _append(rows, f"Overall only, {name}", _from_to(before, after))
             plain |= {f"lost, points, {name}": round(100 * lost, 3),
                       f"lost, % of accuracy, {name}": round(100 * share, 3),
-                      f"overall .3, {name}": before, f"overall .05, {name}": after}  # fmt: skip
+                      f"overall .3, {name}": round(before, 5),
+                      f"overall .05, {name}": round(after, 5)}  # fmt: skip
         paper = each.paper
-        row["both, the paper"] = words.percent(paper.loss)
-        row["overall only, the paper"] = (
-            f"{words.percent(paper.before)} → {words.percent(paper.after)}"
-        )
+        _append(rows, "Both, the paper", words.percent(paper.loss))
+        _append(rows, "Overall only, the paper", _from_to(paper.before, paper.after))
         plain |= {"lost, % of accuracy, paper": 100 * paper.loss, "overall .3, paper": paper.before,
                   "overall .05, paper": paper.after}  # fmt: skip
-        order = ["", *(f"{what}, {who}" for what in ("both", "overall only")
-                       for who in ("unseen", "validation", "the paper"))]  # fmt: skip
-        shown.append({name: row[name] for name in order})
         flat.append(plain)
-    st.table(pd.DataFrame(shown).set_index(""))
+    names = [_number(each) for each in found]
+    st.table(pd.DataFrame.from_dict(dict(sorted(rows.items())), orient="index", columns=names))
     table_below(pd.DataFrame(flat), name="scenario-losses", key="scenario-losses")
+
+
+def _append(rows: dict[str, list[str]], name: str, text: str) -> None:
+    rows.setdefault(name, []).append(text)
+
+
+def _from_to(before: float, after: float) -> str:
+    return f"{words.percent(before)} → {words.percent(after)}"
 
 
 def _composition(found: list[Scenario]) -> None:
@@ -254,9 +261,10 @@ def _own_controls(choice: Choice, first: str, rest: str) -> Own:
         for name, values in SPREADS.items():
             st.button(name, key=f"spread-{name}", on_click=_put_shares, args=(values,))
     st.markdown(f"Share of **{words.plain(first)}** in each client, % (the rest: {rest})")
-    columns = st.columns(3, gap="medium")
+    # A row of columns at a time: on a phone they stand below each other in order.
+    columns = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
     for place in range(clients):
-        columns[place % 3].slider(
+        columns[place].slider(
             f"Client {place + 1}", 0, 100, step=5, format="%d %%",
             key=state.take_from(f"share{place}", shares[place]), on_change=_share_moved,
             args=(place,),

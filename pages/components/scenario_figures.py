@@ -15,8 +15,17 @@ def small_map(
     found: Frontier, here: tuple[float, float] | None, limits: tuple[float, float]
 ) -> go.Figure:
     """A map of few cells with the number in each; no scale beside it, as maps share one."""
-    figure = heat_map(found, here, limits=limits, numbers=True, height=330)
+    figure = heat_map(found, here, limits=limits, height=330)
     figure.update_traces(showscale=False, selector={"type": "heatmap"})
+    accuracy = 100 * found.accuracy
+    y, x = np.indices(accuracy.shape)
+    lightness = (accuracy - limits[0]) / max(limits[1] - limits[0], 0.1)
+    # Plotly's own choice of letter colour is hard to read in the middle of the scale.
+    figure.add_scatter(
+        x=x.ravel(), y=y.ravel(), mode="text", text=[f"{value:.1f}" for value in accuracy.ravel()],
+        textfont={"size": 12, "color": np.where(lightness > 0.45, "black", "white").ravel().tolist()},
+        hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
     return figure.update_layout(showlegend=False, margin={"l": 5, "r": 5, "t": 10, "b": 5})
 
 

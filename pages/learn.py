@@ -40,6 +40,7 @@ def _lesson(choice: Choice) -> None:
     with part(f"Step {step}"):
         this.show(choice)
     _onward(step)
+    _to_the_top(step)
 
 
 def _step() -> int:
@@ -74,6 +75,12 @@ def _onward(step: int) -> None:
         if step < len(STEPS):
             st.button(f"Next: {STEPS[step].TITLE.lower()}", key="learn-next", type="primary",
                       on_click=state.put, args=("step", step + 1))  # fmt: skip
+
+
+def _to_the_top(step: int) -> None:
+    """A new step begins at its top, also on a phone; runs when the step changes, not otherwise."""
+    main = "document.querySelector('[data-testid=\"stMain\"]')"
+    st.html(f"<script>/* {step:d} */ {main}.scrollTo(0, 0)</script>", unsafe_allow_javascript=True)
 
 
 def _words() -> None:

@@ -18,6 +18,7 @@ from pages.components.results import Choice
 TITLE = "Why the answer is a lottery"
 MODES = {"dice": "New dice each time", "id": "By each person's id"}
 MEN = 100
+AGAIN = "step6_again"
 QUESTION = Question(
     6,
     "Tomorrow the same 100 men come again and the model says “ill” again. Who hears another "
@@ -54,7 +55,9 @@ def _picture(predictor: FairPredictor, known: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             mode = choose("step6_dice", "How answers are drawn", tuple(MODES), "dice", MODES)
             st.button("Ask once more", key="learn-again", on_click=_again)
-    first, second = (_told(predictor, mode, day) for day in (1, 2 + state.get("draw", 0, int)))
+    again = state.get(AGAIN, 0, int)
+    state.write_link({AGAIN: str(again) if again else None})
+    first, second = (_told(predictor, mode, day) for day in (1, 2 + abs(again)))
     days = [first, second] if known else [first]
     changed = [int((day != "ill").sum()) for day in days]
     reading = f"**Today {changed[0]} of 100 men are told “healthy” although the model says “ill”**"
@@ -71,7 +74,7 @@ def _picture(predictor: FairPredictor, known: bool) -> None:
 
 
 def _again() -> None:
-    state.put("draw", state.get("draw", 0, int) + 1)
+    state.put(AGAIN, state.get(AGAIN, 0, int) + 1)
 
 
 def _ids() -> list[str]:

@@ -17,7 +17,7 @@ from pages.components.results import Choice
 TITLE = "The same with three answers"
 LIMITS = (0.0, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 1.0)
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
-EYE = {"x": 1.9, "y": -1.0, "z": 0.75}  # from here the model's corners stand out
+EYE = {"x": 0.3, "y": 2.1, "z": 0.9}  # from here the model's corners stand out
 QUESTION = Question(
     5,
     "With two answers the region had three corners. How many has it with three?",
@@ -43,7 +43,7 @@ def show(choice: Choice) -> None:
             "in space: how many of those to be left, watched and treated are recognised as such. "
             "The lottery keeps the model's answer, or gives one of the three to everybody."
         )
-        ask(QUESTION, then=lambda: start_with("step5_limit", 0.1))
+        ask(QUESTION, then=lambda: start_with("step5_limit", 0.05))
     with right, part("The region in space"):
         _limited()
 

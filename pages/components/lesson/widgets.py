@@ -3,6 +3,7 @@
 The reader's answers stay out of the link: whoever opens it is to think first.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,6 @@ def answered(step: int) -> bool:
 def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
     """Ask; once answered, say whether it was right and why. `then` changes the picture."""
     name = f"said{question.step}"
-    _STARTS[name] = None
     said = state.get(name, None, _no_link)
 
     def told() -> None:
@@ -54,30 +54,28 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
         st.success(f"**Right.** {question.because}")
     else:
         answer = question.options[question.right]
-        st.warning(f"**Not quite: {answer[0].lower()}{answer[1:]}.** {question.because}")
+        st.info(f"**Not quite: {answer[0].lower()}{answer[1:]}.** {question.because}")
     return said is not None
-
-
-_STARTS: dict[str, Any] = {}  # where each setting starts: the same for every visitor
 
 
 def forget() -> None:
     """Start anew: the first step, no question answered, every setting at its start."""
-    for name, start in _STARTS.items():
-        state.put(name, start)
+    settings = state.kept()
+    for name in [name for name in settings if re.match(r"said\d|step\d_", name)]:
+        del settings[name]
     state.put("step", 1)
 
 
 def start_with(name: str, value: Any) -> None:
-    """Move a setting that the reader has not moved yet (from a callback)."""
-    if state.get(name, _STARTS.get(name)) == _STARTS.get(name):
+    """Move a setting that the reader has not moved: one that is not in the link."""
+    if name not in st.query_params:
         state.put(name, value)
 
 
 def choose(name: str, label: str, options: Sequence[str], start: str, show: dict[str, str]) -> str:
     """One of a few named things."""
     value, key = _setting(name, start, options)
-    st.segmented_control(
+    st.pills(
         label, options, format_func=lambda option: show[option], key=key, required=True,
         on_change=state.give_back, args=(name,),
     )  # fmt: skip
@@ -105,7 +103,6 @@ def switch(name: str, label: str, start: bool) -> bool:
 
 def _setting(name: str, start: Any, options: Sequence[Any]) -> tuple[Any, str]:
     """A setting's value, and the key of its widget; other than at its start it is in the link."""
-    _STARTS[name] = start
 
     def read(text: str) -> Any:
         return next((option for option in options if str(option) == text), start)

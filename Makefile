@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 PORT ?= 8501
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests bench clean
+.PHONY: help install run test lint types tests reproduce bench clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 12
@@ -34,6 +34,9 @@ types: $(INSTALLED) ## Types of the core
 
 tests: $(INSTALLED) ## Tests only
 	$(BIN)/python -m pytest -n 2
+
+reproduce: $(INSTALLED) ## Write docs/reproduction.md from the shipped scores
+	$(BIN)/python -m fairfl_core reproduce --out docs/reproduction.md
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -1,12 +1,13 @@
 """Explore: what the sliders say is what the core computes, and the link remembers it."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from fairfl_core import experiments
 from fairfl_core.evaluate import evaluate
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
-from tests.pages.conftest import healthy, linked
+from tests.pages.conftest import TOP, healthy, linked
 
 NAMES = experiments.list_experiments()
 
@@ -122,3 +123,15 @@ def test_a_mistyped_link_opens_all_the_same(opened):
     )  # fmt: skip
     assert app.selectbox(key="widget_experiment").value == NAMES[0]
     assert app.number_input(key="widget_eps_local").value == 0.05
+
+
+def test_an_error_in_one_chart_leaves_the_rest(opened, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("secret path /home/someone")
+
+    monkeypatch.setattr("pages.components.figures.heat_map", broken)
+    app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    said = [box.value for box in app.warning]
+    assert said == ["The map cannot be shown because of an error of ours; the rest is unaffected."]
+    assert "accuracy" in headline(app) and len(app.metric) == 4

@@ -17,7 +17,7 @@ from pages.components.results import Choice
 TITLE = "The same with three answers"
 LIMITS = (0.0, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 1.0)
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
-EYE = {"x": 0.3, "y": 2.1, "z": 0.9}  # from here the model's corners stand out
+EYE = {"x": 0.5, "y": 2.3, "z": 0.75}  # from here the model's corners stand out
 QUESTION = Question(
     5,
     "With two answers the region had three corners. How many has it with three?",
@@ -106,7 +106,8 @@ def _figure(corners, found: lesson.Reach, labels, known: bool) -> go.Figure:  # 
     }  # fmt: skip
     settled(figure, 400)
     return figure.update_layout(
-        scene=axes | {"camera": {"eye": EYE}, "dragmode": "orbit"},
+        scene=axes
+        | {"camera": {"eye": EYE, "center": {"x": 0, "y": 0, "z": -0.12}}, "dragmode": "orbit"},
         uirevision="kept",
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         dragmode="orbit",

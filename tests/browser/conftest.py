@@ -1,0 +1,39 @@
+"""One server and one Chromium for these tests; every visitor is checked when it leaves."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.browser.driving import NO_BROWSER, Server, Visitor, browsing, chromium
+
+
+# Of the package, not of the session: Playwright's event loop must not outlive these tests.
+@pytest.fixture(scope="package")
+def browser():
+    if chromium() is None:
+        pytest.skip(NO_BROWSER)
+    with browsing() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def server(browser) -> Iterator[Server]:
+    with Server() as started:
+        yield started
+        assert "Traceback" not in started.log, started.log
+
+
+@pytest.fixture
+def visit(browser, server) -> Iterator[Callable[..., Visitor]]:
+    """Make visitors; at the end none may have seen an error or a request to another host."""
+    visitors = []
+
+    def visitor(**options) -> Visitor:
+        visitors.append(Visitor(browser, server, **options))
+        return visitors[-1]
+
+    yield visitor
+    trouble = [each.trouble() for each in visitors]
+    for each in visitors:
+        each.close()
+    assert not any(trouble), trouble

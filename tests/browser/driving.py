@@ -1,0 +1,231 @@
+"""A real server and a real browser, driven as a visitor would: for the tests and the benchmark."""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
+OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+# Nothing runs, nothing is stale, every chart is drawn, and that for a while.
+QUIET = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const quiet = app && app.dataset.testConnectionState === 'CONNECTED'
+        && app.dataset.testScriptState === 'notRunning'
+        && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
+        && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
+        && [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
+            .every(chart => chart.querySelector('.main-svg'));
+    if (!quiet) { window.quietSince = undefined; return false; }
+    window.quietSince ??= performance.now();
+    return performance.now() - window.quietSince > 250;
+}"""
+TROUBLE = """() => [
+    ...document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]'),
+    ...[...document.querySelectorAll('[data-testid=stAlertContentWarning]')]
+        .filter(box => box.innerText.includes('cannot be shown')),
+].map(box => box.innerText)"""
+
+
+def chromium() -> str | None:
+    """Where a Chromium is, if there is one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """A Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+class Server:
+    """`streamlit run` in a process of its own, on a free port of this machine."""
+
+    def __init__(self, script: str = "app.py") -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"http://localhost:{port}"
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT
+        )
+
+    def __enter__(self) -> "Server":
+        end = time.monotonic() + 60
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                raise RuntimeError(f"The server did not start:\n{self.log}")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self._log.close()
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    @property
+    def log(self) -> str:
+        """What the server has written so far."""
+        self._log.flush()
+        self._log.seek(0)
+        return self._log.read()
+
+    @property
+    def megabytes(self) -> float:
+        """Memory it holds (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+
+class Visitor:
+    """One person's browser: a context of its own, and everything in it that went wrong."""
+
+    def __init__(
+        self, browser: Browser, server: Server, width: int = 1280, theme: str = "light"
+    ) -> None:
+        self.server = server
+        self.complaints: list[str] = []
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme
+        )
+        self.context.on("console", self._console)
+        self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        self.context.on("request", self._request)
+        self.page = self.context.new_page()
+        self.page.on("websocket", lambda socket: self._asked_for(socket.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A page opened by its address first looks for Streamlit beside itself, then at the root.
+        place = message.location.get("url", "")
+        beside = rf"{re.escape(self.server.address)}/[\w-]+/_stcore/(health|host-config)"
+        if message.type == "error" and not ("404" in message.text and re.fullmatch(beside, place)):
+            self.complaints.append(f"console: {message.text} ({place})")
+
+    def _request(self, request: Request) -> None:
+        self._asked_for(request.url)
+
+    def _asked_for(self, url: str) -> None:
+        parts = urlsplit(url)
+        here = urlsplit(self.server.address).netloc
+        if parts.scheme not in ("data", "blob", "about", "file") and parts.netloc != here:
+            self.complaints.append(f"asked another host: {url}")
+
+    # ---------------------------------------------------------------- going
+
+    def open(self, page: str = "", **settings: str | float) -> "Visitor":
+        """Open a page by its address and wait until it is whole."""
+        return self.follow(f"{self.server.address}/{page}?{urlencode(settings, quote_via=quote)}")
+
+    def follow(self, link: str) -> "Visitor":
+        """Open a link and wait until the page is whole."""
+        self.page.goto(link)
+        return self.settle()
+
+    def go(self, title: str) -> "Visitor":
+        """Change to another page by the sidebar."""
+        self.page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+        self.page.wait_for_function(
+            "title => document.querySelector('[data-testid=stSidebarNavLink][aria-current=page]')"
+            "?.innerText.trim() === title",
+            arg=title,
+        )
+        return self.settle()
+
+    def settle(self) -> "Visitor":
+        """Wait until nothing moves any more."""
+        self.page.evaluate("window.quietSince = undefined")
+        self.page.wait_for_function(QUIET)
+        return self
+
+    def navigation(self) -> dict[str, str]:
+        """The pages there are: title to path, as the sidebar shows them."""
+        links = self.page.get_by_test_id("stSidebarNavLink").evaluate_all(
+            "links => links.map(link => [link.innerText.trim(), new URL(link.href).pathname])"
+        )
+        return {title: path.strip("/") for title, path in links}
+
+    # ---------------------------------------------------------------- looking
+
+    @property
+    def headline(self) -> str:
+        """The sentence on top."""
+        return self.page.locator("h4").first.inner_text()
+
+    @property
+    def link(self) -> dict[str, str]:
+        """The settings in the address bar."""
+        return dict(parse_qsl(urlsplit(self.page.url).query))
+
+    @property
+    def epsilons(self) -> tuple[str, str]:
+        """What the two sliders show: overall, inside each client."""
+        shown = [self.slider(name).get_attribute("aria-valuetext") for name in (OVERALL, INSIDE)]
+        return shown[0] or "", shown[1] or ""
+
+    def trouble(self) -> list[str]:
+        """Error boxes on the page, and all complaints so far."""
+        return self.page.evaluate(TROUBLE) + self.complaints
+
+    # ---------------------------------------------------------------- moving
+
+    def slider(self, name: str) -> Locator:
+        """A slider by its label."""
+        return self.page.locator(f"input[type=range][aria-label='{name}']")
+
+    def press(self, name: str, key: str = "ArrowRight") -> None:
+        """Move a slider by the keyboard."""
+        self.slider(name).focus()
+        self.page.keyboard.press(key)
+
+    def changes(self, act: Callable[[], Any]) -> str:
+        """Do something, wait for another headline, and tell it once the page is whole."""
+        before = self.headline
+        act()
+        self.page.wait_for_function(
+            "before => document.querySelector('h4')?.innerText.trim() !== before.trim()",
+            arg=before,
+        )
+        self.settle()
+        return self.headline
+
+    def download(self, label: str, folder: Path) -> Path:
+        """Press a download button; returns the file."""
+        with self.page.expect_download() as begun:
+            self.page.get_by_role("button", name=label, exact=True).click()
+        target = folder / begun.value.suggested_filename
+        begun.value.save_as(target)
+        return target
+
+    def close(self) -> None:
+        """Leave."""
+        self.context.close()

@@ -1,0 +1,38 @@
+"""Several people at once: nobody gets another's numbers. `benchmarks/browser.py` does it in full."""
+
+import itertools
+import time
+
+from tests.browser.driving import INSIDE, OVERALL
+
+SECONDS = 10
+PEOPLE = (
+    {"experiment": "adult", "seed": "0"},
+    {"experiment": "adult", "notion": "eo", "region": "kernel", "seed": "1"},
+    {"experiment": "public_coverage", "seed": "0"},
+    {"experiment": "public_coverage", "seed": "0", "eps_local": "0.15"},
+)
+
+
+def test_sessions_are_not_mixed_up(visit):
+    crowd = [visit().open(**settings) for settings in PEOPLE]
+    moves = itertools.cycle([(OVERALL, "ArrowRight"), (INSIDE, "ArrowRight"),
+                             (OVERALL, "ArrowLeft"), (INSIDE, "ArrowRight"),
+                             (OVERALL, "ArrowRight")])  # fmt: skip
+    end = time.monotonic() + SECONDS
+    made = 0
+    while time.monotonic() < end:
+        for visitor in crowd:  # nobody waits for another, nor for the answer
+            visitor.press(*next(moves))
+            made += 1
+    assert made > 20
+    for visitor in crowd:
+        visitor.settle()
+    said = [(visitor.page.url, visitor.headline) for visitor in crowd]
+    for visitor, settings in zip(crowd, PEOPLE, strict=True):
+        assert {"experiment": settings["experiment"], "seed": settings["seed"]}.items() <= (
+            visitor.link.items()
+        )
+        assert not visitor.trouble()
+    alone = visit()
+    assert [(link, alone.follow(link).headline) for link, _ in said] == said

@@ -1,0 +1,109 @@
+"""Explore, by hand: sliders by keyboard, exact numbers, presets, the map, the focus."""
+
+import pytest
+
+from fairfl_core.experiments import list_experiments
+from pages.components.results import GRID
+from tests.browser.driving import INSIDE, OVERALL
+
+CELL = """(chart, [column, row]) => {
+    const box = chart.querySelector('.nsewdrag').getBoundingClientRect();
+    const {xaxis, yaxis} = chart._fullLayout;
+    return [box.left + xaxis.l2p(column), box.top + yaxis.l2p(row)];
+}"""
+FOCUSED = """() => {
+    const now = document.activeElement;
+    return now?.type === 'range' ? now.getAttribute('aria-label') : null;
+}"""
+
+
+@pytest.fixture
+def explore(visit):
+    return visit().open(seed=0)
+
+
+@pytest.mark.parametrize(("name", "setting"), [(OVERALL, "eps_global"), (INSIDE, "eps_local")])
+def test_slider_by_keyboard(explore, name, setting):
+    start = float(explore.link[setting])
+    after = explore.changes(lambda: explore.press(name))
+    upper = GRID[GRID.index(start) + 1]
+    assert float(explore.link[setting]) == upper
+    assert f"{upper:g}" in after
+    assert explore.slider(name).get_attribute("aria-valuetext") == f"{upper:g}"
+    explore.changes(lambda: explore.press(name, "ArrowLeft"))
+    assert float(explore.link[setting]) == start
+
+
+@pytest.mark.parametrize(("name", "setting"), [(OVERALL, "eps_global"), (INSIDE, "eps_local")])
+def test_exact_number(explore, name, setting):
+    number = explore.page.get_by_role("spinbutton", name=f"{name}, as a number")
+
+    def enter():
+        number.fill("0.0123")
+        number.press("Enter")
+
+    assert "0.0123" in explore.changes(enter)
+    assert explore.link[setting] == "0.0123"
+
+
+def test_presets_and_reset(explore):
+    start, button = explore.headline, lambda name: explore.page.get_by_role("button", name=name)
+    for name, words, shown in (
+        ("No limit", "No limit on unfairness", ("no limit", "no limit")),
+        ("Local only", "0.01 inside every client", ("no limit", "0.01")),
+        ("Global only", "at most 0.01 overall", ("0.01", "no limit")),
+        ("Both at 0.01", "0.01 inside every client and 0.01 overall", ("0.01", "0.01")),
+    ):
+        assert words in explore.changes(lambda name=name: button(name).click())
+        assert explore.epsilons == shown
+    assert explore.changes(lambda: button("Reset").click()) == start
+
+
+@pytest.mark.parametrize("experiment", list_experiments())
+def test_click_on_map(visit, experiment):
+    explore = visit().open(experiment=experiment, seed=0)
+
+    def click(overall, inside):
+        chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
+        chart.scroll_into_view_if_needed()
+        explore.page.mouse.click(
+            *chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)])
+        )
+
+    said = set()
+    for cell in ((0.1, 0.2), (0.0, 0.0), (0.3, 0.05)):
+        said.add(explore.changes(lambda cell=cell: click(*cell)))
+        assert tuple(map(float, explore.epsilons)) == cell
+    assert len(said) == 3
+    # Away by the slider and back by the same cell: it is no second click that takes it away.
+    last = explore.headline
+    explore.changes(lambda: explore.press(INSIDE))
+    assert explore.changes(lambda: click(0.3, 0.05)) == last
+
+
+def test_tab_reaches_sliders_and_shows_it(explore):
+    page = explore.page
+    sliders = page.get_by_test_id("stSlider")
+    before = {
+        label: sliders.filter(has_text=label).first.screenshot() for label in (OVERALL, INSIDE)
+    }
+    seen = {}
+    explore.page.get_by_role("button", name="✕").focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        label = page.evaluate(FOCUSED)
+        if label in before and label not in seen:
+            page.wait_for_timeout(300)
+            seen[label] = sliders.filter(has_text=label).first.screenshot() != before[label]
+        if len(seen) == 2:
+            break
+    assert seen == {OVERALL: True, INSIDE: True}
+
+
+def test_pinned_setting_stays_in_link(explore, visit):
+    explore.page.get_by_role("button", name="Pin this as A").click()
+    explore.settle()
+    explore.changes(lambda: explore.press(OVERALL))
+    assert explore.link["pinned"].endswith("0.01,0.05")
+    other = visit().follow(explore.page.url)
+    assert "A: " in other.page.get_by_test_id("stMain").inner_text()

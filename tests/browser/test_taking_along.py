@@ -1,0 +1,83 @@
+"""What leaves the app: links, the report, the predictor, tables."""
+
+import csv
+import json
+import re
+
+from fairfl_core import experiments
+from fairfl_core.predictor import FairPredictor
+from tests.browser.driving import INSIDE, OVERALL
+
+ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
+
+
+def test_link_reopens_the_view(visit):
+    first = visit().open(**ELSEWHERE)
+    first.changes(lambda: first.press(OVERALL))
+    first.changes(lambda: first.press(INSIDE, "ArrowLeft"))
+    second = visit().follow(first.page.url)
+    assert second.headline == first.headline
+    assert second.link == first.link
+    assert second.epsilons == first.epsilons
+
+
+def test_settings_survive_a_change_of_page(visit):
+    visitor = visit().open(**ELSEWHERE)
+    said = visitor.changes(lambda: visitor.press(INSIDE))
+    settings = visitor.link
+    for title in (*list(visitor.navigation())[1:], "Explore"):
+        visitor.go(title)
+        kept = {name: visitor.link.get(name) for name in ELSEWHERE}
+        assert kept == ELSEWHERE, title
+    assert visitor.headline == said
+    assert settings.items() <= visitor.link.items()
+
+
+def test_report_stands_alone(visit, browser, tmp_path):
+    visitor = visit().open(experiment="adult", seed=0)
+    said = visitor.changes(lambda: visitor.press(INSIDE))
+    report = visitor.download("Report (HTML)", tmp_path)
+    context = browser.new_context(offline=True)
+    asked, wrong = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("console", lambda line: line.type == "error" and wrong.append(line.text))
+    context.on("weberror", lambda error: wrong.append(str(error.error)))
+    page = context.new_page()
+    page.goto(report.as_uri())
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 2")
+    text = page.locator("body").inner_text()
+    drawn = page.locator(".js-plotly-plot .scatterlayer .point").count()
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    context.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert wrong == []
+    assert said in text
+    assert drawn > 0
+    assert wide <= 0
+    manifest = experiments.open("adult").manifest
+    assert manifest["scores"]["sha256"] in text
+    link = re.search(r"http://localhost\S+", text)[0]
+    assert visit().follow(link).headline == said
+
+
+def test_predictor_and_table(visit, tmp_path):
+    visitor = visit().open(experiment="adult", seed=0)
+    visitor.changes(lambda: visitor.press(OVERALL))
+    made = visitor.download("Predictor (JSON)", tmp_path)
+    predictor = FairPredictor.from_json(json.loads(made.read_text()))
+    assert predictor.eps_global == float(visitor.link["eps_global"])
+    clients = experiments.open("adult").clients
+    assert predictor.clients == clients
+    with visitor.download("Clients (CSV)", tmp_path).open(newline="") as file:
+        assert [row["client"] for row in csv.DictReader(file)] == list(clients)
+
+
+def test_chart_gives_its_table(visit, tmp_path):
+    visitor = visit().open(experiment="adult", seed=0)
+    table = visitor.page.get_by_test_id("stExpander").last
+    table.locator("summary").click()
+    with visitor.page.expect_download() as begun:
+        table.get_by_test_id("stDownloadButton").get_by_role("button").click()
+    begun.value.save_as(tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(experiments.open("adult").clients)

@@ -191,9 +191,10 @@ def noise_study(
     keep = _keep(truths[0])
     lotteries = np.empty((len(mechanisms), draws, *keep.shape))
     for done, (b, i) in enumerate(np.ndindex(len(mechanisms), draws), 1):
-        noisy = _noisy(truths[i % len(runs)], mechanisms[b], int(states[i]))
+        noisy = what_if(truths[i % len(runs)], mechanisms[b], seed=int(states[i]))
+        # Where noise took everybody the server knows nothing and leaves the model's answers.
         lotteries[b, i] = (
-            keep if noisy is None else _lottery(noisy, notion, region, eps_global, eps_local)
+            _lottery(noisy, notion, region, eps_global, eps_local) if noisy.n else keep
         )
         if progress:
             progress(done, len(mechanisms) * draws)
@@ -224,16 +225,6 @@ def model_alone(runs: Runs, notion: str = "eo") -> tuple[Judged, Judged | None]:
     """The model's own answers on validation and on test; one budget, one draw a run."""
     keep = np.stack([_keep(true) for true, _ in runs])
     return _judge_both(runs, keep[None], notion)
-
-
-def _noisy(true: ClientCounts, mechanism: Mechanism, seed: int) -> ClientCounts | None:
-    """The table the server gets; None where the noise left nothing of any client."""
-    try:
-        return what_if(true, mechanism, seed=seed)
-    except InputError as error:
-        if true.noisy or "no rows" not in str(error):
-            raise
-        return None
 
 
 def _lottery(

@@ -155,6 +155,9 @@ def _charts(found: Found) -> None:
     study = found.study
     left, right = st.columns(2, gap="large")
     limit = float(study.eps_local.max())
+    without = float(np.median(found.exact.accuracy))
+    middle = {name: band(getattr(study.reached, name)).middle[found.at]
+              for name in ("overall", "accuracy")}  # fmt: skip
     with left, part("The local gaps"):
         _bands(
             found,
@@ -167,8 +170,8 @@ def _charts(found: Found) -> None:
     with right, part("The overall gap"):
         _bands(
             found, (("overall", MEAN, "overall"),),
-            reading="**True overall gap.** All clients together have many people, so noise "
-            "shows later here than inside a small client.",
+            reading=f"**True overall gap**, all clients together: {words.gap(middle['overall'])} "
+            f"in the median draw at this budget (asked: {words.epsilon(study.eps_global)}).",
             title="overall gap (difference of rates)", name="privacy-overall",
             asked=study.eps_global if study.eps_global < 1 else None,
         )  # fmt: skip
@@ -176,10 +179,11 @@ def _charts(found: Found) -> None:
     with left, part("The accuracy"):
         _bands(
             found, (("accuracy", MEAN, "accuracy"),),
-            reading="**Accuracy.** Where noise breaks the limits it can even rise: unfairness "
-            "is what is paid with.",
+            reading=f"**Accuracy**: {words.percent(middle['accuracy'])} in the median draw at this "
+            f"budget, {words.percent(without)} without noise. It can rise where noise breaks the "
+            "limits.",
             title="accuracy, %", name="privacy-accuracy", times=100.0, digits=1,
-            without=float(np.median(found.exact.accuracy)),
+            without=without,
         )  # fmt: skip
     with right, part("The failing clients"):
         _fails(study, found.at)

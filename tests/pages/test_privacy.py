@@ -126,3 +126,15 @@ def test_the_papers_table_is_the_papers():
         assert histogram.local <= ours.local + 0.01
     assert rows[-1][3] == rows[-1][4] and rows[0][3] == rows[0][4]
     assert rows[-1][3].local == pytest.approx(0.287, abs=0.05)  # FedAvg, as the paper found
+
+
+def test_settings_survive_a_change_of_page(opened):
+    app = opened("privacy", experiment="adult", seed=0, draws=20)
+    app.select_slider(key="widget_budget").set_value(0.05).run()
+    healthy(app)
+    app.switch_page("pages/scenarios.py").run()
+    app.slider(key="widget_k").set_value(4).run()
+    app.switch_page("pages/privacy.py").run()
+    assert "budget of 0.05" in headline(healthy(app))
+    app.switch_page("pages/scenarios.py").run()
+    assert app.slider(key="widget_k").value == 4

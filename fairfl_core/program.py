@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairfl_core.counts import ClientCounts
-from fairfl_core.errors import InputError, SolveError
+from fairfl_core.errors import InputError
 from fairfl_core.notions import (
     Gaps,
     NotAssessable,
@@ -21,14 +21,17 @@ from fairfl_core.notions import (
     number_or_none,
 )
 from fairfl_core.regions import Region
+from fairfl_core.rows import GapRows
+from fairfl_core.solver import new_solver, optimum
 
-__all__ = ["FORMAT", "EpsLocal", "FairnessProgram", "Solution", "check_epsilon", "eps_per_client"]
+__all__ = [
+    "FORMAT", "EpsLocal", "FairnessProgram", "Solution", "check_epsilon", "eps_per_client", "grains"
+]  # fmt: skip
 
 FORMAT = "fairfl-solution/1"
 Floats = NDArray[np.float64]
 EpsLocal = float | Sequence[float] | Floats | Mapping[str, float]
 
-_TOLERANCE = 1e-10  # of HiGHS, primal and dual: finer than what we promise to users, 1e-7
 _GRAIN = 1.5e-8
 
 
@@ -120,9 +123,8 @@ class FairnessProgram:
                    |local rate gaps of client c| <= eps_local[c]
                    sum of beta[c,a,k] over a block = 1,  beta >= 0
 
-    With two groups a gap is one row, -eps <= rate_0 - rate_1 <= eps. With more it is one row a
-    group with an auxiliary level t: 0 <= rate_a - t <= eps. Only right-hand sides depend on the
-    epsilons, so HiGHS starts from the last basis. `solve` may be called from several threads:
+    The rows are those of `rows.GapRows`. Only right-hand sides depend on the epsilons, so HiGHS
+    starts from the last basis. `solve` may be called from several threads:
     a lock guards the one HiGHS object.
 
     Parameters
@@ -164,17 +166,12 @@ class FairnessProgram:
     # ---------------------------------------------------------------- building
 
     def _build(self) -> None:
-        rows, scope, rate, levels = self._gap_rows()
-        mixing = self._mixing_rows(levels)
-        matrix = sparse.vstack([rows, mixing]).tocsr()
+        self._gap_rows = GapRows.of(self._people)
+        rows, levels = self._gap_matrix(), self._gap_rows.levels
+        matrix = sparse.vstack([rows, self._mixing_rows(levels)]).tocsr()
         gap_rows, all_rows = rows.shape[0], matrix.shape[0]
         columns = matrix.shape[1]
-        self._scope = scope
-        self._names = [
-            ("global" if where < 0 else f"local {self.counts.clients[where]}")
-            + f": {self.notion.rates[which]}"
-            for where, which in zip(scope, rate, strict=True)
-        ]
+        self._names = self._gap_rows.names(self.counts, self.notion)
         self._rows = np.arange(gap_rows, dtype=np.int32)
         lp = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = columns, all_rows
@@ -189,81 +186,30 @@ class FairnessProgram:
         lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
         lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
         lp.a_matrix_.value_ = matrix.data
-        self._highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
-            ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
-        ):
-            self._highs.setOptionValue(option, value)
+        self._highs = new_solver()
         self._highs.passModel(lp)
 
     def _tie_break(self) -> Floats:
         """A grain of value for every person who keeps the model's answer.
 
         Optima are seldom unique: of equally accurate lotteries the one that changes fewer people
-        is taken, and the same one whatever was solved before. The grain is far below what is
-        reported: it can cost accuracy less than 1e-8. Cells weigh a little differently, so that
-        changing two people in one cell or in another is no tie either.
+        is taken, and the same one whatever was solved before.
         """
         kept = np.einsum("cayj,pjj->cap", self.counts.table, self.region.response)
-        clients, groups, _ = kept.shape
-        grain = _GRAIN * (1 + np.arange(clients * groups) / (clients * groups))
-        return kept * grain.reshape(clients, groups, 1)
+        return kept * grains(*kept.shape[:2])[..., None]
 
-    def _gap_rows(self) -> tuple[sparse.csr_array, NDArray[np.int64], NDArray[np.int64], int]:
-        """Global rows first, then each client's: matrix, scope, rate, number of level columns.
-
-        A row's scope is its client's position, or -1 for a global row.
-        """
+    def _gap_matrix(self) -> sparse.csr_array:
+        """Gap rows over the columns: (client, group, rule), then the levels."""
         clients, groups, rules, rates = self._answered.shape
-        scoped = np.concatenate([self._people.sum(axis=0)[None], self._people])  # scope + 1 first
-        there = scoped > 0
-        compared = there.sum(axis=1) > 1  # (scopes, rates)
-        scope, rate = np.nonzero(compared)
-        place = np.full(compared.shape, -1)
-        place[scope, rate] = np.arange(len(scope))
-        # One entry per (scope, client, group, rule, rate): the rule's share of the scope's rate.
-        entries = []
-        for scopes in (np.zeros(clients, int), np.arange(1, clients + 1)):
-            people = scoped[scopes]
-            share = np.divide(
-                self._answered, people[:, :, None, :],
-                out=np.zeros_like(self._answered), where=there[scopes][:, :, None, :],
-            )  # fmt: skip
-            c, a, p, r = np.nonzero(share * compared[scopes][:, None, None, :])
-            column = np.ravel_multi_index((c, a, p), (clients, groups, rules))
-            entries.append((place[scopes[c], r], a, column, share[c, a, p, r]))
-        level, group, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
-        width = clients * groups * rules
-        if groups == 2:
-            data = (value * np.where(group == 0, 1.0, -1.0), (level, column))
-            matrix = sparse.csr_array(sparse.coo_array(data, shape=(len(scope), width)))
-            return matrix, scope - 1, rate, 0
-        return self._level_rows(scope, rate, there, (level, group, column, value), width)
-
-    @staticmethod
-    def _level_rows(
-        scope: NDArray[np.int64],
-        rate: NDArray[np.int64],
-        there: NDArray[np.bool_],
-        entries: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats],
-        width: int,
-    ) -> tuple[sparse.csr_array, NDArray[np.int64], NDArray[np.int64], int]:
-        """More than two groups: rate_a - t, one row for each group that has the rate."""
-        level, group, column, value = entries
-        present = there[scope, :, rate]  # (levels, groups)
-        row_level, row_group = np.nonzero(present)
-        place = np.full(present.shape, -1)
-        place[row_level, row_group] = np.arange(len(row_level))
-        shape = (len(row_level), width + len(scope))
-        data = np.concatenate([value, np.full(len(row_level), -1.0)])
-        rows = np.concatenate([place[level, group], np.arange(len(row_level))])
-        columns = np.concatenate([column, width + row_level])
-        matrix = sparse.csr_array(sparse.coo_array((data, (rows, columns)), shape=shape))
-        return matrix, scope[row_level] - 1, rate[row_level], len(scope)
+        width, gap_rows = clients * groups * rules, self._gap_rows
+        client, group, _ = np.unravel_index(np.arange(width), (clients, groups, rules))
+        answered = self._answered.reshape(width, rates)
+        row, column, value = gap_rows.entries(client, group, answered)
+        row = np.concatenate([row, np.arange(len(gap_rows.level))])
+        column = np.concatenate([column, width + gap_rows.level])
+        value = np.concatenate([value, np.full(len(gap_rows.level), -1.0)])
+        shape = (len(gap_rows), width + gap_rows.levels)
+        return sparse.csr_array(sparse.coo_array((value, (row, column)), shape=shape))
 
     def _mixing_rows(self, levels: int) -> sparse.csr_array:
         """The weights of a block sum to one."""
@@ -287,21 +233,14 @@ class FairnessProgram:
         """
         eps_global = check_epsilon(eps_global, "eps_global")
         local = eps_per_client(self.counts.clients, eps_local)
-        tolerance = np.append(local, eps_global)[self._scope]  # scope -1 is the last: global
-        lower = -tolerance if len(self.counts.groups) == 2 else np.zeros_like(tolerance)
+        lower, upper = self._gap_rows.bounds(eps_global, local)
         with self._lock:
-            self._highs.changeRowsBounds(len(self._rows), self._rows, lower, tolerance)
-            values, duals = self._run()
+            self._highs.changeRowsBounds(len(self._rows), self._rows, lower, upper)
+            values, duals = optimum(self._highs)
         beta = values[: self._correct.size].reshape(self._correct.shape)
         beta = self.region.settle(beta, self._reached)
-        # A row's dual is d(-objective)/d(bound). Two groups: both bounds move with epsilon.
-        # Levels: only the upper one does, and its dual is the negative part.
-        duals = duals[: len(self._rows)]
-        price = np.abs(duals) if len(self.counts.groups) == 2 else np.maximum(-duals, 0.0)
-        price = price * self._unit / self.counts.n
-        priced: Floats = np.bincount(self._scope + 1, price, minlength=len(local) + 1).astype(
-            float
-        )
+        price = self._gap_rows.prices(duals[: len(self._rows)]) * self._unit / self.counts.n
+        priced = self._gap_rows.by_scope(price, len(local))
         return Solution(
             status="optimal",
             counts=self.counts,
@@ -318,23 +257,15 @@ class FairnessProgram:
             not_assessable=self._not_assessable,
         )
 
-    def _run(self) -> tuple[Floats, Floats]:
-        """Solve warm; if that is not optimal, once more from scratch; then say why it failed."""
-        for attempt in ("warm", "cold"):
-            if attempt == "cold":
-                # Presolve takes epsilons below its tolerance for contradictions.
-                self._highs.clearSolver()
-                self._highs.setOptionValue("presolve", "off")
-            self._highs.run()
-            status = self._highs.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
-                solution = self._highs.getSolution()
-                return np.array(solution.col_value), np.array(solution.row_dual)
-        reason = self._highs.modelStatusToString(status)
-        raise SolveError(
-            f"HiGHS ended without an optimum ({reason}); the program is always feasible, so "
-            "please report this with the counts."
-        )
+
+def grains(clients: int, groups: int) -> Floats:
+    """What one kept answer is worth in each cell, in people: a tie-break between optima.
+
+    The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells weigh a
+    little differently, so that changing two people in one cell or in another is no tie either.
+    """
+    cells = clients * groups
+    return (_GRAIN * (1 + np.arange(cells) / cells)).reshape(clients, groups)
 
 
 def check_epsilon(value: float, name: str) -> float:

@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 PORT ?= 8501
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests reproduce bench clean
+.PHONY: help install run test lint types tests browser reproduce bench clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 12
@@ -34,6 +34,19 @@ types: $(INSTALLED) ## Types of the core
 
 tests: $(INSTALLED) ## Tests only
 	$(BIN)/python -m pytest -n 2
+
+# Debian's package; as root or with sudo. Any Chromium or Chrome that is there already will do.
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
+browser: ## Install Chromium for the tests in tests/browser, if there is none
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+		echo "make: that browser will do"; \
+	elif command -v apt-get >/dev/null; then \
+		$(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-liberation; \
+	else \
+		echo "make: no apt-get here. Install Chromium or Chrome as your system does it, so that"; \
+		echo "      chromium, chromium-browser or google-chrome is on the PATH."; exit 1; \
+	fi
 
 reproduce: $(INSTALLED) ## Write docs/reproduction.md from the shipped scores
 	$(BIN)/python -m fairfl_core reproduce --out docs/reproduction.md

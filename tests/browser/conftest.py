@@ -23,9 +23,25 @@ def server(browser) -> Iterator[Server]:
         assert "Traceback" not in started.log, started.log
 
 
+@pytest.fixture(scope="package")
+def _regular(browser, server) -> Iterator[Visitor]:
+    visitor = Visitor(browser, server)
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def regular(_regular) -> Iterator[Visitor]:
+    """A visitor who has the app's files already; each `open` is a new session all the same."""
+    _regular.complaints.clear()
+    yield _regular
+    trouble = _regular.trouble()
+    assert not trouble, trouble
+
+
 @pytest.fixture
 def visit(browser, server) -> Iterator[Callable[..., Visitor]]:
-    """Make visitors; at the end none may have seen an error or a request to another host."""
+    """Make visitors who come for the first time; none may have met trouble when it leaves."""
     visitors = []
 
     def visitor(**options) -> Visitor:

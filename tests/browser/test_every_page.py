@@ -21,9 +21,9 @@ TOO_WIDE = """() => {
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_page_is_whole(visit, width, theme):
+def test_page_is_whole(regular, visit, width, theme):
     visitor = visit(width=width, theme=theme)
-    pages = visit().open().navigation()
+    pages = regular.open().navigation()
     assert len(pages) >= 2
     PICTURES.mkdir(exist_ok=True)
     wrong = {}
@@ -57,8 +57,8 @@ def _picture(visitor, path: Path) -> None:
 
 
 @pytest.mark.parametrize("experiment", list_experiments())
-def test_every_experiment_on_every_page(visit, experiment):
-    visitor = visit().open(experiment=experiment)
+def test_every_experiment_on_every_page(regular, experiment):
+    visitor = regular.open(experiment=experiment)
     for title in visitor.navigation():
         visitor.go(title)
         assert not visitor.trouble(), title
@@ -66,8 +66,8 @@ def test_every_experiment_on_every_page(visit, experiment):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Reads /proc, so only on Linux.")
-def test_app_never_loads_tensorflow(visit, server):
-    visitor = visit().open()
+def test_app_never_loads_tensorflow(regular, server):
+    visitor = regular.open()
     for title in visitor.navigation():
         visitor.go(title)
     loaded = Path(f"/proc/{server.process.pid}/maps").read_text().lower()

@@ -18,8 +18,8 @@ FOCUSED = """() => {
 
 
 @pytest.fixture
-def explore(visit):
-    return visit().open(seed=0)
+def explore(regular):
+    return regular.open(seed=0)
 
 
 @pytest.mark.parametrize(("name", "setting"), [(OVERALL, "eps_global"), (INSIDE, "eps_local")])
@@ -60,8 +60,8 @@ def test_presets_and_reset(explore):
 
 
 @pytest.mark.parametrize("experiment", list_experiments())
-def test_click_on_map(visit, experiment):
-    explore = visit().open(experiment=experiment, seed=0)
+def test_click_on_map(regular, experiment):
+    explore = regular.open(experiment=experiment, seed=0)
 
     def click(overall, inside):
         chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")

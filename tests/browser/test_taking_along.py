@@ -11,8 +11,8 @@ from tests.browser.driving import INSIDE, OVERALL
 ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
 
 
-def test_link_reopens_the_view(visit):
-    first = visit().open(**ELSEWHERE)
+def test_link_reopens_the_view(regular, visit):
+    first = regular.open(**ELSEWHERE)
     first.changes(lambda: first.press(OVERALL))
     first.changes(lambda: first.press(INSIDE, "ArrowLeft"))
     second = visit().follow(first.page.url)
@@ -21,8 +21,8 @@ def test_link_reopens_the_view(visit):
     assert second.epsilons == first.epsilons
 
 
-def test_settings_survive_a_change_of_page(visit):
-    visitor = visit().open(**ELSEWHERE)
+def test_settings_survive_a_change_of_page(regular):
+    visitor = regular.open(**ELSEWHERE)
     said = visitor.changes(lambda: visitor.press(INSIDE))
     settings = visitor.link
     for title in (*list(visitor.navigation())[1:], "Explore"):
@@ -33,8 +33,8 @@ def test_settings_survive_a_change_of_page(visit):
     assert settings.items() <= visitor.link.items()
 
 
-def test_report_stands_alone(visit, browser, tmp_path):
-    visitor = visit().open(experiment="adult", seed=0)
+def test_report_stands_alone(regular, browser, tmp_path):
+    visitor = regular.open(experiment="adult", seed=0)
     said = visitor.changes(lambda: visitor.press(INSIDE))
     report = visitor.download("Report (HTML)", tmp_path)
     context = browser.new_context(offline=True)
@@ -57,11 +57,11 @@ def test_report_stands_alone(visit, browser, tmp_path):
     manifest = experiments.open("adult").manifest
     assert manifest["scores"]["sha256"] in text
     link = re.search(r"http://localhost\S+", text)[0]
-    assert visit().follow(link).headline == said
+    assert regular.follow(link).headline == said
 
 
-def test_predictor_and_table(visit, tmp_path):
-    visitor = visit().open(experiment="adult", seed=0)
+def test_predictor_and_table(regular, tmp_path):
+    visitor = regular.open(experiment="adult", seed=0)
     visitor.changes(lambda: visitor.press(OVERALL))
     made = visitor.download("Predictor (JSON)", tmp_path)
     predictor = FairPredictor.from_json(json.loads(made.read_text()))
@@ -72,8 +72,8 @@ def test_predictor_and_table(visit, tmp_path):
         assert [row["client"] for row in csv.DictReader(file)] == list(clients)
 
 
-def test_chart_gives_its_table(visit, tmp_path):
-    visitor = visit().open(experiment="adult", seed=0)
+def test_chart_gives_its_table(regular, tmp_path):
+    visitor = regular.open(experiment="adult", seed=0)
     table = visitor.page.get_by_test_id("stExpander").last
     table.locator("summary").click()
     with visitor.page.expect_download() as begun:

@@ -109,6 +109,7 @@ def _figure(found: list[lesson.Carried], n: int, limit: float, known: bool) -> g
         )  # fmt: skip
     figure.update_layout(
         xaxis={"title": "people the limit was met on", "type": "log", "tickvals": sizes,
+               "range": np.log10([sizes[0] * 0.8, sizes[-1] * 1.25]),
                "ticktext": [words.count(size) for size in sizes], "fixedrange": True},
         yaxis={"title": "gap between women and men", "range": [0, 0.34], "fixedrange": True},
     )  # fmt: skip

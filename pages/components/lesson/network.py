@@ -23,8 +23,8 @@ QUESTION = Question(
     ),
     1,
     "Records stay at home. The table says how many people of each group were ill or healthy and "
-    "what the model said: here eight numbers a hospital. They are enough for everything that "
-    "follows.",
+    "what the model said: here eight numbers a hospital. They are enough to read every gap and to "
+    "set up the fair answers.",
 )
 
 
@@ -54,18 +54,27 @@ def _picture(judged: Evaluation, known: bool) -> None:
             f"one group are recognised than of the other. Inside hospitals up to "
             f"{words.gap(judged.gaps.local_worst)}, overall {words.gap(judged.gaps.overall)}."
         )
+    table = pd.DataFrame({"hospital": counts.clients, "people": counts.n_client})
+    chart(
+        _figure(judged, known),
+        reading=reading,
+        table=_sent(judged) if known else table,
+        name="network",
+        key="learn-network",
+    )
+
+
+def _sent(judged: Evaluation) -> pd.DataFrame:
+    """What each hospital sends, and the share that follows from it."""
+    counts = judged.counts
     rows = [
-        [client, group, *counts.table[c, a].ravel(), *((judged.rates[c, a, 0],) if known else ())]
+        [client, group, *counts.table[c, a].ravel(), round(judged.rates[c, a, 0], 3)]
         for c, client in enumerate(counts.clients)
         for a, group in enumerate(counts.groups)
     ]
     names = ["hospital", "group", "healthy, told healthy", "healthy, told ill",
-             "ill, told healthy", "ill, told ill"]  # fmt: skip
-    table = pd.DataFrame(rows, columns=names + (["share of ill recognised"] if known else []))
-    chart(
-        _figure(judged, known), reading=reading, table=table.round(3), name="network",
-        key="learn-network",
-    )  # fmt: skip
+             "ill, told healthy", "ill, told ill", "share of ill recognised"]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
 
 
 def _figure(judged: Evaluation, known: bool) -> go.Figure:

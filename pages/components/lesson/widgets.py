@@ -76,7 +76,7 @@ def choose(name: str, label: str, options: Sequence[str], start: str, show: dict
     """One of a few named things."""
     value, key = _setting(name, start, options)
     st.pills(
-        label, options, format_func=lambda option: show[option], key=key, required=True,
+        label, options, format_func=lambda option: show[option], key=key, required=True, wrap=True,
         on_change=state.give_back, args=(name,),
     )  # fmt: skip
     return value

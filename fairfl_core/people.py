@@ -119,19 +119,22 @@ class ScoredPeople:
             groups=groups, labels=labels, favourable=favourable,
         )  # fmt: skip
         matrix = score_matrix(rows, scores)
-        codes = [
-            positions(seen, names)[code]
-            for column, names in (
-                (client, counts.clients),
-                (group, counts.groups),
-                (label, counts.labels),
-            )
-            for code, seen in [coded(rows[column], column)]
-        ]
+
+        def codes(column: str, names: tuple[str, ...]) -> Ints:
+            code, seen = coded(rows[column], column)
+            return positions(seen, names)[code]
+
         return cls(
-            *codes, matrix, matrix.argmax(axis=1), counts.clients, counts.groups,
-            counts.labels, counts.favourable,
-        )  # fmt: skip
+            client=codes(client, counts.clients),
+            group=codes(group, counts.groups),
+            label=codes(label, counts.labels),
+            scores=matrix,
+            said=matrix.argmax(axis=1),
+            clients=counts.clients,
+            groups=counts.groups,
+            labels=counts.labels,
+            favourable=counts.favourable,
+        )
 
 
 def score_matrix(rows: "pd.DataFrame", columns: Sequence[str]) -> Floats:

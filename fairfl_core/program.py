@@ -25,7 +25,8 @@ from fairfl_core.rows import GapRows
 from fairfl_core.solver import new_solver, optimum
 
 __all__ = [
-    "FORMAT", "EpsLocal", "FairnessProgram", "Solution", "check_epsilon", "eps_per_client", "grains"
+    "FORMAT", "EpsLocal", "FairnessProgram", "Optimum", "Solution", "check_epsilon",
+    "eps_per_client", "grains",
 ]  # fmt: skip
 
 FORMAT = "fairfl-solution/1"
@@ -35,9 +36,9 @@ EpsLocal = float | Sequence[float] | Floats | Mapping[str, float]
 _GRAIN = 1.5e-8
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The optimum of a `FairnessProgram` for one choice of epsilons.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Optimum:
+    """What a program of any region found for one choice of epsilons.
 
     All figures are about the counts the program was built from (validation, as a rule).
 
@@ -51,8 +52,6 @@ class Solution:
         Of the fair lottery, in expectation, and of the model's own answers.
     gaps : Gaps
         What was reached, in expectation over the lottery.
-    beta : ndarray, shape (clients, groups, rules)
-        The weight of each of the region's rules.
     price_global : float
         Local price d accuracy / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
         always one, as a gap may open to either side) it is the most that a little more
@@ -66,12 +65,10 @@ class Solution:
     status: str
     counts: ClientCounts
     notion: Notion
-    region: Region
     eps_global: float
     eps_local: Floats
     accuracy: float
     gaps: Gaps
-    beta: Floats
     price_global: float
     price_local: Floats
     binding: tuple[str, ...]
@@ -82,6 +79,11 @@ class Solution:
         """Accuracy of the model's own answers on the same counts."""
         return self.counts.model_accuracy
 
+    @property
+    def region_name(self) -> str:
+        """The name of the region."""
+        raise NotImplementedError
+
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-solution/1` form."""
         clients, worst = self.counts.clients, self.gaps.worst
@@ -89,7 +91,7 @@ class Solution:
             "format": FORMAT,
             "status": self.status,
             "notion": self.notion.name,
-            "region": self.region.name,
+            "region": self.region_name,
             "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
             "n": self.counts.n,
             "accuracy": self.accuracy,
@@ -107,6 +109,26 @@ class Solution:
             "binding": list(self.binding),
             "not_assessable": [vars(cell) for cell in self.not_assessable],
         }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution(Optimum):
+    """The optimum of a `FairnessProgram`.
+
+    Attributes
+    ----------
+    region : Region
+    beta : ndarray, shape (clients, groups, rules)
+        The weight of each of the region's rules.
+    """
+
+    region: Region
+    beta: Floats
+
+    @property
+    def region_name(self) -> str:
+        """The name of the region."""
+        return self.region.name
 
 
 def _by(clients: Sequence[str], values: Floats) -> dict[str, float | None]:

@@ -1,0 +1,163 @@
+"""Whether scores mean what they say, and one pooled recalibration where they do not.
+
+A score is calibrated if among the people it gives 70 % to a label, 70 % have that label. Rates
+estimated from scores are as right as the scores are (`rates`), so score mode asks for this.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from fairfl_core.errors import InputError
+from fairfl_core.files import nested_numbers
+from fairfl_core.intervals import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairfl_core.people import ScoredPeople
+
+__all__ = ["Calibration", "calibration_table"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_BINS = 10
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A monotone map of the scores of each group and label, the same for all clients.
+
+    Attributes
+    ----------
+    knots : tuple of tuple of ndarray
+        ``knots[group][label]``, shape (2, points): scores and what they become, with straight
+        lines in between and constants beyond. Afterwards the labels' scores are divided by
+        their sum.
+    """
+
+    knots: tuple[tuple[Floats, ...], ...]
+
+    @classmethod
+    def fit(cls, people: "ScoredPeople") -> "Calibration":
+        """Isotonic regression of each label on its score, group by group, clients pooled.
+
+        One client's cells are too small to be fitted on their own (23 women with a doctorate);
+        fitted per group, so that no group is judged by the other's errors.
+        """
+        from sklearn.isotonic import IsotonicRegression
+
+        if people.calibration is not None:
+            raise InputError("these scores are recalibrated already; fit on the model's own.")
+        knots = []
+        for group in range(len(people.groups)):
+            rows = people.group == group
+            maps = []
+            for label in range(len(people.labels)):
+                if not rows.any():
+                    maps.append(np.array([[0.0, 1.0], [0.0, 1.0]]))
+                    continue
+                found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
+                    people.scores[rows, label], (people.label[rows] == label).astype(float)
+                )
+                maps.append(np.stack([found.X_thresholds_, found.y_thresholds_]).astype(float))
+            knots.append(tuple(maps))
+        return cls(tuple(knots))
+
+    def apply(self, group: Ints, scores: Floats) -> Floats:
+        """Recalibrated scores of people of these groups; each person's sum to one."""
+        found = np.empty(scores.shape)
+        for place, maps in enumerate(self.knots):
+            rows = np.flatnonzero(group == place)
+            for label, (at, value) in enumerate(maps):
+                found[rows, label] = np.interp(scores[rows, label], at, value)
+        total = found.sum(axis=1, keepdims=True)
+        # Where every label is mapped to nothing the score stays as it was.
+        return np.where(total > 0, found / np.where(total > 0, total, 1.0), scores)
+
+    def to_json(self) -> list[list[list[list[float]]]]:
+        """Nested lists [group][label][score, becomes][point]."""
+        return [[knots.tolist() for knots in maps] for maps in self.knots]
+
+    @classmethod
+    def from_json(cls, value: Any, groups: Sequence[str], labels: Sequence[str]) -> "Calibration":
+        """Check and take what `to_json` gave."""
+        whole = isinstance(value, list) and len(value) == len(groups)
+        if not whole or not all(isinstance(m, list) and len(m) == len(labels) for m in value):
+            raise InputError(
+                '"calibration" must be a list with one entry per group, each with one per label.'
+            )
+        return cls(tuple(tuple(_knots(knots) for knots in maps) for maps in value))
+
+
+def _knots(value: Any) -> Floats:
+    where = '"calibration"'
+    whole = isinstance(value, list) and len(value) == 2 and isinstance(value[0], list)
+    if not whole or not value[0]:
+        raise InputError(f"{where}: each map must be two lists, scores and what they become.")
+    points = [str(place) for place in range(len(value[0]))]
+    flat = nested_numbers(value, (("side", ("score", "becomes")), ("point", points)), where)
+    knots = np.array(flat, float).reshape(2, -1)
+    if (np.diff(knots) < 0).any() or knots.min() < 0 or knots.max() > 1:
+        raise InputError(f"{where}: a map must rise from score to score, within 0 and 1.")
+    return knots
+
+
+def calibration_table(people: "ScoredPeople", label: str | None = None) -> "pd.DataFrame":
+    """One row a client and group: whether the score of a label (the favourable one) holds.
+
+    Columns: ``n``; ``score``, the mean score; ``share``, the share that has the label, with
+    Wilson limits ``low`` and ``high`` at 95 %; ``holds``, whether the mean score lies between
+    them; ``error``, the expected calibration error over ten bins of equal size; ``floor``, the
+    error that perfectly calibrated scores would show on so few people.
+    """
+    import pandas as pd
+
+    which = people.labels.index(label or people.favourable)
+    score, has = people.scores[:, which], people.label == which
+    cell = people.cell
+    order = np.argsort(cell, kind="stable")
+    groups = len(people.groups)
+    bounds = np.searchsorted(cell[order], np.arange(len(people.clients) * groups + 1))
+    rows = []
+    for place in range(len(people.clients) * groups):
+        inside = order[bounds[place] : bounds[place + 1]]
+        error, floor = _error(score[inside], has[inside])
+        n = len(inside)
+        rows.append(
+            {
+                "client": people.clients[place // groups],
+                "group": people.groups[place % groups],
+                "n": n,
+                "score": score[inside].mean() if n else np.nan,
+                "share": has[inside].mean() if n else np.nan,
+                "error": error,
+                "floor": floor,
+            }
+        )
+    table = pd.DataFrame(rows)
+    z = float(ndtri(1 - (1 - _LEVEL) / 2))
+    low, high = wilson(table["share"].fillna(0).to_numpy(), table["n"].to_numpy(), z)
+    table.insert(5, "low", np.where(table["n"] > 0, low, np.nan))
+    table.insert(6, "high", np.where(table["n"] > 0, high, np.nan))
+    table.insert(7, "holds", (table["score"] >= table["low"]) & (table["score"] <= table["high"]))
+    return table
+
+
+def _error(score: Floats, has: NDArray[np.bool_]) -> tuple[float, float]:
+    """Expected calibration error, and what chance alone shows: E|N(0, s)| = s sqrt(2 / pi)."""
+    if not len(score):
+        return float("nan"), float("nan")
+    order = np.argsort(score, kind="stable")
+    parts = np.array_split(order, min(_BINS, len(order)))
+    off = [abs(score[part].mean() - has[part].mean()) for part in parts]
+    chance = [
+        np.sqrt(2 / np.pi * (score[part] * (1 - score[part])).mean() / len(part)) for part in parts
+    ]
+    share = [len(part) / len(order) for part in parts]
+    return float(np.dot(share, off)), float(np.dot(share, chance))

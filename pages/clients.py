@@ -174,6 +174,10 @@ def _rates(study: Study, at: int) -> None:
         ["n", "rate_before", "rate", "rate_low", "rate_high"]
     ].mean()
     mean["n"] = mean["n"].round()
+    said = {str(rate): words.rate(rate) for rate in study.first.solution.notion.rates}
+    order = {name: place for place, name in enumerate(said)}
+    mean = mean.sort_values("rate_of", key=lambda names: names.map(order), kind="stable")
+    mean["rate_of"] = mean["rate_of"].map(said)
     figure = figures.rates(mean, list(study.first.solution.counts.groups))
     chart(
         figures.size_of_type(figure, controls.large_type()),

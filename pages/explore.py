@@ -177,11 +177,19 @@ def _three_numbers(study: Study) -> None:
     st.markdown("**Asked, reached, and what held on people it had not seen**")
     st.table(pd.DataFrame.from_dict(rows, orient="index", columns=names))
     worst = words.worst_gap(study, unseen=unseen)
-    if unseen and worst > asked_local:
+    overall = study.over(lambda e: e.gaps.overall, unseen=unseen).mean
+    above = [
+        f"{what} is {words.gap(value)}, above the {words.epsilon(asked)} asked"
+        for what, value, asked in (
+            ("the overall gap", overall, solution.eps_global),
+            ("the worst client's gap", worst, asked_local),
+        )
+        if unseen and value > asked + 0.0005
+    ]
+    if above:
         st.caption(
-            f"On unseen people the worst client's gap is {words.gap(worst)}, above the "
-            f"{words.epsilon(asked_local)} asked: small clients differ by chance, and a limit met "
-            "on few people does not carry over."
+            f"On unseen people {' and '.join(above)}: a limit met on few people does not carry "
+            "over to others, the less the smaller the client."
         )
     if not unseen:
         st.caption("No held-out check possible: there are no unseen people in this set.")
@@ -192,8 +200,8 @@ def _debiased(value: float) -> str:
 
 
 def _prices(study: Study, own: dict[str, float]) -> None:
-    st.markdown("**What binds, and its local price**")
-    for sentence in words.price_sentences(study):
+    st.markdown("**Who pays, what binds, and its local price**")
+    for sentence in (words.who_pays(study), *words.price_sentences(study)):
         st.markdown(f"- {sentence}")
     if own:
         said = ", ".join(f"{words.plain(name)} {value:g}" for name, value in own.items())

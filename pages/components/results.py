@@ -116,6 +116,8 @@ def client_table(study: Study) -> pd.DataFrame:
         "low": lambda e: e.local_interval[0],
         "high": lambda e: e.local_interval[1],
         "chance alone": lambda e: e.noise_floor,
+        "accuracy before": lambda e: e.before.client_accuracy,
+        "accuracy after": lambda e: e.client_accuracy,
     }
     table = pd.DataFrame({"client": solution.counts.clients})
     for name, figure in figures.items():

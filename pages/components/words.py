@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.notions import Rate
 from fairfl_core.regions import Region
 from fairfl_core.study import Study
 
 __all__ = [
     "NOTIONS", "REGIONS", "count", "epsilon", "gap", "headline", "lottery", "percent", "plain", "points",
-    "price_sentences", "sure", "worst_client", "worst_gap",
+    "price_sentences", "rate", "sure", "who_pays", "worst_client", "worst_gap",
 ]  # fmt: skip
 
 NOTIONS = {
@@ -105,9 +106,16 @@ def headline(study: Study) -> str:
         name = solution.counts.clients[worst]
         n = study.client_mean(lambda e: e.counts.n_client.astype(float), unseen=unseen)[worst]
         local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
+        low, high = (
+            study.client_mean(lambda e, i=i: e.local_interval[i], unseen=unseen)[worst]
+            for i in (0, 1)
+        )
         floor = study.client_mean(lambda e: e.noise_floor, unseen=unseen)[worst]
         doubt = ": within noise" if local <= floor else ""
-        last = f"worst client **{plain(name)}** (gap {gap(local)}, n = {count(n)}{doubt})"
+        last = (
+            f"worst client **{plain(name)}** (gap {gap(local)}, between {gap(low)} and "
+            f"{gap(high)}, n = {count(n)}{doubt})"
+        )
     people = "unseen people" if unseen else "the people it was fitted on"
     return (
         f"{asked} {verb} **{points(cost)}** of accuracy on {people}: "
@@ -132,7 +140,33 @@ def sure(value: float, low: float, high: float, floor: float, n: float) -> str:
     if np.isnan(value):
         return "nobody to compare"
     said = f"between {gap(low)} and {gap(high)}, on {count(n)} people"
-    return f"{said}: too few to tell" if value <= floor else said
+    if value <= floor:
+        return f"{said}: within noise"
+    return f"{said}: too few to tell it from none" if low < 0.0005 else said
+
+
+def who_pays(study: Study) -> str:
+    """Which client loses most accuracy, and which gains, on unseen people."""
+    unseen = study.has_held_out
+    clients = study.first.solution.counts.clients
+    change = study.client_mean(lambda e: e.client_accuracy, unseen=unseen) - study.client_mean(
+        lambda e: e.before.client_accuracy, unseen=unseen
+    )
+    low, high = int(np.nanargmin(change)), int(np.nanargmax(change))
+    if change[low] > -0.0005:
+        return "No client loses accuracy."
+    said = f"**{plain(clients[low])}** loses most accuracy: {points(change[low])}"
+    if change[high] > 0.0005:
+        said += f"; **{plain(clients[high])}** gains {points(change[high])}"
+    return said + "."
+
+
+def rate(of: Rate) -> str:
+    """A rate as a person would say it."""
+    answer = f"“{of.answer}”"
+    if of.label is None:
+        return f"answered {answer}"
+    return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
 
 
 def price_sentences(study: Study, most: int = 3) -> list[str]:
@@ -198,4 +232,6 @@ def _mix(start: str, weights: np.ndarray, answers: Sequence[str]) -> str:
 
 def _hundred(share: float) -> str:
     value = 100 * share
+    if value < 0.05:
+        return "0"
     return f"{value:.0f}" if value >= 1 and abs(value - round(value)) < 0.05 else f"{value:.1f}"

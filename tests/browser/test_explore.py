@@ -66,9 +66,7 @@ def test_click_on_map(regular, experiment):
     def click(overall, inside):
         chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
         chart.scroll_into_view_if_needed()
-        explore.page.mouse.click(
-            *chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)])
-        )
+        explore.page.mouse.click(*chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)]))
 
     said = set()
     for cell in ((0.1, 0.2), (0.0, 0.0), (0.3, 0.05)):

@@ -31,7 +31,7 @@ MODES = ("hybrid", "labels", "scores")
 _HELPS = 1e-9  # a rule's reduced value, in units of a mean cell, above which it is added
 _KERNEL = 1e-8  # accuracy that rules of the kernel may still promise at the end
 _SPECK = 1e-11  # a smaller weight is the solver's dust
-_MOST_ROUNDS = 200
+_MOST_ROUNDS = 100
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -117,7 +117,7 @@ class ExactProgram:
         How rules are found. ``hybrid``: priced as if the scores were right, measured by the
         rates chosen. ``labels``: two labels only, the best cut of the score by what is counted.
         ``scores``: priced and measured by the scores, which is what rates from scores mean.
-        Default: ``scores`` with rates from scores, else ``hybrid``.
+        Default: ``scores`` with rates from scores, ``labels`` where it can be, else ``hybrid``.
     gap : float
         Stop when no more accuracy than this is promised by any rule.
     """
@@ -148,19 +148,21 @@ class ExactProgram:
         self._rows = GapRows.of(self._people)
         self._names = self._rows.names(counts, self.notion)
         self._not_assessable = not_assessable(self.notion, counts)
-        self._price, self._best = self._pricing()
+        self._prices, self._best = self._pricing()
         self._lock = threading.Lock()
         self._start()
 
-    def _pricing(self) -> tuple[Pricing, Pricing | None]:
+    def _pricing(self) -> tuple[list[Pricing], Pricing | None]:
         """What finds rules, and what finds the best ones of all where that is known."""
-        if len(self.counts.labels) == 2:
-            sweep = by_cuts(self.measured, sweep=True) if self.rates != "shrunk" else None
-            if self.mode != "hybrid" and sweep:
-                return sweep, sweep
-            return by_cuts(self.measured, sweep=False), sweep
-        scores = by_scores(self.measured, full=self.notion.name == "eo-full")
-        return scores, scores if self.rates == "scores" else None
+        if len(self.counts.labels) > 2:
+            scores = by_scores(self.measured, full=self.notion.name == "eo-full")
+            return [scores, self._kernel], scores if self.rates == "scores" else None
+        sweep = by_cuts(self.measured, sweep=True)
+        if self.mode != "hybrid":
+            return [sweep], sweep
+        trust = by_cuts(self.measured, sweep=False)
+        # The sweep looks at the cell alone: not the best rule where rates are shrunk, but another.
+        return ([trust, sweep], None) if self.rates == "shrunk" else ([trust], sweep)
 
     @property
     def certified(self) -> bool:
@@ -258,7 +260,7 @@ class ExactProgram:
                     self._add(new)
             self._found = [_joined(self._found)]
             found = self._found[0]
-        best = (self._best or self._price)(gain)
+        best = (self._best or self._prices[0])(gain)
         missing = self._promised(self._value(best, gain, sigma))
         return self._solution(eps_global, local, found, values, duals, rounds, missing)
 
@@ -282,14 +284,12 @@ class ExactProgram:
 
     def _ask(self, gain: Floats, sigma: Floats) -> tuple[list[Candidates], bool]:
         """Ask every cell for a rule: those that help, and whether it is time to stop."""
-        asked = [self._price(gain)]
-        if len(self.counts.labels) > 2:
-            asked.append(self._kernel(gain))
+        asked = [price(gain) for price in self._prices]
         values = [self._value(new, gain, sigma) for new in asked]
         helpful = [new.take(value > _HELPS) for new, value in zip(asked, values, strict=True)]
         helpful = [new for new in helpful if len(new.rules)]
-        # Not below the kernel: its rules must have nothing left to promise.
-        below = any(self._promised(value) > _KERNEL for value in values[1:])
+        # Not below the kernel: its rules (priced last) must have nothing left to promise.
+        below = len(self.counts.labels) > 2 and self._promised(values[-1]) > _KERNEL
         enough = self._promised(np.max(values, axis=0)) <= self.gap and not below
         return helpful, enough or not helpful
 
@@ -365,14 +365,16 @@ def _joined(parts: list[Candidates]) -> Candidates:
 
 
 def _mode(points: Measured, mode: str | None) -> str:
-    mode = mode or ("scores" if points.rates == "scores" else "hybrid")
+    exact = len(points.counts.labels) == 2 and points.rates == "labels"
+    # Trusting the scores can stall: the rule they price out need not help by what is counted.
+    mode = mode or ("scores" if points.rates == "scores" else "labels" if exact else "hybrid")
     if mode not in MODES:
         raise InputError(f'there is no mode "{mode}"; choose one of {", ".join(MODES)}.')
     if (mode == "scores") != (points.rates == "scores"):
         raise InputError(
             'the mode "scores" and rates from scores go together; choose both or neither.'
         )
-    if mode == "labels" and (len(points.counts.labels) > 2 or points.rates != "labels"):
+    if mode == "labels" and not exact:
         raise InputError(
             'the mode "labels" needs two labels and rates counted from labels; choose "hybrid".'
         )

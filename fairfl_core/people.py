@@ -78,7 +78,7 @@ class ScoredPeople:
         """The same people with recalibrated scores; the model's answers stay."""
         if self.calibration is not None:
             raise InputError("these scores are recalibrated already; start from the model's own.")
-        scores = calibration.apply(self.group, self.scores)
+        scores = calibration.apply(self.client, self.group, self.scores)
         return replace(self, scores=scores, calibration=calibration)
 
     # ---------------------------------------------------------------- where they come from

@@ -6,7 +6,7 @@ estimated from scores are as right as the scores are (`rates`), so score mode as
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,6 @@ from fairfl_core.intervals import wilson
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.people import ScoredPeople
-
 __all__ = ["Calibration", "calibration_table"]
 
 Floats = NDArray[np.float64]
@@ -31,6 +29,29 @@ _LEAST = 1e-4  # the smallest score a map may give
 _PRIOR_ROWS = 20.0  # how many rows hold a client's shift at zero
 _FARTHEST = 20.0
 _STEPS = 50
+
+
+class Scored(Protocol):
+    """What is asked of people here; `people.ScoredPeople` has it."""
+
+    @property
+    def client(self) -> Ints: ...  # noqa: D102
+    @property
+    def group(self) -> Ints: ...  # noqa: D102
+    @property
+    def label(self) -> Ints: ...  # noqa: D102
+    @property
+    def scores(self) -> Floats: ...  # noqa: D102
+    @property
+    def clients(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def groups(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def labels(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def favourable(self) -> str: ...  # noqa: D102
+    @property
+    def calibration(self) -> "Calibration | None": ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +74,7 @@ class Calibration:
     shift: Floats
 
     @classmethod
-    def fit(cls, people: "ScoredPeople") -> "Calibration":
+    def fit(cls, people: Scored) -> "Calibration":
         """Fit on people whose labels are known: validation, never test.
 
         The maps are isotonic regressions of each label on its score, group by group, clients
@@ -161,7 +182,7 @@ def _knots(value: Any) -> Floats:
     return knots
 
 
-def calibration_table(people: "ScoredPeople", label: str | None = None) -> "pd.DataFrame":
+def calibration_table(people: Scored, label: str | None = None) -> "pd.DataFrame":
     """One row a client and group: whether the score of a label (the favourable one) holds.
 
     Columns: ``n``; ``score``, the mean score; ``share``, the share that has the label, with
@@ -173,7 +194,7 @@ def calibration_table(people: "ScoredPeople", label: str | None = None) -> "pd.D
 
     which = people.labels.index(label or people.favourable)
     score, has = people.scores[:, which], people.label == which
-    cell = people.cell
+    cell = people.client * len(people.groups) + people.group
     order = np.argsort(cell, kind="stable")
     groups = len(people.groups)
     bounds = np.searchsorted(cell[order], np.arange(len(people.clients) * groups + 1))

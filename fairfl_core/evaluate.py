@@ -1,6 +1,6 @@
-"""What a predictor does on given counts: exact expectations, and how sure they are."""
+"""What a predictor does on given people: exact expectations, and how sure they are."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairfl_core.counts import ClientCounts
+from fairfl_core.errors import InputError
 from fairfl_core.intervals import expected_gap, gap_interval, wilson
 from fairfl_core.notions import (
     Gaps,
@@ -18,7 +19,9 @@ from fairfl_core.notions import (
     not_assessable,
     number_or_none,
 )
+from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
+from fairfl_core.score_predictor import ScorePredictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,27 +49,59 @@ class Debiased:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A lottery on counts. Everything is computed from `lottery` and `counts`, nothing drawn.
+    """Answers on people. Everything is computed from expected counts, nothing drawn.
+
+    With p_i(k) the probability that person i is answered k, summed over the people of a cell:
 
     Attributes
     ----------
     counts : ClientCounts
         The people it is judged on.
     notion : Notion
-    lottery : ndarray, shape (clients, groups, labels, labels)
-        Pr(answer k | model says j), in the order of `counts`.
+    confusion : ndarray, shape (clients, groups, labels, labels)
+        Expected people by client, group, label and answer: sums of p_i(k).
+    squares : ndarray, shape (clients, groups, labels, labels)
+        Sums of p_i(k) squared: how much of it is luck.
+    turned : ndarray, shape (clients, groups)
+        Expected people whose answer is not the model's.
     """
 
     counts: ClientCounts
     notion: Notion
-    lottery: Floats
+    confusion: Floats
+    squares: Floats
+    turned: Floats
+
+    @classmethod
+    def of_lottery(cls, counts: ClientCounts, notion: Notion, lottery: Floats) -> "Evaluation":
+        """Judge Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        table = np.asarray(counts.table, float)
+        confusion, squares = (
+            np.einsum("cayj,cajk->cayk", table, part, optimize=True)
+            for part in (lottery, lottery**2)
+        )
+        kept = np.einsum("cayj,cajj->ca", table, lottery)
+        return cls(counts, notion, confusion, squares, table.sum(axis=(2, 3)) - kept)
+
+    @classmethod
+    def of_people(cls, people: ScoredPeople, notion: Notion, chances: Floats) -> "Evaluation":
+        """Judge each person's answer probabilities, shape (people, labels)."""
+        labels = len(people.labels)
+        counts = people.counts
+        place = (people.cell * labels + people.label)[:, None] * labels + np.arange(labels)
+        shape, size = counts.table.shape, counts.table.size
+        confusion, squares = (
+            np.bincount(place.ravel(), part.ravel(), minlength=size).astype(float)
+            for part in (chances, chances**2)
+        )
+        leaves = 1 - chances[np.arange(len(people)), people.said]
+        turned = np.bincount(people.cell, leaves, minlength=shape[0] * shape[1]).astype(float)
+        return cls(
+            counts, notion, confusion.reshape(shape), squares.reshape(shape),
+            turned.reshape(shape[:2]),
+        )  # fmt: skip
 
     # ---------------------------------------------------------------- expectations
-
-    @cached_property
-    def confusion(self) -> Floats:
-        """Expected people by client, group, label and answer."""
-        return np.einsum("cayj,cajk->cayk", self.counts.table, self.lottery, optimize=True)
 
     @cached_property
     def people(self) -> Floats:
@@ -107,12 +142,7 @@ class Evaluation:
     @property
     def changed(self) -> Floats:
         """Expected share of each group's people whose answer is not the model's."""
-        return _share(self._changed.sum(axis=0), self.counts.table.sum(axis=(0, 2, 3)))
-
-    @property
-    def _changed(self) -> Floats:
-        kept = np.einsum("cayj,cajj->ca", self.counts.table, self.lottery)
-        return np.asarray(self.counts.table.sum(axis=(2, 3)) - kept, float)
+        return _share(self.turned.sum(axis=0), self.counts.table.sum(axis=(0, 2, 3)))
 
     # ---------------------------------------------------------------- uncertainty
 
@@ -190,8 +220,7 @@ class Evaluation:
     @property
     def _draw_variance(self) -> Floats:
         """Variance of each rate from the lottery's own chance, the people held fixed."""
-        once = self.lottery * (1 - self.lottery)
-        spread = np.einsum("cayj,cajk->cayk", self.counts.table, once, optimize=True)
+        spread = np.maximum(self.confusion - self.squares, 0.0)  # sums of p_i (1 - p_i)
         return np.divide(
             self.notion.answered(spread), self.people**2,
             out=np.zeros_like(self.people), where=self.people > 0,
@@ -207,16 +236,15 @@ class Evaluation:
     @cached_property
     def _squares(self) -> Floats:
         """Sum over people of the squared probability of the answer each rate counts."""
-        square = np.einsum("cayj,cajk->cayk", self.counts.table, self.lottery**2, optimize=True)
-        return self.notion.answered(square)
+        return self.notion.answered(self.squares)
 
     # ---------------------------------------------------------------- before, tables, JSON
 
     @cached_property
     def before(self) -> "Evaluation":
         """The model's own answers on the same people."""
-        keep = np.broadcast_to(np.eye(len(self.counts.labels)), self.lottery.shape)
-        return replace(self, lottery=keep)
+        table = np.asarray(self.counts.table, float)
+        return Evaluation(self.counts, self.notion, table, table, np.zeros_like(self.turned))
 
     @property
     def not_assessable(self) -> tuple[NotAssessable, ...]:
@@ -325,11 +353,25 @@ class Evaluation:
         }  # fmt: skip
 
 
-def evaluate(predictor: FairPredictor, counts: ClientCounts) -> Evaluation:
-    """Judge a predictor on any counts of its clients: validation, test, noisy or true."""
-    lottery = predictor.lottery_for(counts)
+def evaluate(
+    predictor: FairPredictor | ScorePredictor, people: ClientCounts | ScoredPeople
+) -> Evaluation:
+    """Judge a predictor on any people of its clients: validation, test, noisy or true.
+
+    A predictor of the exact region looks at scores and needs `ScoredPeople`; to any other one
+    their counts say everything.
+    """
+    if isinstance(predictor, ScorePredictor):
+        if isinstance(people, ClientCounts):
+            raise InputError(
+                "a predictor of the exact region looks at scores, which counts do not hold; "
+                "judge it on the table of scores."
+            )
+        notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+        return Evaluation.of_people(people, notion, predictor.chances_of(people))
+    counts = people.counts if isinstance(people, ScoredPeople) else people
     notion = Notion.of(predictor.notion, counts.labels, predictor.favourable)
-    return Evaluation(counts, notion, lottery)
+    return Evaluation.of_lottery(counts, notion, predictor.lottery_for(counts))
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.columns import ExactProgram
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.merge import mergeable, merged_cells
-from fairfl_core.program import FairnessProgram, check_epsilon
+from fairfl_core.program import FairnessProgram, Optimum, check_epsilon
 
-__all__ = ["Frontier", "frontier"]
+__all__ = ["Frontier", "exact_frontier", "frontier"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -56,10 +57,7 @@ def frontier(
         ``merge`` is exact and fast but only for two labels, two groups and `eop` or `sp`;
         ``program`` re-solves the linear program cell by cell; ``auto`` merges where it can.
     """
-    local = np.array([check_epsilon(value, "eps_local") for value in eps_local])
-    overall = np.array([check_epsilon(value, "eps_global") for value in eps_global])
-    if not local.size or not overall.size:
-        raise InputError("the grid is empty; give at least one epsilon in each direction.")
+    local, overall = _grid(eps_local, eps_global)
     can_merge = mergeable(counts, notion)
     if method == "merge" and not can_merge:
         raise InputError(
@@ -74,13 +72,57 @@ def frontier(
             raise InputError(
                 "the program was built from other counts, or another notion or region."
             )
-        cells = _program_cells(program, local, overall, progress)
+        cells = _program_cells(program.solve, local, overall, progress)
+    return _frontier(local, overall, cells)
+
+
+def exact_frontier(
+    program: ExactProgram,
+    *,
+    eps_local: Sequence[float] | Floats,
+    eps_global: Sequence[float] | Floats,
+    progress: Progress | None = None,
+) -> Frontier:
+    """Solve every pair of a grid in the exact region; rules found for one cell serve all.
+
+    A second pass mixes all rules anew in every cell, so that no cell is worse than one with less
+    tolerance; `progress` counts both.
+    """
+    local, overall = _grid(eps_local, eps_global)
+    total = local.size * overall.size
+
+    def told(before: int) -> Progress:
+        return lambda done, _: progress(before + done, 2 * total) if progress else None
+
+    # From the hardest corner on: there the rules lie that easier cells mix less of.
+    _program_cells(program.solve, local, overall, told(0))
+
+    def mix(eps_global: float, eps_local: float) -> Optimum:
+        return program.solve(eps_global, eps_local, search=False)
+
+    return _frontier(local, overall, _program_cells(mix, local, overall, told(total)))
+
+
+def _grid(
+    eps_local: Sequence[float] | Floats, eps_global: Sequence[float] | Floats
+) -> tuple[Floats, Floats]:
+    local = np.array([check_epsilon(value, "eps_local") for value in eps_local])
+    overall = np.array([check_epsilon(value, "eps_global") for value in eps_global])
+    if not local.size or not overall.size:
+        raise InputError("the grid is empty; give at least one epsilon in each direction.")
+    return local, overall
+
+
+def _frontier(local: Floats, overall: Floats, cells: list[Floats]) -> Frontier:
     tables = dict(zip([field.name for field in fields(Frontier)][2:], cells, strict=True))
     return Frontier(local, overall, **tables)
 
 
 def _program_cells(
-    program: FairnessProgram, local: Floats, overall: Floats, progress: Progress | None
+    solve: Callable[[float, float], Optimum],
+    local: Floats,
+    overall: Floats,
+    progress: Progress | None,
 ) -> list[Floats]:
     """Walk the grid as a snake, so that each cell differs from the last by one step."""
     cells = [np.full((local.size, overall.size), np.nan) for _ in range(4)]
@@ -88,7 +130,7 @@ def _program_cells(
     for i, eps_local in enumerate(local):
         columns = range(overall.size)
         for j in columns if i % 2 == 0 else reversed(columns):
-            solution = program.solve(float(overall[j]), float(eps_local))
+            solution = solve(float(overall[j]), float(eps_local))
             gaps = solution.gaps
             found = (solution.accuracy, gaps.overall, gaps.local_mean, gaps.local_worst)
             for table, value in zip(cells, found, strict=True):

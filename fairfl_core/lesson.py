@@ -34,7 +34,8 @@ def untouched(counts: ClientCounts, notion: str) -> Evaluation:
     """Judge the model's own answers."""
     size = len(counts.labels)
     keep = np.broadcast_to(np.eye(size), (len(counts.clients), len(counts.groups), size, size))
-    return Evaluation(counts, Notion.of(notion, counts.labels, counts.favourable), keep)
+    which = Notion.of(notion, counts.labels, counts.favourable)
+    return Evaluation.of_lottery(counts, which, keep)
 
 
 def together(counts: ClientCounts) -> ClientCounts:
@@ -194,8 +195,8 @@ def reach(program: FairnessProgram, epsilon: float) -> Reach:
     solution = program.solve(epsilon, epsilon)
     predictor = FairPredictor.from_solution(solution)
     counts = program.counts
-    judged = Evaluation(counts, Notion.of("eo", counts.labels, counts.favourable),
-                        predictor.lottery)  # fmt: skip
+    notion = Notion.of("eo", counts.labels, counts.favourable)
+    judged = Evaluation.of_lottery(counts, notion, predictor.lottery)
     return Reach(
         judged.rates[0], solution.accuracy, solution.model_accuracy,
         float(solution.gaps.local[0]), predictor,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.calibration import Calibration
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.names import coded, positions
@@ -15,7 +16,6 @@ from fairfl_core.names import coded, positions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.calibration import Calibration
     from fairfl_core.experiments import Experiment
 
 __all__ = ["ScoredPeople", "check_scores", "score_matrix"]
@@ -53,7 +53,7 @@ class ScoredPeople:
     groups: tuple[str, ...]
     labels: tuple[str, ...]
     favourable: str
-    calibration: "Calibration | None" = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         check_scores(self.scores, self.labels)
@@ -74,7 +74,7 @@ class ScoredPeople:
         table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
         return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
 
-    def recalibrated(self, calibration: "Calibration") -> "ScoredPeople":
+    def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
         """The same people with recalibrated scores; the model's answers stay."""
         if self.calibration is not None:
             raise InputError("these scores are recalibrated already; start from the model's own.")

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 
-__all__ = ["REGIONS", "Region"]
+__all__ = ["EVERY_REGION", "REGIONS", "Region"]
 
-REGIONS = ("simplex", "kernel")
+REGIONS = ("simplex", "kernel")  # those that counts suffice for
+EVERY_REGION = (*REGIONS, "exact")  # the last looks at scores: see `columns`
 Floats = NDArray[np.float64]
 
 

@@ -7,10 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.columns import ExactProgram, ExactSolution
 from fairfl_core.counts import ClientCounts
 from fairfl_core.evaluate import Evaluation, evaluate
+from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import EpsLocal, FairnessProgram, Solution
+from fairfl_core.score_predictor import ScorePredictor, predictor_of
 
 __all__ = ["Outcome", "Spread", "Study", "run_study"]
 
@@ -44,8 +47,8 @@ class Outcome:
     """
 
     seed: int
-    solution: Solution
-    predictor: FairPredictor
+    solution: Solution | ExactSolution
+    predictor: FairPredictor | ScorePredictor
     reached: Evaluation
     held_out: Evaluation | None
 
@@ -97,33 +100,44 @@ class Study:
 
 
 def run_study(
-    programs: Sequence[tuple[int, FairnessProgram]],
-    unseen: Sequence[ClientCounts | None],
+    programs: Sequence[tuple[int, FairnessProgram | ExactProgram]],
+    unseen: Sequence[ClientCounts | ScoredPeople | None],
     eps_global: float,
     eps_local: EpsLocal,
+    *,
+    fitted: Sequence[ClientCounts | ScoredPeople] | None = None,
 ) -> Study:
     """Solve every seed's program and judge its lottery on the fitted and on unseen people.
 
     Parameters
     ----------
-    programs : sequence of (seed, FairnessProgram)
-        One program a seed, built on that seed's validation counts.
-    unseen : sequence of ClientCounts or None
-        The test counts of the same seeds, in the same order.
+    programs : sequence of (seed, FairnessProgram or ExactProgram)
+        One program a seed, built on that seed's validation people.
+    unseen : sequence of ClientCounts, ScoredPeople or None
+        The test people of the same seeds, in the same order; the exact region needs scores.
     eps_global, eps_local
         As for `FairnessProgram.solve`.
+    fitted : sequence of ClientCounts or ScoredPeople, optional
+        The validation people with their labels. Needed where a program sees estimated rates
+        (from scores, shrunk): what was reached is always judged by labels.
     """
     outcomes = []
-    for (seed, program), test in zip(programs, unseen, strict=True):
+    for place, ((seed, program), test) in enumerate(zip(programs, unseen, strict=True)):
         solution = program.solve(eps_global, eps_local)
-        predictor = FairPredictor.from_solution(solution)
+        predictor = predictor_of(solution)
         outcomes.append(
             Outcome(
                 seed=seed,
                 solution=solution,
                 predictor=predictor,
-                reached=evaluate(predictor, program.counts),
+                reached=evaluate(predictor, fitted[place] if fitted else _people(program)),
                 held_out=None if test is None else evaluate(predictor, test),
             )
         )
     return Study(tuple(outcomes))
+
+
+def _people(program: FairnessProgram | ExactProgram) -> ClientCounts | ScoredPeople:
+    """Whom a program was fitted on."""
+    people = program.people if isinstance(program, ExactProgram) else program.counts
+    return people if isinstance(people, ScoredPeople) else program.counts

@@ -16,7 +16,8 @@ from tests.core.strategies import count_tables, epsilons, notion_and_region, syn
 
 
 def judged(counts, lottery, name="eop"):
-    return Evaluation(counts, Notion.of(name, counts.labels, counts.favourable), lottery)
+    notion = Notion.of(name, counts.labels, counts.favourable)
+    return Evaluation.of_lottery(counts, notion, lottery)
 
 
 @settings(max_examples=50, deadline=None)
@@ -53,9 +54,10 @@ def test_limits_hold_the_estimate_and_stay_in_range(counts, chosen, epsilon):
 def test_one_draw_is_the_mean_gap_of_real_draws(groups, labels, notion):
     counts = synthetic(4, groups, labels, rows=150, seed=groups)
     solution = FairnessProgram(counts, notion).solve(0.01, 0.01)
-    found = evaluate(FairPredictor.from_solution(solution), counts)
+    predictor = FairPredictor.from_solution(solution)
+    found = evaluate(predictor, counts)
     rng = np.random.default_rng(0)
-    chances = np.broadcast_to(found.lottery[:, :, None], (*counts.table.shape, labels))
+    chances = np.broadcast_to(predictor.lottery[:, :, None], (*counts.table.shape, labels))
     chances = chances / chances.sum(axis=-1, keepdims=True)
     drawn = np.array(
         [

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only tables of rows n
     import pandas as pd
 
 __all__ = [
-    "LARGEST", "STANDARD_INPUT", "check_keys", "nested_numbers", "read_json", "read_rows",
+    "LARGEST", "STANDARD_INPUT", "check_keys", "nested_numbers", "parse_json", "read_json", "read_rows",
     "write_json", "write_rows", "write_whole",
 ]  # fmt: skip
 
@@ -65,29 +66,34 @@ def read_json(path: str | Path) -> Any:
     path = Path(path)
     try:
         data = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-        text = data.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: is not text in UTF-8, so it is not JSON; check the file."
-        ) from error
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); check the path."
         ) from error
+    return parse_json(data, str(path))
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """Take bytes as one strict JSON document; `name` says in errors whose bytes they are."""
     try:
+        text = data.decode("utf-8-sig")
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name}: is not text in UTF-8, so it is not JSON; check the file."
+        ) from error
     except json.JSONDecodeError as error:
         raise InputError(
-            f"{path}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg}); "
+            f"{name}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg}); "
             "check the file."
         ) from error
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{name}: {error}") from error
     except (RecursionError, ValueError) as error:
         raise InputError(
-            f"{path}: is not JSON that can be read ({error}); check the file."
+            f"{name}: is not JSON that can be read ({error}); check the file."
         ) from error
 
 
@@ -98,8 +104,8 @@ def _no_constant(token: str) -> NoReturn:
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key in times if times[key] > 1)
         raise InputError(f'the key "{twice}" stands twice in one object; keep one of them.')
     return value
 

@@ -1,6 +1,7 @@
 """Names of clients, groups and labels: read from columns, checked, put in order."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ def check_names(names: tuple[str, ...], field: str) -> None:
             + ("give one or more clients." if least == 1 else "fairness compares at least two.")
         )
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        times = Counter(names)
+        twice = next(name for name in names if times[name] > 1)
         raise InputError(f'the name "{twice}" stands twice among the {field}; rename one of them.')
     for name in names:
         try:

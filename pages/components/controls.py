@@ -10,7 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from fairfl_core import experiments
 from fairfl_core.notions import NOTIONS
 from fairfl_core.regions import REGIONS
-from pages.components import report, state, words
+from pages.components import own_data, report, state, words
 from pages.components.results import GRID, Choice, experiment_of
 
 __all__ = [
@@ -41,7 +41,7 @@ def sidebar() -> Choice:
         name = _select(
             "experiment",
             "Experiment",
-            experiments.list_experiments(),
+            [*own_data.names(), *experiments.list_experiments()],
             lambda each: experiment_of(each).manifest["title"],
             after=_another_experiment,
         )
@@ -80,11 +80,12 @@ def sidebar() -> Choice:
             args=("large",),
             help="For a lecture hall.",
         )
-        report.take_along(_setting_of_the_moment(experiment))
+        report.take_along(_setting_of_the_moment(name, experiment))
     if large:
         st.html("<style>html { font-size: 20px; }</style>")
+    linked = "" if own_data.is_own(name) else name  # a link cannot bring an uploaded set along
     state.write_link(
-        {"experiment": name, "notion": notion, "region": region, "seed": seed, "large": large}
+        {"experiment": linked, "notion": notion, "region": region, "seed": seed, "large": large}
     )
     return Choice(name, notion, region, _seeds(experiment, seed))
 
@@ -100,7 +101,9 @@ def _through_the_door() -> None:
         st.rerun()
 
 
-def _setting_of_the_moment(experiment: experiments.Experiment) -> Callable[[], report.Setting]:
+def _setting_of_the_moment(
+    name: str, experiment: experiments.Experiment
+) -> Callable[[], report.Setting]:
     """A function that tells the setting when it is called, outside any run of the page.
 
     The sidebar is not re-run when a slider in a fragment moves, so the values are read late, from
@@ -110,13 +113,13 @@ def _setting_of_the_moment(experiment: experiments.Experiment) -> Callable[[], r
     base = st.context.url or ""
 
     def now() -> report.Setting:
-        chosen = Choice(
-            experiment.name, kept["notion"], kept["region"], _seeds(experiment, kept["seed"])
-        )
+        chosen = Choice(name, kept["notion"], kept["region"], _seeds(experiment, kept["seed"]))
         own = _own_from(kept.get("own", ""), experiment.clients)
-        eps = {name: kept.get(name, start) for name, start in START.items()}
+        eps = {each: kept.get(each, start) for each, start in START.items()}
         names = ("experiment", "notion", "region", "seed", "own", *START)
-        link = report.link_to(base, state.link_of({name: kept.get(name) for name in names}))
+        link = report.link_to(base, state.link_of({each: kept.get(each) for each in names}))
+        if own_data.is_own(name):
+            link = "none: an uploaded set lives in one session only"
         return report.Setting(
             chosen, eps["eps_global"], eps["eps_local"], tuple(own.items()), link
         )
@@ -165,7 +168,7 @@ def _about(experiment: experiments.Experiment) -> str:
     return words.plain(
         f"{words.count(dataset['rows_used'])} people in {len(experiment.clients)} clients; "
         f"{dataset['sample']}. Groups: {', '.join(experiment.groups)}.",
-        longest=200,
+        longest=260,
     )
 
 

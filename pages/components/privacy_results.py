@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from fairfl_core.noise import (
     Judged,
@@ -17,6 +16,7 @@ from fairfl_core.noise import (
     without_noise,
 )
 from fairfl_core.privacy import MECHANISMS, Mechanism
+from pages.components import own_data
 from pages.components.results import Choice, counts_of, experiment_of
 
 __all__ = ["BUDGETS", "PAPER", "PAPER_ASKED", "Asked", "Found", "Three", "adult_beside_paper",
@@ -74,7 +74,7 @@ class Asked:
         return {"eps_global": self.eps_global, "eps_local": by_client}
 
 
-@st.cache_resource(max_entries=400, show_spinner=False)
+@own_data.cached(400)
 def _at_budget(asked: Asked, mechanism: Mechanism, draws: int) -> NoiseStudy:
     choice = asked.choice
     return noise_study(
@@ -100,7 +100,7 @@ def noise_of(
     return NoiseStudy.joined(found)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
+@own_data.cached(100)
 def exact_of(asked: Asked) -> tuple[Judged, Judged | None]:
     """The same without noise, on validation and on test."""
     choice = asked.choice

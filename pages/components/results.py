@@ -1,7 +1,8 @@
 """The way from a choice to results: the core's functions behind bounded caches.
 
-Programs and counts are the same for every visitor and never change, so they are shared; a
-`FairnessProgram` may be solved from several sessions at once.
+Programs and counts of bundled experiments are the same for every visitor and never change, so
+they are shared; a `FairnessProgram` may be solved from several sessions at once. Those of a
+visitor's own set stay with it.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from fairfl_core import experiments
 from fairfl_core.counts import ClientCounts
@@ -18,6 +18,7 @@ from fairfl_core.frontier import Frontier, frontier
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
 from fairfl_core.study import Study, run_study
+from pages.components import own_data
 
 __all__ = [
     "GRID", "Choice", "client_table", "counts_of", "experiment_of", "heat_of", "predictor_of",
@@ -41,19 +42,21 @@ class Choice:
     seeds: tuple[int, ...]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@own_data.cached(16)
 def experiment_of(name: str) -> Experiment:
-    """An experiment, its hash checked once."""
+    """An experiment, its hash checked once; or the visitor's own set."""
+    if own_data.is_own(name):
+        return own_data.find(name).taken.experiment
     return experiments.open(name)
 
 
-@st.cache_resource(max_entries=400, show_spinner=False)
-def counts_of(name: str, seed: int, split: str) -> ClientCounts:
-    """Counts of one seed and split."""
+@own_data.cached(400)
+def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
+    """Counts of one seed and split; no "test" where no held-out check is possible."""
     return experiment_of(name).counts(seed, split)
 
 
-@st.cache_resource(max_entries=240, show_spinner=False)
+@own_data.cached(240)
 def _program(name: str, notion: str, region: str, seed: int) -> FairnessProgram:
     return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
 
@@ -70,7 +73,7 @@ def study_of(
     return run_study(programs, unseen, eps_global, by_client)
 
 
-@st.cache_resource(max_entries=400, show_spinner=False)
+@own_data.cached(400)
 def _seed_heat(
     name: str, notion: str, region: str, seed: int, grid: tuple[float, ...]
 ) -> Frontier:

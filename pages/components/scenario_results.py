@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import streamlit as st
 
 from fairfl_core import experiments
 from fairfl_core.counts import ClientCounts
@@ -12,6 +11,7 @@ from fairfl_core.frontier import Frontier, frontier
 from fairfl_core.program import FairnessProgram
 from fairfl_core.redraw import even_shares, largest_size, redraw
 from fairfl_core.study import Study, run_study
+from pages.components import own_data
 from pages.components.results import Choice, counts_of, experiment_of, heat_of, study_of
 
 __all__ = [
@@ -88,7 +88,7 @@ def _choice(name: str, sidebar: Choice) -> Choice:
     return Choice(name, experiment.notion, "simplex", seeds)
 
 
-@st.cache_resource(max_entries=48, show_spinner=False)
+@own_data.cached(48)
 def _corners(choice: Choice) -> dict[tuple[float, float], float]:
     pairs = ((WIDE, WIDE), (NARROW, NARROW), (WIDE, NARROW))
     studies = {pair: study_of(choice, *pair) for pair in pairs}
@@ -140,20 +140,23 @@ def own_most(own: Own) -> int:
 
 
 def _pools(choice: Choice) -> list[ClientCounts]:
-    return [
+    found = [
         counts_of(choice.experiment, seed, split)
         for seed in choice.seeds
         for split in experiments.SPLITS
     ]
+    return [counts for counts in found if counts is not None]
 
 
-@st.cache_resource(max_entries=120, show_spinner=False)
-def _drawn(own: Own, seed: int) -> tuple[FairnessProgram, ClientCounts]:
-    """One run's program on the validation people drawn, and the test people drawn."""
+@own_data.cached(120)
+def _drawn(own: Own, seed: int) -> tuple[FairnessProgram, ClientCounts | None]:
+    """One run's program on the validation people drawn, and the test people drawn, if any."""
     validation, test = (
-        redraw(counts_of(own.choice.experiment, seed, split), own.shares, own.size,
-               seed=(own.draw, seed, code))
-        for code, split in enumerate(experiments.SPLITS)
+        None if counts is None
+        else redraw(counts, own.shares, own.size, seed=(own.draw, seed, code))
+        for code, counts in enumerate(
+            counts_of(own.choice.experiment, seed, split) for split in experiments.SPLITS
+        )
     )  # fmt: skip
     return FairnessProgram(validation, own.choice.notion, own.choice.region), test
 
@@ -165,7 +168,7 @@ def own_study(own: Own, eps_global: float, eps_local: float) -> Study:
     return run_study(programs, [test for *_, test in drawn], eps_global, eps_local)
 
 
-@st.cache_resource(max_entries=60, show_spinner=False)
+@own_data.cached(60)
 def own_heat(own: Own) -> Frontier:
     """The map over the paper's grid on validation, mean over runs."""
     found = []

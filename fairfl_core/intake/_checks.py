@@ -1,0 +1,165 @@
+"""What a person would want to know before trusting a number: sentences, each with its fix."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfl_core.counts import ClientCounts
+from fairfl_core.intake._rows import Rows, same_but_for_case
+from fairfl_core.names import listed
+from fairfl_core.notions import Notion, not_assessable
+
+__all__ = ["Check", "of_counts", "of_rows"]
+
+FEW = 30  # people in a group of a client, below which a rate says little
+_FEW_ROWS = 3  # rows of a client: fewer on average, and it looks like a person
+
+
+@dataclass(frozen=True)
+class Check:
+    """One sentence; `look` where a person should look before going on."""
+
+    sentence: str
+    look: bool = False
+
+
+def of_rows(rows: Rows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
+    """Checks on a table: rows read and dropped, names, clients, labels, class order."""
+    read = len(rows.said) + rows.skipped
+    said = "; ".join(f"{n:,} {why}" for why, n in dropped if n)
+    checks = [
+        Check(
+            f"{read:,} rows read, {kept:,} kept."
+            + (
+                f" Dropped: {said}. Correct them in the file if they should count." if said else ""
+            ),
+            look=bool(said) and kept < 0.95 * read,
+        )
+    ]
+    checks += _alike(rows)
+    checks += _people_as_clients(rows)
+    checks += _continuous(rows)
+    return checks + _class_order(rows)
+
+
+def of_counts(counts: ClientCounts) -> list[Check]:
+    """Checks on counts: clients and groups with n, cells nobody is in, the favourable label."""
+    n = counts.n_client
+    low, high = int(np.argmin(n)), int(np.argmax(n))
+    groups = ", ".join(
+        f"{name} {people:,.0f}"
+        for name, people in zip(counts.groups, counts.table.sum(axis=(0, 2, 3)), strict=True)
+    )
+    size = f"{n[low]:,.0f} ({counts.clients[low]}) to {n[high]:,.0f} ({counts.clients[high]})"
+    checks = [
+        Check(f"{len(n):,} clients of {size} people each. Groups: {groups}."),
+        Check(
+            f"The model is right for {counts.model_accuracy:.1%}; labels in this order: "
+            f"{listed(counts.labels)}. Equal opportunity looks at the favourable label "
+            f'"{counts.favourable}": choose another above if it is not the good outcome.'
+        ),
+    ]
+    return checks + _cells(counts) + _small(counts)
+
+
+def _alike(rows: Rows) -> list[Check]:
+    found = []
+    for what, names in (
+        ("groups", rows.group.names), ("clients", rows.client.names), ("labels", rows.labels)
+    ):  # fmt: skip
+        for alike in same_but_for_case(names):
+            found.append(
+                Check(
+                    f"The {what} {listed(alike)} differ only in case or spaces and are counted "
+                    "apart: switch on “Join names that differ only in case or spaces”, or "
+                    "correct the file.",
+                    look=True,
+                )
+            )
+    return found[:5]
+
+
+def _people_as_clients(rows: Rows) -> list[Check]:
+    clients = len(rows.client.names)
+    each = len(rows.said) / max(clients, 1)
+    if clients < 100 or each >= _FEW_ROWS:
+        return []
+    return [
+        Check(
+            f"There are {clients:,} clients with {each:.1f} rows each: the column looks like the "
+            "id of a person; choose the column of the hospital or site.",
+            look=True,
+        )
+    ]
+
+
+def _continuous(rows: Rows) -> list[Check]:
+    numbers = sum(name.lstrip("-").replace(".", "", 1).isdigit() for name in rows.labels)
+    if len(rows.labels) <= 10 or numbers < len(rows.labels):
+        return []
+    return [
+        Check(
+            f"The label has {len(rows.labels)} different numbers and looks continuous: put it "
+            "into a few bins, or choose the column of the class.",
+            look=True,
+        )
+    ]
+
+
+def _class_order(rows: Rows) -> list[Check]:
+    """With scores, whether another order of the labels would make the model better by far."""
+    if rows.scores is None:
+        return []
+    label = rows.label.among(rows.labels)
+    both = (label >= 0) & (rows.said >= 0)
+    size = len(rows.labels)
+    seen = np.bincount(label[both] * size + rows.said[both], minlength=size * size)
+    table = seen.reshape(size, size)
+    right, reversed_ = np.trace(table), np.trace(table[:, ::-1])
+    n = max(int(table.sum()), 1)
+    order = ", ".join(f"{name}" for name in rows.labels)
+    if reversed_ <= right:
+        return [Check(f"Scores are read in this order of labels: {order}.")]
+    return [
+        Check(
+            f"With the scores in this order of labels ({order}) the model is right for "
+            f"{right / n:.0%}, in the reverse order for {reversed_ / n:.0%}: check which column "
+            "belongs to which label.",
+            look=True,
+        )
+    ]
+
+
+def _cells(counts: ClientCounts) -> list[Check]:
+    notion = Notion.of("eo", counts.labels, counts.favourable)
+    empty = not_assessable(notion, counts)
+    if not empty:
+        return [Check("Every group has people of every label in every client.")]
+    first = "; ".join(
+        f"{cell.group} with label {cell.label} in {cell.client}" for cell in empty[:3]
+    )
+    rest = f"; and {len(empty) - 3:,} more" if len(empty) > 3 else ""
+    return [
+        Check(
+            f"{len(empty):,} cells are not assessable because nobody is in them ({first}{rest}): "
+            "they are left out of the comparison and of the limits; join small clients or groups "
+            "if they matter.",
+            look=True,
+        )
+    ]
+
+
+def _small(counts: ClientCounts) -> list[Check]:
+    people = counts.table.sum(axis=(2, 3))
+    small = (people > 0) & (people < FEW)
+    if not small.any():
+        return []
+    c, a = np.argwhere(small)[0]
+    return [
+        Check(
+            f"In {int(small.sum()):,} of {small.size:,} cells a group has fewer than {FEW} people "
+            f"(first: {counts.groups[a]} in {counts.clients[c]}, {people[c, a]:,.0f}): a limit met "
+            "on so few does not carry over to others; widen it there or join clients."
+        )
+    ]

@@ -1,0 +1,109 @@
+"""Which column is what: guessed from headers and first rows, for a person to confirm."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairfl_core.intake._table import Upload
+
+__all__ = ["Columns", "guess", "guess_scores"]
+
+# Words that stand in headers, most telling first.
+_WORDS = {
+    "client": ("client", "hospital", "clinic", "site", "centre", "center", "institution", "silo",
+               "node", "bank", "branch", "state", "region", "country", "department", "ward"),
+    "split": ("split", "partition", "fold", "subset"),
+    "prediction": ("prediction", "pred", "predicted", "y_pred", "yhat", "y_hat", "answer", "said",
+                   "decision", "output"),
+    "label": ("label", "y_true", "truth", "true", "target", "actual", "outcome", "diagnosis", "y",
+              "class", "gold", "observed"),
+    "group": ("group", "sex", "gender", "race", "ethnicity", "ethnic", "age_group", "age_band",
+              "sensitive", "protected", "attribute"),
+}  # fmt: skip
+_SCORE = re.compile(r"score|prob|proba|logit|softmax|confidence|^p[_ ]?\d|^p_", re.IGNORECASE)
+_MOST_NAMES = 50  # a group or a label has few values
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column holds what; the model's answer, or one score column for each label.
+
+    `scores` are pairs of a label and its column; `split` is empty where there is none.
+    """
+
+    client: str
+    group: str
+    label: str
+    prediction: str = ""
+    scores: tuple[tuple[str, str], ...] = ()
+    split: str = ""
+
+
+def guess(upload: Upload) -> Columns:
+    """The likeliest columns by header, else by how many different values they have."""
+    left = list(upload.columns)
+    found: dict[str, str] = {}
+    for role, words in _WORDS.items():
+        column = _by_header(left, words)
+        if column:
+            found[role] = column
+            left.remove(column)
+    scores = [column for column in left if _SCORE.search(column)]
+    left = [column for column in left if column not in scores]
+    for role in ("label", "group", "client"):
+        if role not in found:
+            found[role] = _by_values(upload, left, role) or _any_other(upload, found)
+            left = [column for column in left if column != found[role]]
+    labels = sorted(set(upload.sample[found["label"]]) - {""})
+    pairs = guess_scores(labels, scores) if "prediction" not in found else ()
+    if not pairs and "prediction" not in found:
+        found["prediction"] = _by_values(upload, left, "label") or _any_other(upload, found)
+    return Columns(scores=pairs, **found)
+
+
+def guess_scores(labels: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Pair each label with the column named after it, else by order; empty if they do not fit."""
+    scores = [column for column in columns if _SCORE.search(column)]
+    named = []
+    for label in labels:
+        tail = _bare(label)
+        fits = [column for column in scores if tail and _bare(column).endswith(tail)]
+        named.append(min(fits, key=len) if fits else "")
+    if labels and all(named) and len(set(named)) == len(labels):
+        return tuple(zip(labels, named, strict=True))
+    if len(scores) == len(labels):
+        return tuple(zip(labels, scores, strict=True))
+    return ()
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\W|_", "", text).casefold()
+
+
+def _by_header(columns: Sequence[str], words: Sequence[str]) -> str:
+    """The column that a word names: alone, else as a part of its header."""
+    parts = {column: re.split(r"[\W_]+", column.casefold()) for column in columns}
+    for word in words:
+        for column in columns:
+            if _bare(column) == _bare(word):
+                return column
+    for word in words:
+        for column in columns:
+            if word in parts[column] and not _SCORE.search(column):
+                return column
+    return ""
+
+
+def _by_values(upload: Upload, columns: Sequence[str], role: str) -> str:
+    """A client column has more values than a group's, and both fewer than there are rows."""
+    rows = len(upload.sample)
+    different = {column: upload.sample[column].nunique() for column in columns}
+    fits = [column for column in columns if 2 <= different[column] <= min(_MOST_NAMES, rows)]
+    if not fits:
+        return ""
+    return max(fits, key=different.get) if role == "client" else min(fits, key=different.get)  # type: ignore[arg-type]
+
+
+def _any_other(upload: Upload, found: dict[str, str]) -> str:
+    """A column that has no role yet, else the first: a person will say."""
+    return next((c for c in upload.columns if c not in found.values()), upload.columns[0])

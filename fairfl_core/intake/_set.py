@@ -1,0 +1,99 @@
+"""An uploaded set: an experiment like the bundled ones, held in memory only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairfl_core.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.experiments import SPLITS, Experiment, Scores
+from fairfl_core.intake._checks import Check
+
+__all__ = ["NOTION", "SEED", "Taken", "UploadedSet", "make_set", "manifest_of"]
+
+NOTION = "eo"  # what a set starts with; a person chooses
+SEED = 0
+_NOWHERE = Path("/nowhere")  # an uploaded set has no folder
+
+
+@dataclass(frozen=True, eq=False)
+class UploadedSet(Experiment):
+    """What was uploaded, as an experiment of one run.
+
+    Attributes
+    ----------
+    tables : mapping from split to ClientCounts
+        Without "test" where only counts came: then no held-out check is possible.
+    people : mapping from split to Scores
+        The people, where the table has scores that are probabilities; else empty.
+    """
+
+    tables: Mapping[str, ClientCounts]
+    people: Mapping[str, Scores]
+
+    @property
+    def has_held_out(self) -> bool:
+        """Whether there are people to check on whom nothing was fitted."""
+        return "test" in self.tables
+
+    def scores(self, seed: int, split: str) -> Scores:
+        """The people of a split, where there are scores."""
+        self._check(seed, split)
+        if split not in self.people:
+            raise InputError(
+                "this set has no score for each label, and the exact region needs one; upload a "
+                "table with a column of probabilities for each label."
+            )
+        return self.people[split]
+
+    def counts(self, seed: int, split: str) -> ClientCounts | None:  # type: ignore[override]
+        """The counts of a split; None for "test" where no held-out check is possible."""
+        self._check(seed, split)
+        return self.tables.get(split)
+
+    def _check(self, seed: int, split: str) -> None:
+        if seed not in self.seeds or split not in SPLITS:
+            raise InputError(
+                f"an uploaded set has the seed {SEED} with the splits "
+                f"{' and '.join(SPLITS)}; choose one of them."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A set that was taken in, and what a person would want to know before trusting it."""
+
+    experiment: UploadedSet
+    checks: tuple[Check, ...]
+
+
+def manifest_of(
+    counts: ClientCounts, *, files: str, sha256: str, rows: float, sample: str
+) -> dict[str, Any]:
+    """What pages and reports tell of a set, in the words of a bundled one's manifest."""
+    return {
+        "name": "uploaded",
+        "title": f"Your data: {files}",
+        "labels": list(counts.labels),
+        "groups": list(counts.groups),
+        "clients": list(counts.clients),
+        "favourable": counts.favourable,
+        "notion": NOTION,
+        "seeds": [SEED],
+        "dataset": {
+            "dataset": "uploaded",
+            "source": f"uploaded: {files}",
+            "licence": "as its owner says",
+            "sample": sample,
+            "rows_used": rows,
+        },
+        "scores": {"sha256": sha256},
+    }
+
+
+def make_set(
+    tables: Mapping[str, ClientCounts], people: Mapping[str, Scores], manifest: Mapping[str, Any]
+) -> UploadedSet:
+    """Put the pieces together."""
+    return UploadedSet(path=_NOWHERE, manifest=manifest, tables=tables, people=people)

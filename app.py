@@ -9,6 +9,7 @@ st.navigation(
         st.Page("pages/clients.py", title="Clients"),
         st.Page("pages/scenarios.py", title="Scenarios"),
         st.Page("pages/privacy.py", title="Privacy"),
+        st.Page("pages/your_data.py", title="Your data"),
         st.Page("pages/learn.py", title="Learn"),
     ]
 ).run()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from fairfl_core.study import Study
 from pages.components import controls, figures, state, words
+from pages.components.few import few_of
 from pages.components.parts import chart, part
 from pages.components.results import Choice, client_table, experiment_of, heat_of, study_of
 
@@ -256,7 +257,7 @@ def _clients(study: Study) -> None:
     by = ORDERS.get(order)
     if by is not None:
         table = table.iloc[np.argsort(by(table).fillna(np.inf).to_numpy(), kind="stable")]
-    figure = figures.client_gaps(table)
+    figure = figures.client_gaps(few_of(table))
     inside = int((table["after"] <= table["chance alone"]).sum())
     chart(
         figures.size_of_type(figure, controls.large_type()),

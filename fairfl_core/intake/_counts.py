@@ -59,7 +59,8 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
     Groups and labels may stand in another order, not under another name.
     """
     first_name, first = files[0]
-    tables, owner = [], {}
+    tables = []
+    owner: dict[str, str] = {}
     for name, counts in files:
         for field in ("labels", "groups"):
             _agree(field, (first_name, getattr(first, field)), (name, getattr(counts, field)))

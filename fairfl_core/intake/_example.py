@@ -18,7 +18,7 @@ _HEADER = ("patient", "hospital", "sex", "diagnosis", "answer", "score_healthy",
 def _people() -> list[tuple[str, ...]]:
     """Rows of the table. Illness is overlooked more often in women, most of all in Harbour."""
     rng = np.random.default_rng(6)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for place, (hospital, size) in enumerate(_HOSPITALS.items()):
         for number in range(size):
             woman = rng.random() < 0.35 + 0.06 * place

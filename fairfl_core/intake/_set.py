@@ -9,6 +9,7 @@ from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.experiments import SPLITS, Experiment, Scores
 from fairfl_core.intake._checks import Check
+from fairfl_core.intake._columns import Columns
 
 __all__ = ["NOTION", "SEED", "Taken", "UploadedSet", "make_set", "manifest_of"]
 
@@ -37,6 +38,11 @@ class UploadedSet(Experiment):
         """Whether there are people to check on whom nothing was fitted."""
         return "test" in self.tables
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether people come with a probability for each label."""
+        return bool(self.people)
+
     def scores(self, seed: int, split: str) -> Scores:
         """The people of a split, where there are scores."""
         self._check(seed, split)
@@ -62,10 +68,14 @@ class UploadedSet(Experiment):
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A set that was taken in, and what a person would want to know before trusting it."""
+    """A set that was taken in, and what a person would want to know before trusting it.
+
+    `columns` are those of the table it came from; None for counts.
+    """
 
     experiment: UploadedSet
     checks: tuple[Check, ...]
+    columns: Columns | None = None
 
 
 def manifest_of(

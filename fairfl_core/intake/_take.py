@@ -60,7 +60,7 @@ def take_in(
         counts, files=upload.name, sha256=hashlib.sha256(upload.data).hexdigest(), rows=kept,
         sample=told.sentence.split(";")[0].rstrip("."),
     )  # fmt: skip
-    return Taken(make_set(tables, people, manifest), (*checks, *of_counts(counts)))
+    return Taken(make_set(tables, people, manifest), (*checks, *of_counts(counts)), columns)
 
 
 def _split(rows: Rows, columns: Columns) -> tuple[NDArray[np.int8], Check]:

@@ -15,7 +15,7 @@ from pages.components.results import GRID, Choice, experiment_of
 
 __all__ = [
     "NO_LIMIT", "PRESETS", "START", "epsilon_control", "epsilons", "large_type", "move_to",
-    "own_epsilons", "preset_buttons", "set_own_epsilon", "sidebar",
+    "own_epsilons", "preset_buttons", "set_own_epsilon", "setting_of_the_moment", "sidebar",
 ]  # fmt: skip
 
 NO_LIMIT = 1.0
@@ -80,7 +80,7 @@ def sidebar() -> Choice:
             args=("large",),
             help="For a lecture hall.",
         )
-        report.take_along(_setting_of_the_moment(name, experiment))
+        report.take_along(setting_of_the_moment(name, experiment))
     if large:
         st.html("<style>html { font-size: 20px; }</style>")
     linked = "" if own_data.is_own(name) else name  # a link cannot bring an uploaded set along
@@ -101,7 +101,7 @@ def _through_the_door() -> None:
         st.rerun()
 
 
-def _setting_of_the_moment(
+def setting_of_the_moment(
     name: str, experiment: experiments.Experiment
 ) -> Callable[[], report.Setting]:
     """A function that tells the setting when it is called, outside any run of the page.

@@ -58,9 +58,9 @@ def chart(
     table_below(table, name=name, key=key)
 
 
-def table_below(table: pd.DataFrame, *, name: str, key: str) -> None:
+def table_below(table: pd.DataFrame, *, name: str, key: str, title: str = "Table") -> None:
     """The numbers of a chart, to read and to take along."""
-    with st.expander("Table"):
+    with st.expander(title):
         st.dataframe(table, hide_index=True, key=f"{key}-table")
         st.download_button(
             "Download as CSV",

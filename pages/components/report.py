@@ -14,6 +14,7 @@ import streamlit as st
 
 from fairfl_core.study import Study
 from pages.components import figures, words
+from pages.components.few import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.parts import csv_for_people
 from pages.components.results import (
     Choice,
@@ -24,7 +25,15 @@ from pages.components.results import (
     study_of,
 )
 
-__all__ = ["Setting", "clients_csv", "html_report", "link_to", "predictor_json", "take_along"]
+__all__ = [
+    "Setting",
+    "clients_csv",
+    "html_report",
+    "link_to",
+    "predictor_json",
+    "settings_table",
+    "take_along",
+]
 
 CSS = """
 :root { color-scheme: light; }
@@ -102,7 +111,7 @@ def html_report(setting: Setting) -> str:
     experiment = experiment_of(choice.experiment)
     table = client_table(study).sort_values("after", ascending=False)
     heat = figures.heat_map(heat_of(choice), (setting.eps_global, setting.eps_local))
-    clients = figures.client_gaps(table)
+    clients = figures.client_gaps(worst_and_largest(table))
     title = f"What fairness costs: {experiment.manifest['title']}"
     return "".join(
         [
@@ -110,12 +119,13 @@ def html_report(setting: Setting) -> str:
             f"<title>{escape(title)}</title><style>{CSS}</style></head><body>",
             f"<h1>{escape(title)}</h1>",
             _findings(study),
-            _settings(setting, experiment.manifest),
+            settings_table(setting, experiment.manifest),
             "<section><h2>Accuracy over both limits</h2>",
             "<p>Fitted on validation, mean over runs. Lighter is more accurate; inside the dotted "
             "line fairness costs nothing.</p>",
             _figure(heat, first=True),
             "</section><section><h2>Each client, before and after</h2>",
+            _shown(len(table)),
             _figure(clients, first=False),
             "</section><section><h2>The clients in numbers</h2>",
             table.round(3).to_html(index=False, border=0, na_rep="none", escape=True),
@@ -124,6 +134,13 @@ def html_report(setting: Setting) -> str:
             "</ul></section></body></html>",
         ]
     )
+
+
+def _shown(clients: int) -> str:
+    """Say so where a figure does not show all clients."""
+    if clients <= ALL_UP_TO:
+        return ""
+    return f"<p>The {MOST} worst and the {MOST} largest of {clients:,} clients.</p>"
 
 
 def _findings(study: Study) -> str:
@@ -148,10 +165,13 @@ def _plain_html(markdown: str) -> str:
     return escape(text)
 
 
-def _settings(setting: Setting, manifest: Mapping[str, Any]) -> str:
+def settings_table(setting: Setting, manifest: Mapping[str, Any]) -> str:
+    """Everything the results depend on, as a section."""
     study = setting.study
     notion, region = setting.choice.notion, setting.choice.region
-    n = [study.over(lambda e: e.counts.n, unseen=each).mean for each in (False, True)]
+    splits = (False, True) if study.has_held_out else (False,)
+    n = [words.count(study.over(lambda e: e.counts.n, unseen=each).mean) for each in splits]
+    n += [] if study.has_held_out else ["none (no held-out check possible)"]
     rows = {
         "Experiment": f"{manifest['title']} ({manifest['dataset']['sample']})",
         "Notion": words.NOTIONS[notion][0],
@@ -161,7 +181,7 @@ def _settings(setting: Setting, manifest: Mapping[str, Any]) -> str:
         "Gap allowed inside each client": words.epsilon(setting.eps_local),
         "Clients with a limit of their own": ", ".join(f"{a} {b:g}" for a, b in setting.own)
         or "none",
-        "People (fitted on, unseen)": " and ".join(words.count(each) for each in n),
+        "People (fitted on, unseen)": " and ".join(n),
         "Data": f"{manifest['dataset']['source']}, {manifest['dataset']['licence']}",
         "Scores, sha256": manifest["scores"]["sha256"],
         "Made": date.today().isoformat(),

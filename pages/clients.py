@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairfl_core.score_rules import ScoreRules
 from fairfl_core.study import Study
 from pages.components import controls, figures, state, words
 from pages.components.parts import chart, part, table_below
@@ -202,6 +203,9 @@ def _rates(study: Study, at: int) -> None:
 
 def _lottery(study: Study, at: int) -> None:
     solution = study.first.solution
+    if isinstance(solution.region, ScoreRules):
+        _score_lottery(study, at)
+        return
     beta = np.mean([one.solution.beta[at] for one in study.outcomes], axis=0)
     st.markdown(
         "**Its lottery, in words**" + (" (mean over runs)" if len(study.outcomes) > 1 else "")
@@ -212,6 +216,28 @@ def _lottery(study: Study, at: int) -> None:
     table = pd.DataFrame(beta.T, columns=list(solution.counts.groups))
     table.insert(0, "rule", solution.region.rules)
     table_below(table.round(4), name=f"lottery-{at}", key="clients-lottery")
+
+
+def _score_lottery(study: Study, at: int) -> None:
+    """The exact region: rules of the scores and their shares, of the first run shown."""
+    outcome = study.first
+    counts, rules = outcome.solution.counts, outcome.solution.region
+    st.markdown(
+        "**Its lottery, in words**" + (f" (run {outcome.seed})" if len(study.outcomes) > 1 else "")
+    )
+    rows = []
+    for place, group in enumerate(counts.groups):
+        mine = np.flatnonzero((rules.client == at) & (rules.group == place))
+        mine = mine[np.argsort(-outcome.solution.beta[mine])]
+        parts = []
+        for rule in mine:
+            said = rules.sentence(int(rule), counts.labels)
+            share = outcome.solution.beta[rule]
+            rows.append({"group": group, "rule": said, "share": share})
+            if share >= 0.0005:
+                parts.append(f"{words.hundred(share)} in 100: {words.plain(said, 160)}")
+        st.markdown(f"- **{words.plain(group)}** – " + "; ".join(parts) + ".")
+    table_below(pd.DataFrame(rows).round(4), name=f"lottery-{at}", key="clients-lottery")
 
 
 def _effect(now: Study, without: Study, at: int) -> None:

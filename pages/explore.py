@@ -1,5 +1,6 @@
 """Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
 
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -10,7 +11,14 @@ from fairfl_core.study import Study
 from pages.components import controls, figures, state, words
 from pages.components.few import few_of
 from pages.components.parts import chart, part
-from pages.components.results import Choice, client_table, experiment_of, heat_of, study_of
+from pages.components.results import (
+    Choice,
+    client_table,
+    experiment_of,
+    heat_of,
+    region_curve,
+    study_of,
+)
 
 HEAT = "explore-heat"
 ORDERS = {
@@ -47,6 +55,10 @@ def _live(choice: Choice) -> None:
     study = study_of(choice, eps_global, eps_local, tuple(own.items()))
     with place, part("The headline"):
         st.markdown(f"#### {words.headline(study)}")
+        if choice.region == "exact":
+            paper = replace(choice, region="simplex", rates="labels")
+            other = study_of(paper, eps_global, eps_local, tuple(own.items()))
+            st.markdown(words.approximation(study, other))
     with part("The summary"):
         _metrics(study)
     here = (eps_global, eps_local)
@@ -59,6 +71,8 @@ def _live(choice: Choice) -> None:
         _pin(choice, study, here)
     with part("The clients' gaps"):
         _clients(study)
+    with part("What the region costs"):
+        _regions(choice)
 
 
 def _metrics(study: Study) -> None:
@@ -269,6 +283,33 @@ def _clients(study: Study) -> None:
         table=table.round(4),
         name="clients",
         key="explore-clients",
+    )
+
+
+def _regions(choice: Choice) -> None:
+    """Accuracy against the gap that really remains, one line a region: a fair comparison."""
+    st.markdown("**What the region costs**, at an equal gap on unseen people")
+    if not st.toggle(
+        "Draw it (solves every region at eight limits)",
+        key=state.take_from("regions_drawn", state.get("regions_drawn", False)),
+        on_change=state.give_back,
+        args=("regions_drawn",),
+    ):
+        return
+    bar = st.empty()
+    table = region_curve(
+        replace(choice, seeds=choice.seeds[:1] if choice.region == "exact" else choice.seeds),
+        lambda share: bar.progress(share, "Solving every region at eight limits"),
+    )
+    bar.empty()
+    chart(
+        figures.size_of_type(figures.region_lines(table), controls.large_type()),
+        reading="Up is more accurate, left is fairer: **a line further up and left is the better "
+        "region**. Each point is one limit, the same overall and inside each client; gaps and "
+        "accuracy are of unseen people.",
+        table=table.round(4),
+        name="regions",
+        key="explore-regions",
     )
 
 

@@ -9,9 +9,10 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from fairfl_core import experiments
 from fairfl_core.notions import NOTIONS
-from fairfl_core.regions import REGIONS
+from fairfl_core.rates import RATES
+from fairfl_core.regions import EVERY_REGION, REGIONS
 from pages.components import own_data, report, state, words
-from pages.components.results import GRID, Choice, experiment_of
+from pages.components.results import GRID, Choice, experiment_of, has_scores
 
 __all__ = [
     "NO_LIMIT", "PRESETS", "START", "epsilon_control", "epsilons", "large_type", "move_to",
@@ -59,11 +60,22 @@ def sidebar() -> Choice:
         region = _select(
             "region",
             "Region",
-            ("kernel",) if notion == "eo-full" else REGIONS,
+            _regions(name, notion),
             lambda each: words.REGIONS[each][0],
             explain="What the lottery may mix. On the fitted people a larger region is never worse.",
         )
         st.caption(words.REGIONS[region][1])
+        rates = "labels"
+        if has_scores(name):
+            rates = _select(
+                "rates",
+                "Rates",
+                RATES,
+                lambda each: words.RATES[each][0],
+                explain="Where the program takes its rates from. What was reached and what held on "
+                "unseen people is always counted by labels.",
+            )
+            st.caption(words.RATES[rates][1])
         runs = len(experiment.seeds)
         seed = _select(
             "seed",
@@ -85,9 +97,22 @@ def sidebar() -> Choice:
         st.html("<style>html { font-size: 20px; }</style>")
     linked = "" if own_data.is_own(name) else name  # a link cannot bring an uploaded set along
     state.write_link(
-        {"experiment": linked, "notion": notion, "region": region, "seed": seed, "large": large}
+        {
+            "experiment": linked,
+            "notion": notion,
+            "region": region,
+            "rates": rates,
+            "seed": seed,
+            "large": large,
+        }
     )
-    return Choice(name, notion, region, _seeds(experiment, seed))
+    return Choice(name, notion, region, _seeds(experiment, seed), rates)
+
+
+def _regions(name: str, notion: str) -> tuple[str, ...]:
+    """The regions that a notion and these people allow."""
+    regions = EVERY_REGION if has_scores(name) else REGIONS
+    return regions[1:] if notion == "eo-full" else regions
 
 
 def _through_the_door() -> None:
@@ -113,10 +138,16 @@ def setting_of_the_moment(
     base = st.context.url or ""
 
     def now() -> report.Setting:
-        chosen = Choice(name, kept["notion"], kept["region"], _seeds(experiment, kept["seed"]))
+        chosen = Choice(
+            name,
+            kept["notion"],
+            kept["region"],
+            _seeds(experiment, kept["seed"]),
+            kept.get("rates", "labels"),
+        )
         own = _own_from(kept.get("own", ""), experiment.clients)
         eps = {each: kept.get(each, start) for each, start in START.items()}
-        names = ("experiment", "notion", "region", "seed", "own", *START)
+        names = ("experiment", "notion", "region", "rates", "seed", "own", *START)
         link = report.link_to(base, state.link_of({each: kept.get(each) for each in names}))
         if own_data.is_own(name):
             link = "none: an uploaded set lives in one session only"

@@ -280,3 +280,30 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         yaxis={"tickvals": rows, "ticktext": names, "autorange": "reversed", "showgrid": False,
                "zeroline": False, "fixedrange": True},
     )  # fmt: skip
+
+
+def region_lines(table: pd.DataFrame) -> go.Figure:
+    """Accuracy against the gap on unseen people, one line and one mark a region.
+
+    `table` has the columns region, limit, accuracy, overall gap, mean client gap.
+    """
+    figure = go.Figure()
+    marks = ("circle", "diamond", "square")
+    for place, region in enumerate(table["region"].unique()):
+        some = table[table["region"] == region]
+        colour = GROUP_COLOURS[place]
+        figure.add_scatter(
+            x=some["mean client gap"], y=100 * some["accuracy"], mode="lines+markers",
+            name=region, line={"color": colour, "dash": ("solid", "dot", "dash")[place]},
+            marker={"symbol": marks[place], "size": 9, "color": colour},
+            customdata=some[["limit", "overall gap"]].to_numpy(),
+            hovertemplate="limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap "
+            "%{x:.3f}, overall %{customdata[1]:.3f}<extra></extra>",
+        )  # fmt: skip
+    return figure.update_layout(
+        height=380,
+        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0},
+        xaxis={"title": "mean client's gap on unseen people", "fixedrange": True},
+        yaxis={"title": "accuracy on unseen people, %", "fixedrange": True},
+    )

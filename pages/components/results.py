@@ -6,23 +6,30 @@ visitor's own set stay with it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from fairfl_core import experiments
+from fairfl_core.calibration import Calibration
+from fairfl_core.columns import ExactProgram
 from fairfl_core.counts import ClientCounts
 from fairfl_core.experiments import Experiment
-from fairfl_core.frontier import Frontier, frontier
+from fairfl_core.frontier import Frontier, exact_frontier, frontier
+from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
+from fairfl_core.rates import counted
+from fairfl_core.regions import EVERY_REGION, REGIONS
+from fairfl_core.score_predictor import ScorePredictor
+from fairfl_core.score_predictor import predictor_of as predictor_from
 from fairfl_core.study import Study, run_study
 from pages.components import own_data
 
 __all__ = [
-    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "heat_of", "predictor_of",
-    "study_of",
+    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "has_scores", "heat_of",
+    "people_of", "predictor_of", "region_curve", "study_of",
 ]  # fmt: skip
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
@@ -40,6 +47,7 @@ class Choice:
     notion: str
     region: str
     seeds: tuple[int, ...]
+    rates: str = "labels"
 
 
 @own_data.cached(16)
@@ -56,28 +64,59 @@ def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
     return experiment_of(name).counts(seed, split)
 
 
-@own_data.cached(240)
-def _program(name: str, notion: str, region: str, seed: int) -> FairnessProgram:
-    return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
+def has_scores(name: str) -> bool:
+    """Whether people come with scores: the exact region and rates from scores need them."""
+    experiment = experiment_of(name)
+    return bool(getattr(experiment, "has_scores", True))
+
+
+@own_data.cached(48)
+def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
+    """People with scores of one seed and split; None where there is no such split."""
+    if counts_of(name, seed, split) is None:
+        return None
+    return ScoredPeople.from_experiment(experiment_of(name), seed, split)
+
+
+def _fresh_program(
+    name: str, notion: str, region: str, seed: int, rates: str
+) -> FairnessProgram | ExactProgram:
+    if region != "exact" and rates == "labels":
+        return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
+    people = people_of(name, seed, "validation")
+    if rates == "scores":
+        people = people.recalibrated(Calibration.fit(people))
+    if region == "exact":
+        return ExactProgram(people, notion, rates=rates)
+    return FairnessProgram(counted(people, rates), notion, region)
+
+
+_program = own_data.cached(240)(_fresh_program)
 
 
 def study_of(
     choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
 ) -> Study:
     """Solve for every seed and judge on validation and test; `own` are clients' own epsilons."""
-    name = choice.experiment
-    programs = [(s, _program(name, choice.notion, choice.region, s)) for s in choice.seeds]
-    clients = programs[0][1].counts.clients
-    by_client = dict.fromkeys(clients, eps_local) | dict(own)
-    unseen = [counts_of(name, seed, "test") for seed in choice.seeds]
-    return run_study(programs, unseen, eps_global, by_client)
+    name, seeds = choice.experiment, choice.seeds
+    programs = [
+        (seed, _program(name, choice.notion, choice.region, seed, choice.rates)) for seed in seeds
+    ]
+    by_client = dict.fromkeys(experiment_of(name).clients, eps_local) | dict(own)
+    judged_on = people_of if choice.region == "exact" else counts_of
+    fitted, unseen = (
+        [judged_on(name, seed, split) for seed in seeds] for split in ("validation", "test")
+    )
+    return run_study(programs, unseen, eps_global, by_client, fitted=fitted)
 
 
 @own_data.cached(400)
 def _seed_heat(
-    name: str, notion: str, region: str, seed: int, grid: tuple[float, ...]
+    name: str, notion: str, region: str, seed: int, rates: str, grid: tuple[float, ...]
 ) -> Frontier:
-    program = _program(name, notion, region, seed)
+    program = _program(name, notion, region, seed, rates)
+    if isinstance(program, ExactProgram):
+        return exact_frontier(program, eps_local=grid, eps_global=grid)
     return frontier(
         program.counts, notion, region, eps_local=grid, eps_global=grid, program=program
     )
@@ -91,7 +130,11 @@ def heat_of(
     """Accuracy and gaps over the grid on validation, mean over seeds; `progress` hears shares."""
     found = []
     for place, seed in enumerate(choice.seeds):
-        found.append(_seed_heat(choice.experiment, choice.notion, choice.region, seed, grid))
+        found.append(
+            _seed_heat(
+                choice.experiment, choice.notion, choice.region, seed, choice.rates, tuple(grid)
+            )
+        )
         if progress:
             progress((place + 1) / len(choice.seeds))
     tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
@@ -99,14 +142,43 @@ def heat_of(
     return Frontier(found[0].eps_local, found[0].eps_global, **means)
 
 
+LIMITS = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
+
+
+def region_curve(choice: Choice, progress: Callable[[float], None] | None = None) -> pd.DataFrame:
+    """Accuracy and gaps on unseen people for each region, at limits from tight to loose."""
+    regions = EVERY_REGION if has_scores(choice.experiment) else REGIONS
+    regions = regions[1:] if choice.notion == "eo-full" else regions
+    rows = []
+    for place, region in enumerate(regions):
+        for step, limit in enumerate(LIMITS):
+            rows.append(_curve_point(replace(choice, region=region), limit))
+            if progress:
+                progress((place * len(LIMITS) + step + 1) / (len(regions) * len(LIMITS)))
+    return pd.DataFrame(rows)
+
+
+@own_data.cached(400)
+def _curve_point(choice: Choice, limit: float) -> dict[str, object]:
+    study = study_of(choice, limit, limit)
+    unseen = study.has_held_out
+    return {
+        "region": choice.region,
+        "limit": limit,
+        "accuracy": study.over(lambda e: e.accuracy, unseen=unseen).mean,
+        "overall gap": study.over(lambda e: e.gaps.overall, unseen=unseen).mean,
+        "mean client gap": study.over(lambda e: e.gaps.local_mean, unseen=unseen).mean,
+    }
+
+
 def predictor_of(
     choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
-) -> FairPredictor:
+) -> FairPredictor | ScorePredictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
-    counts = counts_of(choice.experiment, choice.seeds[0], "validation")
-    program = FairnessProgram(counts, choice.notion, choice.region)
-    by_client = dict.fromkeys(counts.clients, eps_local) | dict(own)
-    return FairPredictor.from_solution(program.solve(eps_global, by_client))
+    name = choice.experiment
+    program = _fresh_program(name, choice.notion, choice.region, choice.seeds[0], choice.rates)
+    by_client = dict.fromkeys(experiment_of(name).clients, eps_local) | dict(own)
+    return predictor_from(program.solve(eps_global, by_client))
 
 
 def client_table(study: Study) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from fairfl_core.regions import Region
 from fairfl_core.study import Study
 
 __all__ = [
-    "NOTIONS", "REGIONS", "count", "epsilon", "gap", "headline", "lottery", "percent", "plain", "points",
+    "NOTIONS", "RATES", "REGIONS", "approximation", "count", "epsilon", "gap", "headline", "hundred", "lottery", "percent", "plain", "points",
     "price_sentences", "rate", "sure", "who_pays", "worst_client", "worst_gap",
 ]  # fmt: skip
 
@@ -40,6 +40,21 @@ REGIONS = {
     "kernel": (
         "kernel (more freedom)",
         "The lottery may look at the model's answer before it gives another.",
+    ),
+    "exact": (
+        "exact (every rule of the scores)",
+        "The lottery may look at the model's scores: the most accuracy the limits allow.",
+    ),
+}
+RATES = {
+    "labels": ("counted labels", "As counted on validation; exact there, noisy in small clients."),
+    "scores": (
+        "recalibrated scores",
+        "Every person counts for each label by how likely it is; steadier in small clients.",
+    ),
+    "shrunk": (
+        "labels, shrunk",
+        "A small client's rates borrow from its group in the other clients.",
     ),
 }
 
@@ -169,6 +184,22 @@ def rate(of: Rate) -> str:
     return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
 
 
+def approximation(exact: Study, simplex: Study) -> str:
+    """Two prices apart: of fairness, and of the paper's approximation."""
+    unseen = exact.has_held_out
+    before = exact.over(lambda e: e.before.accuracy, unseen=unseen).mean
+    best = exact.over(lambda e: e.accuracy, unseen=unseen).mean
+    paper = simplex.over(lambda e: e.accuracy, unseen=unseen).mean
+    people = "unseen people" if unseen else "the people it was fitted on"
+    fairness = before - best
+    costs = f"costs {points(fairness)}" if fairness >= 0 else f"gains {points(fairness)}"
+    more = f"{points(best - paper)} more" if best >= paper else f"{points(best - paper)} less"
+    return (
+        f"On {people} fairness itself {costs}; the paper's simplex would cost **{more}**: that is "
+        "the price of its approximation, not of fairness."
+    )
+
+
 def price_sentences(study: Study, most: int = 3) -> list[str]:
     """What one more hundredth of tolerance buys, dearest clients first."""
     asked = study.first.solution
@@ -219,18 +250,17 @@ def lottery(weights: np.ndarray, region: Region, group: str) -> list[str]:
 def _mix(start: str, weights: np.ndarray, answers: Sequence[str]) -> str:
     """`weights` begin with the share that keeps; the others belong to `answers`."""
     others = [
-        f"answers “{plain(answer)}” for {_hundred(share)}"
+        f"answers “{plain(answer)}” for {hundred(share)}"
         for answer, share in zip(answers, weights[1:], strict=True)
         if share >= 0.0005
     ]
     return (
-        start.format(_hundred(weights[0]))
-        + (", else " + ", ".join(others) if others else "")
-        + "."
+        start.format(hundred(weights[0])) + (", else " + ", ".join(others) if others else "") + "."
     )
 
 
-def _hundred(share: float) -> str:
+def hundred(share: float) -> str:
+    """How many in a hundred, with a decimal where it matters."""
     value = 100 * share
     if value < 0.05:
         return "0"

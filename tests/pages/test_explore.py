@@ -4,9 +4,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core import experiments
+from fairfl_core.columns import ExactProgram
 from fairfl_core.evaluate import evaluate
+from fairfl_core.experiments import SPLITS
+from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
+from fairfl_core.score_predictor import predictor_of
+from pages.components import words
 from tests.pages.conftest import TOP, healthy, linked
 
 NAMES = experiments.list_experiments()
@@ -135,3 +140,29 @@ def test_an_error_in_one_chart_leaves_the_rest(opened, monkeypatch):
     said = [box.value for box in app.warning]
     assert said == ["The map cannot be shown because of an error of ours; the rest is unaffected."]
     assert "accuracy" in headline(app) and len(app.metric) == 4
+
+
+def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
+    app = opened(experiment="adult", region="exact", seed=0)
+    said = next(text.value for text in app.markdown if "price of its approximation" in text.value)
+    simplex = direct("adult", "sp", "simplex", 0.01, 0.05, 0)
+    people = [ScoredPeople.from_experiment(experiments.open("adult"), 0, s) for s in SPLITS]
+    fair = predictor_of(ExactProgram(people[0], "sp").solve(0.01, 0.05))
+    exact = evaluate(fair, people[1])
+    assert f"**{100 * exact.accuracy:.1f} %**" in headline(app)
+    assert f"**{words.points(exact.accuracy - simplex.accuracy)} more**" in said
+
+
+@pytest.mark.parametrize("rates", ["scores", "shrunk"])
+@pytest.mark.parametrize("region", ["simplex", "exact"])
+def test_rates_are_a_choice_of_their_own(opened, region, rates):
+    app = opened(experiment="adult", region=region, rates=rates, seed=0)
+    assert app.selectbox(key="widget_rates").value == rates
+    assert headline(app) != headline(opened(experiment="adult", region=region, seed=0))
+
+
+def test_the_curve_of_the_regions_is_drawn_when_asked(opened):
+    app = opened(experiment="adult", seed=0)
+    app.toggle(key="widget_regions_drawn").set_value(True).run()
+    healthy(app)
+    assert any("further up and left is the better" in text.value for text in app.markdown)

@@ -174,7 +174,7 @@ def heading_of(solution: Optimum) -> dict[str, Any]:
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(
-            counts.n,
+            round(counts.n, 6),
             solution.accuracy,
             solution.model_accuracy,
             number_or_none(solution.gaps.overall),

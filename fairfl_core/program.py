@@ -93,7 +93,7 @@ class Optimum:
             "notion": self.notion.name,
             "region": self.region_name,
             "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
-            "n": self.counts.n,
+            "n": round(self.counts.n, 6),  # estimated counts add up but for rounding
             "accuracy": self.accuracy,
             "model_accuracy": self.model_accuracy,
             "gap": {

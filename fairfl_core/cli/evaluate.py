@@ -5,11 +5,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairfl_core.cli._shell import Counts, Json, print_json, print_table, read_counts, say
+from fairfl_core.cli._people import (
+    ClientColumn,
+    ClientNames,
+    Columns,
+    GroupColumn,
+    GroupNames,
+    LabelColumn,
+    LabelNames,
+    ScoreColumns,
+    Source,
+)
+from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say
 
 if TYPE_CHECKING:
     from fairfl_core.evaluate import Evaluation
-    from fairfl_core.predictor import FairPredictor
+    from fairfl_core.predictor import Predictor
 
 __all__ = ["evaluate"]
 
@@ -18,23 +29,36 @@ _MOST = 15
 
 def evaluate(
     predictor: Annotated[Path, typer.Argument(help="A fairfl-predictor/1 file.")],
-    counts: Counts,
+    source: Source,
+    client: ClientColumn = None,
+    group: GroupColumn = None,
+    label: LabelColumn = None,
+    scores: ScoreColumns = None,
+    labels: LabelNames = None,
+    groups: GroupNames = None,
+    clients: ClientNames = None,
     as_json: Json = False,
 ) -> None:
     """Judge a predictor on counts: expectations, intervals, noise floor, who is changed.
+
+    A predictor of the region exact is judged on a table of scores, with its columns (--client,
+    --group, --label, --scores).
 
     Example: `python -m fairfl_core evaluate predictor.json test-counts.json`
     """
     from fairfl_core.errors import InputError
     from fairfl_core.evaluate import evaluate as judge
-    from fairfl_core.predictor import FairPredictor
+    from fairfl_core.score_predictor import read_predictor
 
-    fair = FairPredictor.read(predictor)
-    table = read_counts(counts)
+    fair = read_predictor(predictor)
+    # The labels are the predictor's, unless the score columns stand in another order.
+    names = labels or (",".join(fair.labels) if scores else None)
+    columns = Columns(client, group, label, scores, names, groups, clients, fair.favourable)
+    people = columns.read(source) if columns.named(fair.region) else read_counts(source)
     try:
-        evaluation = judge(fair, table)
+        evaluation = judge(fair, people)
     except InputError as error:
-        raise InputError(f"{counts}: {error}") from error
+        raise InputError(f"{source}: {error}") from error
     if as_json:
         asked = {
             "epsilon": fair.to_json()["epsilon"],
@@ -46,7 +70,7 @@ def evaluate(
         _show(fair, evaluation)
 
 
-def _show(fair: "FairPredictor", evaluation: "Evaluation") -> None:
+def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     gaps, counts = evaluation.gaps, evaluation.counts
     low, high = evaluation.global_interval
     worst = gaps.worst

@@ -4,15 +4,27 @@ from typing import Annotated
 
 import typer
 
+from fairfl_core.cli._people import (
+    ClientColumn,
+    ClientNames,
+    Columns,
+    Favourable,
+    GroupColumn,
+    GroupNames,
+    LabelColumn,
+    LabelNames,
+    RatesName,
+    ScoreColumns,
+    Source,
+    read_program,
+)
 from fairfl_core.cli._shell import (
-    Counts,
     Json,
     NotionName,
     RegionName,
     print_json,
     print_table,
     progress_bar,
-    read_counts,
     split_names,
 )
 from fairfl_core.errors import InputError
@@ -21,29 +33,46 @@ __all__ = ["map_"]
 
 
 def map_(
-    counts: Counts,
+    source: Source,
     notion: NotionName = "eo",
     region: RegionName = "simplex",
     epsilons: Annotated[
         str, typer.Option(help="Tolerances, used for both directions.")
     ] = "0.05,0.1,0.15,0.2,0.25,0.3",
+    rates: RatesName = None,
+    client: ClientColumn = None,
+    group: GroupColumn = None,
+    label: LabelColumn = None,
+    scores: ScoreColumns = None,
+    labels: LabelNames = None,
+    groups: GroupNames = None,
+    clients: ClientNames = None,
+    favourable: Favourable = None,
     as_json: Json = False,
 ) -> None:
     """Map the best accuracy over (eps_local, eps_global): rows local, columns global.
 
     Example: `python -m fairfl_core map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
-    from fairfl_core.frontier import frontier
+    from fairfl_core.columns import ExactProgram
+    from fairfl_core.frontier import exact_frontier, frontier
 
-    table = read_counts(counts)
     grid = _numbers(epsilons)
+    columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
     with progress_bar("Solving the grid") as progress:
-        found = frontier(table, notion, region, eps_local=grid, eps_global=grid, progress=progress)
+        program = read_program(source, notion, region, rates, columns)
+        if isinstance(program, ExactProgram):
+            found = exact_frontier(program, eps_local=grid, eps_global=grid, progress=progress)
+        else:
+            found = frontier(
+                program.counts, notion, region, eps_local=grid, eps_global=grid,
+                program=program, progress=progress,
+            )  # fmt: skip
     if as_json:
         print_json({"epsilons": grid, "accuracy": found.accuracy.tolist()})
         return
     print_table(
-        f"Accuracy, {notion}, {region} ({table.n:,.0f} people, the counts it was fitted on); "
+        f"Accuracy, {notion}, {region} ({program.counts.n:,.0f} people it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
         ["", *(f"{epsilon:g}" for epsilon in grid)],
         [

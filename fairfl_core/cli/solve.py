@@ -5,14 +5,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core.cli._people import (
+    ClientColumn,
+    ClientNames,
+    Columns,
+    Favourable,
+    GroupColumn,
+    GroupNames,
+    LabelColumn,
+    LabelNames,
+    RatesName,
+    ScoreColumns,
+    Source,
+    read_program,
+)
 from fairfl_core.cli._shell import (
-    Counts,
     Json,
     NotionName,
     RegionName,
     print_json,
     print_table,
-    read_counts,
     say,
     working,
 )
@@ -20,6 +32,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.names import listed
 
 if TYPE_CHECKING:
+    from fairfl_core.columns import ExactSolution
     from fairfl_core.program import Solution
 
 __all__ = ["solve"]
@@ -28,7 +41,7 @@ _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 
 def solve(
-    counts: Counts,
+    source: Source,
     notion: NotionName = "eo",
     region: RegionName = "simplex",
     eps_global: Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")] = 1.0,
@@ -39,25 +52,36 @@ def solve(
         list[str] | None,
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
+    rates: RatesName = None,
+    client: ClientColumn = None,
+    group: GroupColumn = None,
+    label: LabelColumn = None,
+    scores: ScoreColumns = None,
+    labels: LabelNames = None,
+    groups: GroupNames = None,
+    clients: ClientNames = None,
+    favourable: Favourable = None,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
     as_json: Json = False,
 ) -> None:
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
 
+    The region exact, and rates from scores, need the table of scores and its columns
+    (--client, --group, --label, --scores) instead of counts.
+
     Example: `python -m fairfl_core solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
-    from fairfl_core.predictor import FairPredictor
-    from fairfl_core.program import FairnessProgram
+    from fairfl_core.score_predictor import predictor_of
 
-    table = read_counts(counts)
-    by_client = dict.fromkeys(table.clients, eps_local) | _overrides(
-        eps_local_client or [], table.clients
-    )
+    columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
     with working("Solving"):
-        solution = FairnessProgram(table, notion, region).solve(eps_global, by_client)
+        program = read_program(source, notion, region, rates, columns)
+        names = program.counts.clients
+        by_client = dict.fromkeys(names, eps_local) | _overrides(eps_local_client or [], names)
+        solution = program.solve(eps_global, by_client)
     if out is not None:
-        FairPredictor.from_solution(solution).write(out)
+        predictor_of(solution).write(out)
     if as_json:
         print_json(solution.to_json())
     else:
@@ -85,7 +109,9 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution", out: Path | None) -> None:
+def _show(solution: "Solution | ExactSolution", out: Path | None) -> None:
+    from fairfl_core.columns import ExactSolution
+
     counts, gaps = solution.counts, solution.gaps
     cost = 100 * (solution.model_accuracy - solution.accuracy)
     say(
@@ -93,6 +119,8 @@ def _show(solution: "Solution", out: Path | None) -> None:
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points "
         f"({counts.n:,.0f} people, the counts it was fitted on)."
     )
+    if isinstance(solution, ExactSolution):
+        _show_bound(solution)
     say(f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
         f"{solution.price_global:.3f} points of accuracy per hundredth.")  # fmt: skip
     order = sorted(
@@ -120,6 +148,19 @@ def _show(solution: "Solution", out: Path | None) -> None:
         say(f"... and {len(solution.not_assessable) - _MOST} more cells that nobody is in.")
     if out is not None:
         say(f"Predictor written to {out}.")
+
+
+def _show_bound(solution: "ExactSolution") -> None:
+    bound = f"{solution.bound.upper:.2%}"
+    say(
+        f"Rates from {solution.rates}; "
+        + (
+            f"no lottery of such rules can exceed {bound}"
+            if solution.bound.certified
+            else f"the scores promise up to {bound}, which is not certain"
+        )
+        + f" ({solution.rounds} rounds, {solution.bytes_per_client:,} bytes a client)."
+    )
 
 
 def _number(value: float) -> str:

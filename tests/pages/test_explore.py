@@ -156,9 +156,10 @@ def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
 @pytest.mark.parametrize("rates", ["scores", "shrunk"])
 @pytest.mark.parametrize("region", ["simplex", "exact"])
 def test_rates_are_a_choice_of_their_own(opened, region, rates):
-    app = opened(experiment="adult", region=region, rates=rates, seed=0)
+    chosen = {"experiment": "adult", "notion": "eo", "region": region, "seed": 0}
+    app = opened(**chosen, rates=rates)
     assert app.selectbox(key="widget_rates").value == rates
-    assert headline(app) != headline(opened(experiment="adult", region=region, seed=0))
+    assert headline(app) != headline(opened(**chosen))
 
 
 def test_the_curve_of_the_regions_is_drawn_when_asked(opened):

@@ -11,7 +11,7 @@ __all__ = ["default_rates", "program_for"]
 
 def default_rates(region: str) -> str:
     """The rates that delivered best on unseen people: see docs/rates.md."""
-    return "scores" if region == "exact" else "labels"
+    return "shrunk" if region == "exact" else "labels"
 
 
 def program_for(

@@ -30,7 +30,7 @@ RatesName = Annotated[
     str | None,
     typer.Option(
         "--rates",
-        help="Where rates come from: labels, scores or shrunk. Default: labels; exact: scores.",
+        help="Where rates come from: labels, scores or shrunk. Default: labels; exact: shrunk.",
     ),
 ]
 ClientColumn = Annotated[str | None, typer.Option("--client", help="Column of the client.")]

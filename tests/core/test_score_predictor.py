@@ -194,7 +194,7 @@ def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
     study = run_study(programs, test, 0.01, 0.01, fitted=fit)
     assert study.has_held_out
     for one, people in zip(study.outcomes, fit, strict=True):
-        assert one.solution.rates == "scores" and one.solution.gaps.overall <= 0.01 + 1e-7
+        assert one.solution.rates == "shrunk" and one.solution.gaps.overall <= 0.01 + 1e-7
         assert one.reached.counts.n == len(people)
         assert one.held_out.accuracy == evaluate(one.predictor, test[one.seed]).accuracy
 

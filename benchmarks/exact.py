@@ -1,0 +1,155 @@
+"""The exact region: its speed, and what peers make of the same people, in one run.
+
+`python benchmarks/exact.py` on the shipped PublicCoverage (K = 50, N = 2) and Adult scores.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from fairfl_core import experiments  # noqa: E402
+from fairfl_core.calibration import Calibration  # noqa: E402
+from fairfl_core.columns import ExactProgram  # noqa: E402
+from fairfl_core.evaluate import Evaluation, evaluate  # noqa: E402
+from fairfl_core.fit import program_for  # noqa: E402
+from fairfl_core.frontier import exact_frontier  # noqa: E402
+from fairfl_core.notions import Notion  # noqa: E402
+from fairfl_core.people import ScoredPeople  # noqa: E402
+from fairfl_core.rates import RATES  # noqa: E402
+from fairfl_core.score_predictor import predictor_of  # noqa: E402
+from tests.core.peers import fairlearn, logofair  # noqa: E402
+
+GRID = np.linspace(0, 0.3, 21)
+NAMES = {
+    "eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positive_rate_parity"
+}  # fmt: skip
+
+
+def timed(call):
+    begun = time.perf_counter()
+    found = call()
+    return found, time.perf_counter() - begun
+
+
+def people_of(name, split, seed=0):
+    return ScoredPeople.from_experiment(experiments.open(name), seed, split)
+
+
+def shown(title, columns, rows):
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=120).print(table)
+
+
+def speed():
+    people = people_of("public_coverage", "validation")
+    rng = np.random.default_rng(0)
+    rows = []
+    for rates in RATES:
+        program, build = timed(lambda rates=rates: program_for(people, "eop", "exact", rates))
+        solution, solve = timed(lambda program=program: program.solve(0.01, 0.01))
+        moves = [
+            timed(lambda program=program: program.solve(*map(float, rng.choice(GRID[:8], 2))))[1]
+            for _ in range(40)
+        ]
+        fresh = program_for(people, "eop", "exact", rates)
+        _, whole = timed(
+            lambda fresh=fresh: exact_frontier(fresh, eps_local=GRID, eps_global=GRID)
+        )
+        rows.append(
+            [
+                rates, f"{build:.2f} s", f"{solve:.3f} s", str(solution.rounds),
+                f"{solution.bound.upper - solution.accuracy:.1e}",
+                f"{1000 * np.median(moves):.0f} ms", f"{1000 * np.max(moves):.0f} ms",
+                f"{whole:.1f} s",
+            ]
+        )  # fmt: skip
+    shown(
+        "PublicCoverage, K = 50, N = 2, one seed, eop (wanted: 2 s to a gap of 1e-4, 50 ms a move, "
+        "10 s a map)",
+        ["rates", "build", "solve", "rounds", "gap", "a move", "slowest", "21x21 map"], rows,
+    )  # fmt: skip
+
+
+def against_fairlearn():
+    people = people_of("public_coverage", "validation")
+    one = ScoredPeople(
+        np.zeros_like(people.client), people.group, people.label, people.scores, people.said,
+        ("all",), people.groups, people.labels, people.favourable,
+    )  # fmt: skip
+    rows = []
+    for notion, constraint in NAMES.items():
+        theirs, slow = timed(lambda c=constraint: fairlearn(one, c, grid_size=20_000))
+        ours, fast = timed(lambda notion=notion: ExactProgram(one, notion).solve(0.0, 0.0))
+        rows.append(
+            [
+                notion, f"{theirs:.6f}", f"{ours.accuracy:.6f}", f"{ours.bound.upper:.6f}",
+                f"{slow:.2f} s", f"{fast:.2f} s", f"{slow / fast:.1f}x",
+            ]
+        )  # fmt: skip
+    shown(
+        f"fairlearn ThresholdOptimizer, one client, {len(one):,} people, eps = 0",
+        ["notion", "theirs", "ours", "our bound", "their time", "ours", "ratio"], rows,
+    )  # fmt: skip
+
+
+def against_logofair():
+    rows = []
+    for name in ("adult", "public_coverage"):
+        experiment = experiments.open(name)
+        notion = experiment.notion
+        figures = []
+        for seed in experiment.seeds:
+            fit, test = (people_of(name, split, seed) for split in experiments.SPLITS)
+            calibration = Calibration.fit(fit)
+            ready, later = fit.recalibrated(calibration), test.recalibrated(calibration)
+            thresholds, slow = timed(
+                lambda ready=ready, notion=notion: logofair(
+                    ready.client, ready.group, ready.label, ready.scores[:, 1], notion, 0.01, 0.01
+                )
+            )
+            rule = Notion.of(notion, fit.labels, fit.favourable)
+
+            def judged(people, thresholds=thresholds, rule=rule):
+                answer = people.scores[:, 1] >= thresholds[people.client, people.group]
+                return Evaluation.of_people(people, rule, np.eye(2)[answer.astype(int)])
+
+            theirs, theirs_test = judged(ready), judged(later)
+            equal = ExactProgram(ready, notion, gap=1e-6).solve(
+                theirs.gaps.overall, np.nan_to_num(theirs.gaps.local, nan=1.0)
+            )
+            begun = time.perf_counter()
+            ours = evaluate(
+                predictor_of(program_for(fit, notion, "exact").solve(0.01, 0.01)), test
+            )
+            fast = time.perf_counter() - begun
+            assert equal.accuracy >= theirs.accuracy - 1e-6
+            figures.append(
+                (
+                    theirs.accuracy, equal.accuracy, theirs_test.accuracy, ours.accuracy,
+                    theirs_test.gaps.overall, ours.gaps.overall, theirs_test.gaps.local_mean,
+                    ours.gaps.local_mean, slow, fast,
+                )
+            )  # fmt: skip
+        mean = np.mean(figures, axis=0)
+        rows.append([f"{name} {notion}", *(f"{value:.4f}" for value in mean)])
+    columns = [
+        "mean over seeds", "fitted: theirs", "ours, same gaps", "test: theirs", "ours",
+        "global: theirs", "ours", "local: theirs", "ours", "s: theirs", "ours",
+    ]  # fmt: skip
+    shown("LoGoFair's exact dual, same recalibrated scores, eps = (.01, .01)", columns, rows)
+
+
+if __name__ == "__main__":
+    speed()
+    against_fairlearn()
+    against_logofair()

@@ -83,9 +83,12 @@ def _checks(taken: Taken) -> None:
     look = [check for check in taken.checks if check.look]
     rest = [check for check in taken.checks if not check.look]
     st.markdown("#### Before you trust a number")
-    for check in (*look, *rest):
-        mark = "**Look:** " if check.look else ""
-        st.markdown(f"- {mark}{words.plain(check.sentence, longest=900)}")
+    st.markdown(
+        "\n".join(
+            f"- {'**Look:** ' * check.look}{words.plain(check.sentence, longest=900)}"
+            for check in (*look, *rest)
+        )
+    )
     experiment = taken.experiment
     tables = {split: experiment.counts(0, split) for split in ("validation", "test")}
     table_below(

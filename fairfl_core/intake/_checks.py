@@ -43,8 +43,11 @@ def of_rows(rows: Rows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[C
     return checks + _class_order(rows)
 
 
-def of_counts(counts: ClientCounts) -> list[Check]:
-    """Checks on counts: clients and groups with n, cells nobody is in, the favourable label."""
+def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[Check]:
+    """Checks on counts: clients and groups with n, cells nobody is in, the favourable label.
+
+    `fitted` are those of them that the lottery is made on, if not all.
+    """
     n = counts.n_client
     low, high = int(np.argmin(n)), int(np.argmax(n))
     groups = ", ".join(
@@ -57,10 +60,11 @@ def of_counts(counts: ClientCounts) -> list[Check]:
         Check(
             f"The model is right for {counts.model_accuracy:.1%}; labels in this order: "
             f"{listed(counts.labels)}. Equal opportunity looks at the favourable label "
-            f'"{counts.favourable}": choose another above if it is not the good outcome.'
+            f'"{counts.favourable}": choose another with the columns if that is not the good '
+            "outcome."
         ),
     ]
-    return checks + _cells(counts) + _small(counts)
+    return checks + _cells(fitted or counts) + _small(fitted or counts)
 
 
 def _alike(rows: Rows) -> list[Check]:
@@ -159,6 +163,7 @@ def _small(counts: ClientCounts) -> list[Check]:
     return [
         Check(
             f"In {int(small.sum()):,} of {small.size:,} cells a group has fewer than {FEW} people "
+            "to make the lottery on "
             f"(first: {counts.groups[a]} in {counts.clients[c]}, {people[c, a]:,.0f}): a limit met "
             "on so few does not carry over to others; widen it there or join clients."
         )

@@ -268,7 +268,7 @@ def _parquet(data: bytes, text: Sequence[str] = ()) -> pq.ParquetFile:
 
 def _open_parquet(name: str, data: bytes) -> Upload:
     if data[-4:] != b"PAR1":
-        raise InputError(f"{name}: is a Parquet file cut short; upload it again.")
+        raise InputError(f"{name}: is a Parquet file cut short; check that it was copied whole.")
     file = _parquet(data)
     meta = file.metadata
     if meta.num_columns > MOST_COLUMNS:

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from fairfl_core import experiments
+from fairfl_core.fit import default_rates
 from fairfl_core.notions import NOTIONS
 from fairfl_core.rates import RATES
 from fairfl_core.regions import EVERY_REGION, REGIONS
@@ -63,6 +64,7 @@ def sidebar() -> Choice:
             _regions(name, notion),
             lambda each: words.REGIONS[each][0],
             explain="What the lottery may mix. On the fitted people a larger region is never worse.",
+            after=lambda: state.put("rates", default_rates(state.get("region", ""))),
         )
         st.caption(words.REGIONS[region][1])
         rates = "labels"
@@ -71,7 +73,11 @@ def sidebar() -> Choice:
                 "rates",
                 "Rates",
                 RATES,
-                lambda each: words.RATES[each][0],
+                lambda each: (
+                    words.RATES[each][0]
+                    + (" (recommended)" if each == default_rates(region) else "")
+                ),
+                start=default_rates(region),
                 explain="Where the program takes its rates from. What was reached and what held on "
                 "unseen people is always counted by labels.",
             )

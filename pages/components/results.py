@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core import experiments
-from fairfl_core.calibration import Calibration
 from fairfl_core.columns import ExactProgram
 from fairfl_core.counts import ClientCounts
 from fairfl_core.experiments import Experiment
+from fairfl_core.fit import default_rates, program_for
 from fairfl_core.frontier import Frontier, exact_frontier, frontier
+from fairfl_core.merge import mergeable
 from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
-from fairfl_core.rates import counted
 from fairfl_core.regions import EVERY_REGION, REGIONS
 from fairfl_core.score_predictor import ScorePredictor
 from fairfl_core.score_predictor import predictor_of as predictor_from
@@ -28,7 +28,7 @@ from fairfl_core.study import Study, run_study
 from pages.components import own_data
 
 __all__ = [
-    "GRID", "Choice", "client_table", "counts_of", "experiment_of", "has_scores", "heat_of",
+    "COARSE", "GRID", "Choice", "client_table", "counts_of", "experiment_of", "has_scores", "heat_of", "heavy",
     "people_of", "predictor_of", "region_curve", "study_of",
 ]  # fmt: skip
 
@@ -37,6 +37,9 @@ GRID = (
     0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1, 0.115, 0.13,
     0.15, 0.175, 0.2, 0.225, 0.25, 0.3,
 )  # fmt: skip
+
+COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
+HEAVY = 800  # clients times groups
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,7 @@ def _fresh_program(
 ) -> FairnessProgram | ExactProgram:
     if region != "exact" and rates == "labels":
         return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
-    people = people_of(name, seed, "validation")
-    if rates == "scores":
-        people = people.recalibrated(Calibration.fit(people))
-    if region == "exact":
-        return ExactProgram(people, notion, rates=rates)
-    return FairnessProgram(counted(people, rates), notion, region)
+    return program_for(people_of(name, seed, "validation"), notion, region, rates)
 
 
 _program = own_data.cached(240)(_fresh_program)
@@ -142,6 +140,16 @@ def heat_of(
     return Frontier(found[0].eps_local, found[0].eps_global, **means)
 
 
+def heavy(choice: Choice, *, map_only: bool = False) -> bool:
+    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+    experiment = experiment_of(choice.experiment)
+    if len(experiment.clients) * len(experiment.groups) <= HEAVY:
+        return False
+    counts = counts_of(choice.experiment, choice.seeds[0], "validation")
+    quick = choice.region != "exact" and choice.rates == "labels"
+    return not (map_only and quick and mergeable(counts, choice.notion))
+
+
 LIMITS = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
 
 
@@ -152,7 +160,8 @@ def region_curve(choice: Choice, progress: Callable[[float], None] | None = None
     rows = []
     for place, region in enumerate(regions):
         for step, limit in enumerate(LIMITS):
-            rows.append(_curve_point(replace(choice, region=region), limit))
+            each = replace(choice, region=region, rates=default_rates(region))
+            rows.append(_curve_point(each, limit))
             if progress:
                 progress((place * len(LIMITS) + step + 1) / (len(regions) * len(LIMITS)))
     return pd.DataFrame(rows)

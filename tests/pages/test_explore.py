@@ -4,9 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core import experiments
-from fairfl_core.columns import ExactProgram
 from fairfl_core.evaluate import evaluate
 from fairfl_core.experiments import SPLITS
+from fairfl_core.fit import program_for
 from fairfl_core.people import ScoredPeople
 from fairfl_core.predictor import FairPredictor
 from fairfl_core.program import FairnessProgram
@@ -147,14 +147,15 @@ def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
     said = next(text.value for text in app.markdown if "price of its approximation" in text.value)
     simplex = direct("adult", "sp", "simplex", 0.01, 0.05, 0)
     people = [ScoredPeople.from_experiment(experiments.open("adult"), 0, s) for s in SPLITS]
-    fair = predictor_of(ExactProgram(people[0], "sp").solve(0.01, 0.05))
+    fair = predictor_of(program_for(people[0], "sp", "exact").solve(0.01, 0.05))
     exact = evaluate(fair, people[1])
     assert f"**{100 * exact.accuracy:.1f} %**" in headline(app)
     assert f"**{words.points(exact.accuracy - simplex.accuracy)} more**" in said
 
 
-@pytest.mark.parametrize("rates", ["scores", "shrunk"])
-@pytest.mark.parametrize("region", ["simplex", "exact"])
+@pytest.mark.parametrize(
+    ("region", "rates"), [("simplex", "scores"), ("simplex", "shrunk"), ("exact", "scores")]
+)
 def test_rates_are_a_choice_of_their_own(opened, region, rates):
     chosen = {"experiment": "adult", "notion": "eo", "region": region, "seed": 0}
     app = opened(**chosen, rates=rates)

@@ -318,8 +318,7 @@ class ExactProgram:
         accuracy = float(np.einsum("cayy->", confusion) / counts.n)
         price = rows.prices(duals[: len(rows)]) * self._unit / counts.n
         priced = rows.by_scope(price, len(local))
-        groups, rates, labels = len(counts.groups), len(self.notion.rates), len(counts.labels)
-        tables = labels**2 * (len(counts.clients) if self.rates == "shrunk" else 1)
+        once = self.measured.bytes_once
         return ExactSolution(
             status="optimal",
             counts=counts,
@@ -338,9 +337,15 @@ class ExactProgram:
             rates=self.rates,
             mode=self.mode,
             bound=Bound(min(accuracy + missing, 1.0), self.certified),
-            rounds=rounds,
-            bytes_per_client=8 * groups * (labels**2 + rounds * (tables + rates + 1)),
+            rounds=rounds if once is None else 1,
+            bytes_per_client=self._bytes(rounds) if once is None else once,
         )
+
+    def _bytes(self, rounds: int) -> int:
+        """The first table, then in each round the duals received and the tables sent."""
+        clients, groups, labels = self.counts.table.shape[:3]
+        tables = labels**2 * (clients if self.rates == "shrunk" else 1)
+        return int(8 * groups * (labels**2 + rounds * (tables + len(self.notion.rates) + 1)))
 
     def _settled(self, beta: Floats, rules: ScoreRules) -> Floats:
         """Weights in [0, 1] that sum to one in each cell; where nobody is, the model's answer."""

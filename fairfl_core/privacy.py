@@ -2,7 +2,8 @@
 
 Not end-to-end privacy: training (FedAvg) is not private, and nothing here makes it so. Noise
 protects what a client sends *after* training. Column generation would send more and compose; under
-privacy only the one-table regions (`simplex`, `kernel`) are meant to be used. A client must apply
+privacy only what takes one round is meant to be used: `simplex`, `kernel`, and the exact region on
+score histograms (`histograms`). A client must apply
 the lottery the server sends; re-solving it with its own raw rates breaks fairness.
 """
 
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 
-__all__ = ["MECHANISMS", "NEIGHBOURS", "Mechanism", "release", "what_if"]
+__all__ = [
+    "MECHANISMS", "NEIGHBOURS", "Mechanism", "drawn", "published", "release", "what_if"
+]  # fmt: skip
 
 MECHANISMS = ("histogram", "paper")
 NEIGHBOURS = ("replace-one", "add-remove")
@@ -87,14 +90,15 @@ class Mechanism:
 
 def what_if(counts: ClientCounts, mechanism: Mechanism, *, seed: int) -> ClientCounts:
     """Draw noise from a seeded generator: to study what it does, never to publish a table."""
+    return _received(counts, mechanism, drawn(_statistics(counts, mechanism), mechanism, seed))
+
+
+def drawn(sent: Floats, mechanism: Mechanism, seed: int) -> Floats:
+    """Seeded noise on numbers that a client would send: for a study, never to publish them."""
     rng = np.random.default_rng(seed)
-    sent = _statistics(counts, mechanism)
-    noise: Floats
     if mechanism.name == "histogram":
-        noise = _discrete_laplace(rng, mechanism.scale, sent.shape)
-    else:
-        noise = rng.laplace(0.0, mechanism.scale, sent.shape)
-    return _received(counts, mechanism, sent + noise)
+        return sent + _discrete_laplace(rng, mechanism.scale, sent.shape)
+    return sent + rng.laplace(0.0, mechanism.scale, sent.shape)
 
 
 def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
@@ -104,6 +108,11 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
     must equal `mechanism.spent`. Different clients hold different people, so each person's budget
     is spent once (parallel composition).
     """
+    return _received(counts, mechanism, published(_statistics(counts, mechanism), mechanism))
+
+
+def published(sent: Floats, mechanism: Mechanism) -> Floats:
+    """OpenDP's noise on numbers that clients send, the first axis being the client."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -114,12 +123,11 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
     distance = mechanism.sensitivity if whole else float(mechanism.sensitivity)
     if measurement.map(distance) > mechanism.spent * (1 + 1e-6):
         raise InputError("OpenDP accounts a larger budget than stated; nothing was released.")
-    sent = _statistics(counts, mechanism)
     noisy = [
         measurement([int(x) for x in client.ravel()] if whole else client.ravel().tolist())
         for client in sent
     ]
-    return _received(counts, mechanism, np.array(noisy, dtype=float).reshape(sent.shape))
+    return np.array(noisy, dtype=float).reshape(sent.shape)
 
 
 def _statistics(counts: ClientCounts, mechanism: Mechanism) -> Floats:

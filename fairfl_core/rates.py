@@ -43,6 +43,8 @@ class Measured:
     rates : str
         One of `RATES`. With ``shrunk`` a rule is to be measured in its cell and, for
         `PSEUDO_ROWS` rows, on the whole group.
+    bytes_once : int, optional
+        What a client sent if that was all it sends: pricing needs no more rounds.
     """
 
     cell: Ints
@@ -51,6 +53,7 @@ class Measured:
     amount: Floats
     counts: ClientCounts
     rates: str
+    bytes_once: int | None = None
 
 
 def measured(people: ScoredPeople, rates: str = "labels") -> Measured:

@@ -61,7 +61,12 @@ class Region:
             response = np.einsum("pj,qk->pqjk", one, one).reshape(n * n, n, n)
             said, answer = np.divmod(np.arange(n * n), n)
             return cls(name, labels, response, said, said == answer)
-        raise InputError(f'there is no region "{name}"; choose one of {", ".join(REGIONS)}.')
+        if name in EVERY_REGION:
+            raise InputError(
+                f'the region "{name}" looks at scores, which counts do not hold; choose one of '
+                f"{', '.join(REGIONS)}, or give the scores."
+            )
+        raise InputError(f'there is no region "{name}"; choose one of {", ".join(EVERY_REGION)}.')
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -12,7 +12,10 @@ import logging
 import re
 import statistics
 import sys
+import threading
 import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +35,6 @@ from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,
     OVERALL,
-    QUIET,
     Server,
     Visitor,
     browsing,
@@ -42,7 +44,7 @@ from tests.browser.driving import (  # noqa: E402
 STATES = "public_coverage"
 PLAIN = "benchmarks/pages/one_slider.py"
 OPTIONS = [*GRID, 1.0]
-ROUNDS, STARTS = 21, 3
+ROUNDS, STARTS, BROWSERS = 21, 3, 4
 rng = np.random.default_rng(0)
 STOPWATCH = """() => {
     const said = () => document.querySelector('h4')?.textContent;
@@ -71,10 +73,10 @@ def main() -> None:
     table = Table(title="the dashboard in a browser, one run")
     for column in ("what", "measured", "limit", "measured / limit"):
         table.add_column(column, justify="left" if column == "what" else "right")
-    with browsing() as browser:
-        if asked.crowd:
-            crowd(browser, table, asked.people, asked.seconds)
-        else:
+    if asked.crowd:
+        crowd(table, asked.people, asked.seconds)
+    else:
+        with browsing() as browser:
             moves(browser, table)
             core(table)
             starts(browser, table)
@@ -181,59 +183,86 @@ def starts(browser, table: Table) -> None:
 # -------------------------------------------------------------------- a crowd
 
 
-def crowd(browser, table: Table, people: int, seconds: int) -> None:
-    """Everybody moves a slider in turn, whether or not the answers to others are there."""
+def crowd(table: Table, people: int, seconds: int) -> None:
+    """Several browsers, each with some of the people, move sliders at the same time."""
     choices = itertools.cycle(
         (name, notion, seed)
         for seed in ("0", "1", "all")
         for name in experiments.list_experiments()
         for notion in (experiments.open(name).notion, "eo")
     )
-    keys = ("ArrowRight", "ArrowRight", "ArrowLeft")
+    everyone = list(itertools.islice(choices, people))
+    memory = {}
     with Server() as server:
-        alone = server.megabytes
+        memory["before anyone came"] = server.megabytes
+
+        def opened():
+            memory["with all pages open"] = server.megabytes
+
+        together = threading.Barrier(BROWSERS, opened)
+        with ThreadPoolExecutor(BROWSERS) as threads:
+            visits = [
+                threads.submit(some_people, server, everyone[k::BROWSERS], seconds, together)
+                for k in range(BROWSERS)
+            ]
+            told = [visit.result() for visit in visits]
+        memory["after the minute"] = server.megabytes
+        trouble = ["Traceback"] * server.log.count("Traceback")
+    trouble += [line for _, _, lines in told for line in lines]
+    seen = set().union(*(read for read, _, _ in told))
+    print(*dict.fromkeys(trouble), sep="\n")
+    row(table, f"moves by {people} people in {seconds} s", sum(n for _, n, _ in told), None, "")
+    row(table, "errors", len(trouble), 0, "")
+    row(table, "different headlines read", len(seen), None, "")
+    row(table, "of them, other than alone", others(seen), 0, "")
+    for when, megabytes in memory.items():
+        limit = 1.25 * memory["with all pages open"] if when == "after the minute" else None
+        row(table, f"server's memory {when}", megabytes, limit, "MB")
+
+
+def some_people(
+    server: Server, choices: list[tuple[str, str, str]], seconds: int, together: threading.Barrier
+) -> tuple[set[tuple], int, list[str]]:
+    """Open a page for each choice, then move sliders in turn, waiting for no answer.
+
+    Returns the headlines read, the number of moves, and what went wrong.
+    """
+    hand = np.random.default_rng(zlib.crc32(repr(choices).encode()))
+    with browsing() as browser:
         visitors = []
-        for choice in itertools.islice(choices, people):
+        for choice in choices:
             visitor = Visitor(browser, server)
             visitor.page.set_default_timeout(120_000)
             settings = dict(zip(("experiment", "notion", "seed"), choice, strict=True))
             visitors.append((choice, visitor.open(**settings)))
-        opened = server.megabytes
+        together.wait()
         seen, moved = set(), 0
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for choice, visitor in visitors:
                 seen |= reading(choice, visitor)
-                visitor.press(str(rng.choice([OVERALL, INSIDE])), str(rng.choice(keys)))
+                key = hand.choice(["ArrowRight", "ArrowRight", "ArrowLeft"])
+                visitor.press(str(hand.choice([OVERALL, INSIDE])), str(key))
                 moved += 1
         for choice, visitor in visitors:
-            seen |= reading(choice, visitor.settle())
-        after = server.megabytes
-        trouble = [line for _, visitor in visitors for line in visitor.trouble()]
-        trouble += ["Traceback"] * server.log.count("Traceback")
-        for _, visitor in visitors:
-            visitor.close()
-    print(*dict.fromkeys(trouble), sep="\n")
-    row(table, f"moves by {people} people in {seconds} s", moved, None, "")
-    row(table, "errors", len(trouble), 0, "")
-    row(table, "different headlines read", len(seen), None, "")
-    row(table, "of them, other than alone", others(seen), 0, "")
-    row(table, "server's memory before anyone came", alone, None, "MB")
-    row(table, "with all pages open", opened, None, "MB")
-    row(table, "after the minute", after, 1.25 * opened, "MB")
+            last = reading(choice, visitor.rest())
+            assert {each[1:3] for each in last} == {
+                tuple(
+                    OPTIONS[int(visitor.slider(name).input_value())] for name in (OVERALL, INSIDE)
+                )
+            }
+            seen |= last
+        return seen, moved, [line for _, visitor in visitors for line in visitor.trouble()]
 
 
-def reading(choice: tuple[str, ...], visitor: Visitor) -> set[tuple]:
-    """What a page says, if nothing is under way on it."""
-    now = visitor.page.evaluate(
-        f"""() => ({QUIET})() && [
-            document.querySelector('h4').innerText,
-            ...[...document.querySelectorAll('[data-testid=stSlider] input')].map(i => i.value)]"""
-    )
-    if not now:
+def reading(choice: tuple[str, str, str], visitor: Visitor) -> set[tuple]:
+    """The headline, with the limits that it speaks of itself: the sliders may be ahead of it."""
+    said = visitor.page.evaluate("document.querySelector('h4')?.innerText")
+    if not said:
         return set()
-    said, overall, inside = now
-    return {(choice, OPTIONS[int(overall)], OPTIONS[int(inside)], said)}
+    inside = re.search(r"([\d.]+) inside every client", said)
+    overall = re.search(r"([\d.]+) overall (?:costs|gains)", said)
+    return {(choice, *(float(limit[1]) if limit else 1.0 for limit in (overall, inside)), said)}
 
 
 def others(seen: set[tuple]) -> int:

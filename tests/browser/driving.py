@@ -37,6 +37,14 @@ QUIET = """() => {
     window.quietSince ??= performance.now();
     return performance.now() - window.quietSince > 250;
 }"""
+# A slider runs ahead of the server's answer, which also writes the address bar.
+ANSWERED = """labels => {
+    const link = new URLSearchParams(location.search);
+    const shown = label =>
+        document.querySelector(`input[type=range][aria-label='${label}']`)?.ariaValueText;
+    return [link.get('eps_global'), link.get('eps_local')].every((value, k) =>
+        shown(labels[k]) === 'no limit' ? value === '1' : Number(shown(labels[k])) === Number(value));
+}"""
 TROUBLE = """() => [
     ...document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]'),
     ...[...document.querySelectorAll('[data-testid=stAlertContentWarning]')]
@@ -166,6 +174,11 @@ class Visitor:
         self.page.evaluate("window.quietSince = undefined")
         self.page.wait_for_function(QUIET)
         return self
+
+    def rest(self) -> "Visitor":
+        """After moves that did not wait for their answers: wait for the last one."""
+        self.page.wait_for_function(ANSWERED, arg=[OVERALL, INSIDE])
+        return self.settle()
 
     def navigation(self) -> dict[str, str]:
         """The pages there are: title to path, as the sidebar shows them."""

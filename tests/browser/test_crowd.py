@@ -24,7 +24,7 @@ def test_sessions_are_not_mixed_up(regular, visit):
         for visitor in crowd:  # nobody waits for another, nor for the answer
             visitor.press(*next(moves))
     for visitor in crowd:
-        visitor.settle()
+        visitor.rest()
     said = [(visitor.page.url, visitor.headline) for visitor in crowd]
     for visitor, settings in zip(crowd, PEOPLE, strict=True):
         assert {"experiment": settings["experiment"], "seed": settings["seed"]}.items() <= (

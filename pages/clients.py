@@ -110,7 +110,7 @@ def _headline(study: Study, at: int) -> str:
         mean(lambda e: e.noise_floor),
         mean(lambda e: e.counts.n_client.astype(float)),
     )
-    people = "unseen people" if unseen else "the people it was fitted on"
+    people = words.people(study)
     return (
         f"**{name}**: gap {words.gap(before)} → **{words.gap(after)}** on {people} ({said}); "
         f"asked {words.epsilon(float(solution.eps_local[at]))}."
@@ -256,7 +256,7 @@ def _effect(now: Study, without: Study, at: int) -> None:
         f"**What its own limit does to everyone**: accuracy {100 * accuracy:+.3f} points, overall "
         f"gap {overall:+.4f}; {others} other "
         f"client{'s' if others != 1 else ''} change{'s' if others == 1 else ''} "
-        "by more than 0.0005 (on unseen people)."
+        f"by more than 0.0005 (on {words.people(now)})."
     )
     table = pd.DataFrame(
         {

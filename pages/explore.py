@@ -12,10 +12,14 @@ from pages.components import controls, figures, state, words
 from pages.components.few import few_of
 from pages.components.parts import chart, part
 from pages.components.results import (
+    COARSE,
+    GRID,
     Choice,
     client_table,
+    counts_of,
     experiment_of,
     heat_of,
+    heavy,
     region_curve,
     study_of,
 )
@@ -136,6 +140,14 @@ def _metrics(study: Study) -> None:
 
 
 def _map(choice: Choice, here: tuple[float, float]) -> None:
+    many = heavy(choice, map_only=True)
+    if many and not st.toggle(
+        "Draw the map (36 pairs of limits; with so many clients this takes minutes)",
+        key=state.take_from("map_drawn", state.get("map_drawn", False)),
+        on_change=state.give_back,
+        args=("map_drawn",),
+    ):
+        return
     bar = st.empty()
     begun = monotonic()
 
@@ -143,7 +155,7 @@ def _map(choice: Choice, here: tuple[float, float]) -> None:
         if share < 1 and monotonic() - begun > 0.3:  # no flicker for what is quick
             bar.progress(share, "Solving every pair of the map")
 
-    found = heat_of(choice, progress=told)
+    found = heat_of(choice, COARSE if many else GRID, told)
     bar.empty()
     pinned = _pinned()
     figure = figures.heat_map(found, here, pinned[2:] if pinned else None)
@@ -173,7 +185,7 @@ def _three_numbers(study: Study) -> None:
     asked_local = float(solution.eps_local.max())
     rows = {
         "Accuracy": ["", *row(lambda e: e.accuracy, words.percent)],
-        "FedAvg accuracy": ["", *row(lambda e: e.before.accuracy, words.percent)],
+        "The model's own accuracy": ["", *row(lambda e: e.before.accuracy, words.percent)],
         "Overall gap (ε0)": [
             words.epsilon(solution.eps_global), *row(lambda e: e.gaps.overall, words.gap)
         ],
@@ -289,6 +301,9 @@ def _clients(study: Study) -> None:
 def _regions(choice: Choice) -> None:
     """Accuracy against the gap that really remains, one line a region: a fair comparison."""
     st.markdown("**What the region costs**, at an equal gap on unseen people")
+    if counts_of(choice.experiment, choice.seeds[0], "test") is None:
+        st.caption(f"{words.NO_CHECK.capitalize()}: there are no unseen people in this set.")
+        return
     if not st.toggle(
         "Draw it (solves every region at eight limits)",
         key=state.take_from("regions_drawn", state.get("regions_drawn", False)),

@@ -162,8 +162,9 @@ def _charts(found: Found) -> None:
         _bands(
             found,
             (("worst", WORST, "local_worst"), ("mean", MEAN, "local_mean")),
-            reading="**True gap inside clients.** Band: 90 in 100 draws; line: median; dots: "
-            "people the lottery has not seen.",
+            reading="**True gap inside clients.** Band: 90 in 100 draws; line: median; "
+            + ("dots: people the lottery has not seen." if study.held_out is not None
+               else f"{words.NO_CHECK}."),
             title="gap inside clients (difference of rates)", name="privacy-local",
             asked=limit if limit < 1 else None,
         )  # fmt: skip

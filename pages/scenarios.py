@@ -319,9 +319,10 @@ def _impossible(own: Own, error: InputError) -> None:
 def _own_result(own: Own, study: Study, here: tuple[float, float]) -> None:
     st.markdown(f"##### {words.headline(study)}")
     runs = len(own.choice.seeds)
+    also = " in validation and as many in test" if study.has_held_out else f" ({words.NO_CHECK})"
     st.caption(
-        f"{len(own.shares)} clients of {words.count(own.size)} people in validation and as many in "
-        f"test, draw {own.draw}" + (f", drawn anew in each of {runs} runs; means." * (runs > 1) or ".")
+        f"{len(own.shares)} clients of {words.count(own.size)} people{also}, "
+        f"draw {own.draw}" + (f", drawn anew in each of {runs} runs; means." * (runs > 1) or ".")
     )  # fmt: skip
     left, right = st.columns([3, 2], gap="large")
     with left, part("The map of your clients"):
@@ -345,7 +346,7 @@ def _beside_even(own: Own, study: Study, here: tuple[float, float]) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
     even = own_study(own.even, *here)
     group = words.plain(study.first.solution.counts.groups[0])
-    st.markdown(f"**As drawn, and with as many {group} spread evenly** (unseen people)")
+    st.markdown(f"**As drawn, and with as many {group} spread evenly** ({words.people(study)})")
 
     def row(figure, show):  # noqa: ANN001, ANN202
         return [show(each.over(figure, unseen=each.has_held_out).mean) for each in (study, even)]
@@ -382,7 +383,7 @@ def _own_clients(study: Study) -> None:
     within = int((table["after"] <= table["chance alone"]).sum())
     chart(
         figures.size_of_type(figure, controls.large_type()),
-        reading="**Each of your clients' gap, before and after**, on unseen people. In "
+        reading=f"**Each of your clients' gap, before and after**, on {words.people(study)}. In "
         f"{within} of {len(table)} clients the gap left is no larger than chance alone would show.",
         table=table.round(4), name="own-clients", key="own-clients",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import streamlit as st
 from fairfl_core.counts import ClientCounts
 from fairfl_core.intake import Taken
 from pages.components import controls, own_data, report, state, upload, words
-from pages.components.model_card import APPLY, NO_CHECK, model_card
+from pages.components.model_card import APPLY, model_card
 from pages.components.parts import part, table_below
 from pages.components.results import Choice, experiment_of, study_of
 
@@ -69,7 +69,7 @@ def _live(choice: Choice) -> None:
         study = study_of(choice, eps_global, eps_local, tuple(own.items()))
         st.markdown(f"#### {words.headline(study)}")
         if not study.has_held_out:
-            st.markdown(f"**{NO_CHECK.capitalize()}**: there are only counts.")
+            st.markdown(f"**{words.NO_CHECK.capitalize()}**: there are only counts.")
     with st.container(horizontal=True):
         for path, label in (
             ("pages/explore.py", "See the map and every client's gap"),
@@ -127,19 +127,25 @@ def _take_along(choice: Choice, taken: Taken) -> None:
             )  # fmt: skip
     with right:
         st.markdown("**At a client**, from a shell:")
-        st.code(_command(taken), language="shell", wrap_lines=True)
+        st.code(_command(taken, choice.region), language="shell", wrap_lines=True)
+        if choice.region == "exact":
+            st.markdown("The exact region looks at scores, so only the package applies it.")
+            return
         st.markdown("or in any Python, without a package:")
         st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)
 
 
-def _command(taken: Taken) -> str:
+def _command(taken: Taken, region: str) -> str:
     """The command that applies the predictor, with the columns' own names."""
     columns = taken.columns
     names = {
         "client": columns.client if columns else "hospital",
         "group": columns.group if columns else "sex",
-        "prediction": columns.prediction if columns and columns.prediction else "answer",
+        "prediction": columns.prediction if columns and columns.prediction else "prediction",
     }
+    if region == "exact" and columns:
+        del names["prediction"]
+        names["scores"] = ",".join(column for _, column in columns.scores)
     options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in names.items())
     return (
         f"python -m fairfl_core predict {PREDICTOR} new-rows.csv {options} "

@@ -11,6 +11,7 @@ from fairfl_core.files import parse_json
 from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._rows import _check_readable
 from fairfl_core.intake._set import Taken, make_set, manifest_of
+from fairfl_core.intake._table import shown
 from fairfl_core.names import listed
 
 __all__ = ["merge_counts", "take_in_counts"]
@@ -23,6 +24,7 @@ def take_in_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") 
     """Make an experiment of counts files, given as pairs of name and content."""
     if not files:
         raise InputError("there is no counts file; choose one or more.")
+    files = [(shown(name), data) for name, data in files]
     if sum(len(data) for _, data in files) > MOST_BYTES:
         raise InputError(
             f"the counts files are larger than {MOST_BYTES // 1_000_000} MB together; counts are "

@@ -12,7 +12,7 @@ __all__ = ["EXAMPLE", "example_counts", "example_table"]
 EXAMPLE = "example-predictions.csv"
 _HOSPITALS = {"North": 600, "South": 500, "East": 400, "West": 350, "Harbour": 250}
 _LABELS = ("healthy", "ill")
-_HEADER = ("patient", "hospital", "sex", "diagnosis", "answer", "score_healthy", "score_ill")
+_HEADER = ("patient", "hospital", "sex", "diagnosis", "prediction", "score_healthy", "score_ill")
 
 
 def _people() -> list[tuple[str, ...]]:

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake._columns import Columns
-from fairfl_core.intake._table import Upload, read_columns
+from fairfl_core.intake._table import ACTING, Upload, read_columns, shown
 from fairfl_core.names import as_name, in_order, listed, positions
 
 __all__ = ["Coded", "Rows", "code_rows", "labels_of", "same_but_for_case"]
 
 LONGEST_NAME = 200
 MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
-_OVERRIDES = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 Codes = NDArray[np.int32]
 
 
@@ -71,7 +70,7 @@ def code_rows(upload: Upload, columns: Columns, *, join: bool = False) -> Rows:
     for column in (*chosen, *score_columns):
         if [*chosen, *score_columns].count(column) > 1:
             raise InputError(
-                f'the column "{column[:60]}" is chosen for two things; choose another for one.'
+                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
             )
     if bool(columns.prediction) == bool(score_columns):
         raise InputError("choose the column of the model's answer, or a score for each label.")
@@ -144,16 +143,15 @@ def _check_readable(names: Sequence[str], header: str) -> None:
     for name in names:
         if len(name) > LONGEST_NAME:
             raise InputError(
-                f'column "{header[:60]}": the name "{name[:40]}…" has {len(name):,} letters; '
+                f'column "{shown(header)}": the name "{name[:40]}…" has {len(name):,} letters; '
                 f"shorten it to at most {LONGEST_NAME}."
             )
         acts = next(
-            (c for c in name if c in _OVERRIDES or unicodedata.category(c) in ("Cc", "Cs")), None
+            (c for c in name if c in ACTING or unicodedata.category(c) in ("Cc", "Cs")), None
         )
         if acts is not None:
-            shown = "".join(c for c in name if c.isprintable() and c not in _OVERRIDES)
             raise InputError(
-                f'column "{header[:60]}": the name "{shown[:40]}" holds the unseen sign '
+                f'column "{shown(header)}": the name "{shown(name)}" holds the unseen sign '
                 f"U+{ord(acts):04X}, which acts on other text; remove it."
             )
 
@@ -163,12 +161,12 @@ def _too_many(header: str, role: str, n: int, column: pa.DictionaryArray) -> str
     real = pa.types.is_floating(kind) or pa.types.is_integer(kind) or _numeric(column.dictionary)
     if role == "client":
         return (
-            f'column "{header[:60]}" has {n:,} different clients, about {len(column) / n:.1f} rows '
+            f'column "{shown(header)}" has {n:,} different clients, about {len(column) / n:.1f} rows '
             "each: it looks like the id of a person; choose the column of the hospital or site."
         )
     what = "looks continuous" if real else "has too many values"
     return (
-        f'column "{header[:60]}" {what} for a {role} ({n:,} different); choose another column, or '
+        f'column "{shown(header)}" {what} for a {role} ({n:,} different); choose another column, or '
         f"put its values into at most {MOST_NAMES[role]} bins."
     )
 
@@ -207,8 +205,8 @@ def _joined(names: Sequence[str], as_written: Sequence[str] = ()) -> list[str]:
 def _all_labels(label: Coded, answer: Coded, columns: Columns) -> tuple[str, ...]:
     if not set(label.names) & set(answer.names):
         raise InputError(
-            f'the labels in "{columns.label[:60]}" ({listed(label.names, 4)}) and the answers in '
-            f'"{columns.prediction[:60]}" ({listed(answer.names, 4)}) have no name in common; '
+            f'the labels in "{shown(columns.label)}" ({listed(label.names, 4)}) and the answers in '
+            f'"{shown(columns.prediction)}" ({listed(answer.names, 4)}) have no name in common; '
             "write both with the same names."
         )
     return in_order(list(dict.fromkeys([*label.names, *answer.names])))
@@ -218,12 +216,12 @@ def _check_labels(label: Coded, labels: tuple[str, ...], columns: Columns) -> No
     unknown = [name for name in label.names if name not in labels]
     if unknown:
         raise InputError(
-            f'the label "{unknown[0][:60]}" has no score column; choose one for each of the '
-            f'{len(label.names)} labels in "{columns.label[:60]}".'
+            f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
+            f'{len(label.names)} labels in "{shown(columns.label)}".'
         )
     if len(labels) < 2 or not label.names:
         raise InputError(
-            f'column "{columns.label[:60]}" holds fewer than two different labels; '
+            f'column "{shown(columns.label)}" holds fewer than two different labels; '
             "choose the column of the true label."
         )
     if len(labels) > MOST_NAMES["label"]:

@@ -20,7 +20,7 @@ from fairfl_core.names import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_ROWS", "Upload", "open_table", "read_columns"]
+__all__ = ["ACTING", "MOST_ROWS", "Upload", "open_table", "read_columns", "shown"]
 
 MOST_BYTES = 210_000_000  # 200 MB as any system counts them
 MOST_ROWS = 10_000_000
@@ -30,6 +30,8 @@ LONGEST_LINE = 1_000_000  # bytes
 SAMPLE = 1_000  # rows shown and guessed from
 _PIECE = 1 << 22
 _SHOWN = 60  # letters of a cell in the preview
+# Signs that turn the direction of the text around them.
+ACTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _DELIMITERS = (",", ";", "\t", "|")
 _MAGIC = {
     b"PK\x03\x04": "a ZIP archive or a workbook",
@@ -64,8 +66,15 @@ class Upload:
     sample: "pd.DataFrame"
 
 
+def shown(text: str) -> str:
+    """A header or a file's name in a sentence: on one line, not endless, nothing unseen in it."""
+    line = "".join(c for c in " ".join(text.split()) if c.isprintable() and c not in ACTING)
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
 def open_table(name: str, data: bytes) -> Upload:
     """Look at a CSV or Parquet file: its header and its first rows, or why it is refused."""
+    name = shown(name)
     if not data:
         raise InputError(f"{name}: the file is empty; choose another.")
     if len(data) > MOST_BYTES:
@@ -93,8 +102,8 @@ def read_columns(
     for column in (*names, *numbers):
         if column not in upload.columns:
             raise InputError(
-                f'{upload.name}: has no column "{column}"; its columns are '
-                f"{listed(upload.columns)}."
+                f'{upload.name}: has no column "{shown(column)}"; its columns are '
+                f"{listed([shown(each) for each in upload.columns])}."
             )
     try:
         table, skipped = (
@@ -128,7 +137,7 @@ def _check_header(name: str, header: Sequence[str]) -> tuple[str, ...]:
     for column in header:
         if column in seen:
             raise InputError(
-                f'{name}: the column "{column[:_SHOWN]}" stands twice; rename one of them.'
+                f'{name}: the column "{shown(column)}" stands twice; rename one of them.'
             )
         seen.add(column)
     return tuple(header)

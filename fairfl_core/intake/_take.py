@@ -13,7 +13,7 @@ from fairfl_core.intake._checks import Check, of_counts, of_rows
 from fairfl_core.intake._columns import Columns
 from fairfl_core.intake._rows import Rows, code_rows
 from fairfl_core.intake._set import SEED, Taken, make_set, manifest_of
-from fairfl_core.intake._table import Upload
+from fairfl_core.intake._table import Upload, shown
 from fairfl_core.names import in_order, listed
 from fairfl_core.people import check_scores
 
@@ -50,7 +50,7 @@ def take_in(
     groups = _seen(rows.group.names, rows.group.codes[keep])
     if len(groups) < 2:
         raise InputError(
-            f'column "{columns.group[:60]}" holds {len(groups)} group (of the rows that can be '
+            f'column "{shown(columns.group)}" holds {len(groups)} group (of the rows that can be '
             "used); fairness compares at least two: choose another column."
         )
     tables, people = _counted(rows, split, keep, clients, groups, favourable)
@@ -59,7 +59,7 @@ def take_in(
     counts = tables["validation"]
     manifest = manifest_of(
         counts, files=upload.name, sha256=hashlib.sha256(upload.data).hexdigest(), rows=kept,
-        sample=f"split as {columns.split} says" if columns.split
+        sample=f"split as {shown(columns.split)} says" if columns.split
         else f"split inside each client with seed {SEED}",
     )  # fmt: skip
     everyone = replace(counts, table=counts.table + tables["test"].table)
@@ -82,12 +82,12 @@ def _split(rows: Rows, columns: Columns) -> tuple[NDArray[np.int8], Check]:
     for code, name in enumerate(SPLITS):
         if not (found == code).any():
             raise InputError(
-                f'column "{columns.split[:60]}" has no rows of "{name}" (it holds '
+                f'column "{shown(columns.split)}" has no rows of "{name}" (it holds '
                 f"{listed(rows.split.names, 4)}); write validation and test in it, or choose no "
                 "split column."
             )
     return found, Check(
-        f'Validation and test as the column "{columns.split[:60]}" says; people of neither '
+        f'Validation and test as the column "{shown(columns.split)}" says; people of neither '
         "(training) are left out, as a model flatters those it was trained on."
     )
 

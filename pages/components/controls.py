@@ -50,11 +50,12 @@ def sidebar() -> Choice:
         experiment = experiment_of(name)
         st.caption(_about(experiment))
         paper = experiment.notion
+        mark = "" if own_data.is_own(name) else " (the paper's)"
         notion = _select(
             "notion",
             "Fairness notion",
             NOTIONS,
-            lambda each: words.NOTIONS[each][0] + (" (the paper's)" if each == paper else ""),
+            lambda each: words.NOTIONS[each][0] + (mark if each == paper else ""),
             start=paper,
         )
         st.caption(words.NOTIONS[notion][1].format(favourable=words.plain(experiment.favourable)))
@@ -86,8 +87,8 @@ def sidebar() -> Choice:
         seed = _select(
             "seed",
             "Seed",
-            [ALL, *map(str, experiment.seeds)],
-            lambda each: f"all {runs} runs (mean)" if each == ALL else f"run {each}",
+            [ALL, *(map(str, experiment.seeds) if runs > 1 else ())],
+            lambda each: _run(each, runs),
             explain="Each run splits the people anew, trains anew and is solved on its own.",
         )
         large = state.get("large", False, lambda text: text == "True")
@@ -113,6 +114,12 @@ def sidebar() -> Choice:
         }
     )
     return Choice(name, notion, region, _seeds(experiment, seed), rates)
+
+
+def _run(seed: str, runs: int) -> str:
+    if seed != ALL:
+        return f"run {seed}"
+    return f"all {runs} runs (mean)" if runs > 1 else "the only run"
 
 
 def _regions(name: str, notion: str) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ def dumbbell(
     )  # fmt: skip
     within = after <= noise
     for mask, name, symbol, colour in (
-        (~within, "after, unseen people", "circle", AFTER),
+        (~within, "after", "circle", AFTER),
         (within, "after, within noise", "square", "#9ecae9"),
     ):
         if mask.any():

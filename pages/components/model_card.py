@@ -13,10 +13,9 @@ from pages.components.few import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.report import CAVEATS, CSS, Setting, settings_table
 from pages.components.results import client_table, experiment_of
 
-__all__ = ["APPLY", "NO_CHECK", "model_card"]
+__all__ = ["APPLY", "model_card"]
 
 APPLY = Path(__file__).resolve().parents[2] / "docs" / "apply_predictor.py"
-NO_CHECK = "no held-out check possible"
 _CELLS = 20  # cells that cannot be judged, listed by name
 
 
@@ -35,9 +34,7 @@ def model_card(setting: Setting) -> str:
         "Limits of use": "<ul>"
         + "".join(f"<li>{escape(each)}</li>" for each in CAVEATS)
         + "</ul>",
-        "How a client applies it": "<p>Python without any package; or "
-        "<code>python -m fairfl_core predict</code>.</p>"
-        f"<pre>{escape(APPLY.read_text(encoding='utf-8'))}</pre>",
+        "How a client applies it": _how(setting.choice.region),
     }
     body = "".join(f"<section><h2>{name}</h2>{text}</section>" for name, text in sections.items())
     return (
@@ -46,6 +43,14 @@ def model_card(setting: Setting) -> str:
         f"font-size: .8rem; }}</style></head><body><h1>{escape(title)}</h1>{body}"
         f"{settings_table(setting, manifest)}</body></html>"
     )
+
+
+def _how(region: str) -> str:
+    command = "<p>With <code>python -m fairfl_core predict</code>"
+    if region == "exact":
+        return f"{command}, which looks at the model's scores.</p>"
+    code = escape(APPLY.read_text(encoding="utf-8"))
+    return f"{command}, or in Python without any package:</p><pre>{code}</pre>"
 
 
 def _what_it_is(study: Study) -> str:
@@ -71,7 +76,7 @@ def _three_columns(study: Study) -> str:
     def row(
         name: str, asked: str, figure: Callable[[Study, bool], str]
     ) -> tuple[str, str, str, str]:
-        return name, asked, figure(study, False), figure(study, True) if unseen else NO_CHECK
+        return name, asked, figure(study, False), figure(study, True) if unseen else words.NO_CHECK
 
     def mean(
         figure: Callable[[Evaluation], float], show: Callable[[float], str]
@@ -128,7 +133,7 @@ def _groups(study: Study) -> str:
          words.percent(row.accuracy), words.percent(row.changed))
         for row in table.itertuples()
     ]  # fmt: skip
-    people = "held-out people" if unseen else f"the people it was fitted on; {NO_CHECK}"
+    people = "held-out people" if unseen else f"the people it was fitted on; {words.NO_CHECK}"
     return f"<p>On {people}.</p>" + _html_table(
         ("group", "n", "accuracy, the model's own", "accuracy, fair", "answers changed"), rows
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core.errors import InputError
 from fairfl_core.noise import (
     Judged,
     NoiseStudy,
@@ -17,7 +18,7 @@ from fairfl_core.noise import (
 )
 from fairfl_core.privacy import MECHANISMS, Mechanism
 from pages.components import own_data
-from pages.components.results import Choice, counts_of, experiment_of
+from pages.components.results import Choice, counts_of, experiment_of, heavy
 
 __all__ = ["BUDGETS", "PAPER", "PAPER_ASKED", "Asked", "Found", "Three", "adult_beside_paper",
            "exact_of", "noise_of", "studied"]  # fmt: skip
@@ -136,6 +137,11 @@ def studied(
     progress: Callable[[float], None] | None = None,
 ) -> Found:
     """A mechanism at every budget; the other one too, or only at the same budget as it."""
+    if heavy(asked.choice):
+        raise InputError(
+            "with so many clients hundreds of programs would take an hour; try fewer clients, or "
+            "make noisy counts with `python -m fairfl_core privatize` and upload those."
+        )
     other = next(name for name in MECHANISMS if name != mechanism.name)
     at = min(range(len(BUDGETS)), key=lambda place: abs(BUDGETS[place] - mechanism.spent))
     budgets = BUDGETS if both else BUDGETS[at : at + 1]

@@ -21,6 +21,7 @@ from pages.components.results import (
     client_table,
     experiment_of,
     heat_of,
+    heavy,
     predictor_of,
     study_of,
 )
@@ -110,7 +111,6 @@ def html_report(setting: Setting) -> str:
     study, choice = setting.study, setting.choice
     experiment = experiment_of(choice.experiment)
     table = client_table(study).sort_values("after", ascending=False)
-    heat = figures.heat_map(heat_of(choice), (setting.eps_global, setting.eps_local))
     clients = figures.client_gaps(worst_and_largest(table))
     title = f"What fairness costs: {experiment.manifest['title']}"
     return "".join(
@@ -121,18 +121,27 @@ def html_report(setting: Setting) -> str:
             _findings(study),
             settings_table(setting, experiment.manifest),
             "<section><h2>Accuracy over both limits</h2>",
-            "<p>Fitted on validation, mean over runs. Lighter is more accurate; inside the dotted "
-            "line fairness costs nothing.</p>",
-            _figure(heat, first=True),
+            _map(setting),
             "</section><section><h2>Each client, before and after</h2>",
             _shown(len(table)),
-            _figure(clients, first=False),
+            _figure(clients, first=heavy(choice, map_only=True)),
             "</section><section><h2>The clients in numbers</h2>",
             table.round(3).to_html(index=False, border=0, na_rep="none", escape=True),
             "</section><section><h2>What this does not say</h2><ul>",
             *(f"<li>{escape(caveat)}</li>" for caveat in CAVEATS),
             "</ul></section></body></html>",
         ]
+    )
+
+
+def _map(setting: Setting) -> str:
+    """The map, where it can be solved in reasonable time; it brings Plotly along."""
+    if heavy(setting.choice, map_only=True):
+        return "<p>Not drawn: with so many clients every pair of limits takes long to solve.</p>"
+    heat = figures.heat_map(heat_of(setting.choice), (setting.eps_global, setting.eps_local))
+    return (
+        "<p>Fitted on validation, mean over runs. Lighter is more accurate; inside the dotted "
+        "line fairness costs nothing.</p>" + _figure(heat, first=True)
     )
 
 

@@ -33,7 +33,7 @@ _LOOKED = "looked-at"  # what the file's beginning shows: never the file
 _EXAMPLE = "use-example"
 _COUNT = """\
 python -m fairfl_core count rows.csv --client hospital --group sex --label diagnosis \\
-    --prediction answer --labels healthy,ill --groups man,woman --out counts.json
+    --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
 python -m fairfl_core privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
 
 
@@ -62,7 +62,10 @@ def bring() -> None:
 
 def _take(make: Callable[[], Taken], key: str) -> None:
     """The button that takes a set in; the page is laid out anew with it."""
-    if st.button("Take it in and check it", type="primary", key=key):
+    asked = f"{key}-asked"
+    st.button("Take it in and check it", type="primary", key=key,
+              on_click=lambda: st.session_state.update({asked: True}))  # fmt: skip
+    if st.session_state.pop(asked, False):
         with st.spinner("Reading, splitting and counting"):
             own_data.hold(make())
         st.rerun()

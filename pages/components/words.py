@@ -10,10 +10,11 @@ from fairfl_core.regions import Region
 from fairfl_core.study import Study
 
 __all__ = [
-    "NOTIONS", "RATES", "REGIONS", "approximation", "count", "epsilon", "gap", "headline", "hundred", "lottery", "percent", "plain", "points",
+    "NOTIONS", "NO_CHECK", "RATES", "REGIONS", "approximation", "count", "epsilon", "gap", "headline", "hundred", "lottery", "people", "percent", "plain", "points",
     "price_sentences", "rate", "sure", "who_pays", "worst_client", "worst_gap",
 ]  # fmt: skip
 
+NO_CHECK = "no held-out check possible"
 NOTIONS = {
     "sp": (
         "Statistical parity",
@@ -91,6 +92,11 @@ def count(n: float) -> str:
 def epsilon(value: float) -> str:
     """A tolerance; 1 asks for nothing."""
     return "no limit" if value >= 1 else f"{value:.4f}".rstrip("0").ljust(4, "0")
+
+
+def people(study: Study) -> str:
+    """On whom a result is judged; said where nobody was held out."""
+    return "unseen people" if study.has_held_out else f"the people it was fitted on ({NO_CHECK})"
 
 
 def worst_client(study: Study) -> int | None:

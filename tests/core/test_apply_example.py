@@ -51,28 +51,28 @@ def test_same_answers_as_the_package(answer, people, region):
     fair = fitted(region)
     predictor = json.loads(json.dumps(fair.to_json()))
     columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(columns["hospital"], columns["sex"], columns["answer"],
+    wanted = fair.decide(columns["hospital"], columns["sex"], columns["prediction"],
                          row_id=columns["patient"])  # fmt: skip
     mine = [
-        answer(predictor, row["hospital"], row["sex"], row["answer"], row["patient"])
+        answer(predictor, row["hospital"], row["sex"], row["prediction"], row["patient"])
         for row in people
     ]
     assert (np.array(mine, object) == wanted).all()
-    assert (np.array(mine, object) != np.array(columns["answer"], object)).any()
+    assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
 
 
 def test_same_answers_as_the_command(answer, people, tmp_path):
     fair = fitted("kernel")
     fair.write(tmp_path / "predictor.json")
-    (tmp_path / "rows.csv").write_text(example_table().replace(",answer,", ",said,", 1))
+    (tmp_path / "rows.csv").write_text(example_table())
     subprocess.run(
         [sys.executable, "-m", "fairfl_core", "predict", "predictor.json", "rows.csv",
-         "--client", "hospital", "--group", "sex", "--prediction", "said", "--row-id", "patient",
+         "--client", "hospital", "--group", "sex", "--prediction", "prediction", "--row-id", "patient",
          "--out", "fair.csv"],
         cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": str(TOP)}, capture_output=True,
     )  # fmt: skip
     rows = list(csv.DictReader(io.StringIO((tmp_path / "fair.csv").read_text())))
     predictor = json.loads((tmp_path / "predictor.json").read_text())
     for row in rows:
-        args = (row["hospital"], row["sex"], row["said"], row["patient"])
+        args = (row["hospital"], row["sex"], row["prediction"], row["patient"])
         assert answer(predictor, *args) == row["answer"]

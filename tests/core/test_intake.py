@@ -142,7 +142,7 @@ def test_the_example_is_read_as_it_stands():
     text = example_table()
     assert text == example_table() and text.count("\n") == 2101
     upload = open_table(EXAMPLE, text.encode())
-    assert guess(upload) == Columns("hospital", "sex", "diagnosis", "answer")
+    assert guess(upload) == Columns("hospital", "sex", "diagnosis", "prediction")
     found = take_in(upload, guess(upload))
     assert not said(found, look=True)
     assert found.experiment.clients == ("East", "Harbour", "North", "South", "West")

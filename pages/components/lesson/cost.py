@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairfl_core.errors import InputError
 from fairfl_core.frontier import Frontier
 from pages.components import controls, figures, words
 from pages.components.lesson.drawn import beside
 from pages.components.lesson.widgets import Question, answered, ask, forget
 from pages.components.parts import chart, part
-from pages.components.results import Choice, experiment_of, heat_of
+from pages.components.results import Choice, experiment_of, heat_of, heavy
 
 TITLE = "What it costs"
 TIGHT = 0.01
@@ -25,6 +26,10 @@ def show(choice: Choice) -> None:
     """Lay the step out."""
     found = heat = None
     with part("The map"):
+        if heavy(choice, map_only=True):
+            raise InputError(
+                "with so many clients it takes long; choose another experiment in the sidebar."
+            )
         bar = st.empty()
         heat = heat_of(choice, progress=lambda share: bar.progress(share, "Solving the map"))
         bar.empty()

@@ -1,0 +1,290 @@
+"""Your data: an uploaded set is an experiment on every page, in its session only."""
+
+import gc
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfl_core.intake import (
+    Columns,
+    example_counts,
+    example_table,
+    guess,
+    open_table,
+    take_in,
+    take_in_counts,
+)
+from pages.components import own_data
+from pages.components.model_card import model_card
+from pages.components.report import Setting, clients_csv, html_report, predictor_json
+from pages.components.results import Choice
+from tests.pages.conftest import healthy, linked
+
+PAGES = ("explore", "clients", "scenarios", "privacy", "learn", "your_data")
+HOSTILE = ("=HYPERLINK(1)", "<script>window.hit=1</script>", "<b>bold</b>", "\u0645\u0633\u062a",
+           "$x$ **y** :red[z]", "n" * 190)  # fmt: skip
+
+
+def hostile_table(rows=720):
+    rng = np.random.default_rng(1)
+    label = np.where(rng.random(rows) < 0.4, "<i>ill</i>", "+well")
+    return pd.DataFrame(
+        {
+            "site": np.resize(HOSTILE, rows),
+            "group": np.where(rng.random(rows) < 0.5, "<img src=x onerror=window.hit=1>", "@men"),
+            "label": label,
+            "prediction": np.where(rng.random(rows) < 0.8, label, "+well"),
+        }
+    ).to_csv(index=False)
+
+
+def many_clients(clients=2000, each=12):
+    rng = np.random.default_rng(2)
+    rows = clients * each
+    label = rng.integers(0, 2, rows)
+    return pd.DataFrame(
+        {
+            "site": np.repeat([f"clinic {i}" for i in range(clients)], each),
+            "group": rng.choice(["a", "b"], rows),
+            "label": label,
+            "prediction": np.where(rng.random(rows) < 0.8, label, 1 - label),
+        }
+    ).to_csv(index=False)
+
+
+def with_table(opened, text, name="rows.csv"):
+    """A session in which a table was uploaded and taken in."""
+    app = opened("your_data")
+    app.file_uploader(key="upload-table").set_value((name, text.encode(), "text/csv")).run()
+    healthy(app)
+    app.button(key="take-table").click().run()
+    return healthy(app)
+
+
+def go(app, page):
+    return healthy(app.switch_page(f"pages/{page}.py").run())
+
+
+def text_of(app):
+    kinds = (app.markdown, app.caption, app.metric)
+    return " ".join(str(each.value) for kind in kinds for each in kind)
+
+
+# -------------------------------------------------------------------- in and around
+
+
+def test_the_example_in_two_clicks(opened):
+    app = opened("your_data")
+    app.button(key="try-example").click().run()
+    boxes = {box.label: box.value for box in healthy(app).selectbox}
+    assert (boxes["Client"], boxes["Group"], boxes["True label"]) == (
+        "hospital", "sex", "diagnosis",
+    )  # fmt: skip
+    app.button(key="take-table").click().run()
+    said = text_of(healthy(app))
+    assert "2,100 rows read, 2,100 kept" in said.replace("\\", "")
+    assert "Allowing a gap of" in said
+    for page in PAGES:
+        go(app, page)
+        assert linked(app, "experiment") is None
+        if page != "learn":
+            assert app.selectbox(key="widget_experiment").value.startswith("yours-")
+
+
+def test_another_session_knows_nothing_of_it(opened):
+    app = with_table(opened, example_table())
+    mine = app.selectbox(key="widget_experiment").value
+    other = opened(experiment=mine)
+    assert "Your data" not in " ".join(other.selectbox(key="widget_experiment").options)
+    assert other.selectbox(key="widget_experiment").value == "adult"
+
+
+def test_it_is_gone_when_replaced_removed_or_left(opened):
+    gc.collect()
+    before = set(own_data._register)
+    app = with_table(opened, example_table())
+    (first,) = set(own_data._register) - before
+    go(app, "explore")
+    go(app, "your_data")
+    app.file_uploader(key="upload-table").set_value(
+        ("again.csv", example_table().encode(), "text/csv")
+    ).run()
+    app.button(key="take-table").click().run()
+    gc.collect()
+    (second,) = set(own_data._register) - before
+    assert second != first
+    app.button(key="remove-set").click().run()
+    healthy(app)
+    gc.collect()
+    assert set(own_data._register) <= before
+    assert app.selectbox(key="widget_experiment").value == "adult"
+    app = with_table(opened, example_table())
+    del app
+    gc.collect()
+    assert set(own_data._register) <= before
+
+
+def test_nothing_of_it_is_in_the_caches_that_visitors_share(opened, monkeypatch):
+    seen = []
+    monkeypatch.setattr(own_data, "is_own", lambda name, real=own_data.is_own: (
+        seen.append(name), real(name))[1])  # fmt: skip
+    app = with_table(opened, example_table())
+    go(app, "explore")
+    held = app.session_state["own-set"]
+    assert held.name in seen and len(held._results) >= 4
+
+
+def test_uploads_stay_in_memory():
+    from starlette.formparsers import MultiPartParser
+
+    assert MultiPartParser.spool_max_size >= 200 * 2**20
+
+
+# -------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.csv", b"a,b\n1,\x00\n", "NUL"),
+        ("a.parquet", b"MZ\x90 not parquet", "not a Parquet file"),
+        ("a.csv", b"a,a\n1,2\n", "stands twice"),
+        ("<script>.csv", b"a,b\n" + b"x" * 2_000_000, "a line is longer"),
+    ],
+)
+def test_a_hostile_file_gets_a_sentence(opened, name, data, says):
+    app = opened("your_data")
+    app.file_uploader(key="upload-table").set_value((name, data, "text/csv")).run()
+    assert not app.exception and not app.error
+    assert [says in box.value.replace("\\", "") for box in app.warning] == [True]
+    assert "<script>" not in app.warning[0].value
+
+
+def test_wrong_columns_get_a_sentence_and_the_page_stays(opened):
+    app = opened("your_data")
+    app.button(key="try-example").click().run()
+    next(box for box in app.selectbox if box.label == "Group").set_value("diagnosis").run()
+    app.button(key="take-table").click().run()
+    assert not app.exception
+    assert "chosen for two things" in app.warning[0].value
+    next(box for box in app.selectbox if box.label == "Group").set_value("sex").run()
+    app.button(key="take-table").click().run()
+    assert "Allowing a gap of" in text_of(healthy(app))
+
+
+def test_scores_instead_of_answers(opened):
+    app = opened("your_data")
+    app.button(key="try-example").click().run()
+    next(each for each in app.radio if each.label == "The model gave").set_value(
+        "a score for each label"
+    ).run()
+    boxes = {box.label: box.value for box in healthy(app).selectbox}
+    assert boxes["Score of “healthy”"] == "score_healthy"
+    app.button(key="take-table").click().run()
+    assert "exact" in app.selectbox(key="widget_region").options[-1]
+    healthy(app)
+
+
+# -------------------------------------------------------------------- counts only
+
+
+def test_counts_only_say_where_no_check_is_possible(opened):
+    app = opened("your_data", bring="Counts only")
+    files = [(name, json.dumps(each.to_json()).encode(), "application/json")
+             for name, each in example_counts().items()]  # fmt: skip
+    app.file_uploader(key="upload-counts").set_value(files).run()
+    healthy(app)
+    app.button(key="take-counts").click().run()
+    assert "no held-out check possible" in text_of(healthy(app)).lower()
+    for page in PAGES:
+        go(app, page)
+        if page != "learn":
+            assert "no held-out check possible" in text_of(app).lower(), page
+
+
+# -------------------------------------------------------------------- hostile names
+
+
+@pytest.fixture
+def hostile():
+    """A setting on a set whose names are as bad as can be, held as a session holds it."""
+    upload = open_table("<script>x</script>.csv", hostile_table().encode())
+    held = own_data.Held(take_in(upload, guess(upload)))
+    own_data._register[held.name] = held
+    yield Setting(Choice(held.name, "eo", "kernel", (0,)), 0.02, 0.05, (), "none")
+    del held
+
+
+class Tags(HTMLParser):
+    """What an HTML file would run or fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.inside = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        names = {name for name, _ in attrs}
+        if tag in ("img", "i", "b", "iframe") or any(name.startswith("on") for name in names):
+            self.found.append(tag)
+
+
+def test_names_are_text_in_what_is_taken_along(hostile):
+    for made in (html_report(hostile), model_card(hostile)):
+        tags = Tags()
+        tags.feed(made)
+        assert tags.found == []
+        assert "<script>window.hit" not in made and "<script>x" not in made
+    lines = clients_csv(hostile).splitlines()[1:]
+    assert any(line.startswith("'=HYPERLINK") for line in lines)
+    assert json.loads(predictor_json(hostile))["groups"][0].startswith("<img")
+
+
+def test_names_are_text_on_every_page(opened):
+    app = with_table(opened, hostile_table(), "<b>x</b>.csv")
+    for page in PAGES:
+        go(app, page)
+        for kind in (app.markdown, app.caption):
+            for each in kind:
+                for sign in ("<script>window", "<img", "<b>bold", "<i>ill"):
+                    assert sign not in each.value.replace("\\<", ""), (page, each.value)
+
+
+def test_the_model_card_says_requested_reached_and_held_out(hostile):
+    made = model_card(hostile)
+    for part in ("requested", "reached (validation)", "held out (test)", "0.02", "0.05",
+                 "def answer(", "rows read", "Limits of use"):  # fmt: skip
+        assert part in made
+    files = [(name, json.dumps(each.to_json()).encode())
+             for name, each in example_counts().items()]  # fmt: skip
+    held = own_data.Held(take_in_counts(files))
+    own_data._register[held.name] = held
+    setting = Setting(Choice(held.name, "eo", "simplex", (0,)), 0.02, 0.05, (), "none")
+    assert model_card(setting).count("no held-out check possible") >= 8
+    assert "no held-out check possible" in html_report(setting)
+
+
+# -------------------------------------------------------------------- many clients
+
+
+def test_two_thousand_clients_stay_usable(opened):
+    app = with_table(opened, many_clients())
+    go(app, "explore")
+    shown = app.segmented_control(key="widget_few")
+    assert "of 2,000" in shown.label and shown.value == "worst 20"
+    assert not app.toggle(key="widget_map_drawn").value
+    shown.set_value("by name").run()
+    app.text_input(key="widget_few_name").set_value("clinic 199").run()
+    assert "11 clients have it in their name" in text_of(healthy(app))
+    go(app, "clients")
+    app.switch_page("pages/privacy.py").run()
+    assert not app.exception and "so many clients" in app.warning[0].value
+
+
+def test_columns_of_a_table_are_told_in_the_command(opened):
+    app = with_table(opened, example_table())
+    command = next(each.value for each in app.code if "predict" in each.value)
+    assert "--client hospital --group sex --prediction prediction" in command
+    assert Columns("a", "b", "c").prediction == ""

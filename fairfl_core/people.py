@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,8 +79,20 @@ class ScoredPeople:
         """The same people with recalibrated scores; the model's answers stay."""
         if self.calibration is not None:
             raise InputError("these scores are recalibrated already; start from the model's own.")
-        scores = calibration.apply(self.client, self.group, self.scores)
-        return replace(self, scores=scores, calibration=calibration)
+        return replace(self, scores=self.scores_by(calibration), calibration=calibration)
+
+    def scores_by(self, calibration: Calibration | None) -> Floats:
+        """The scores under a calibration of these very clients and groups; kept once found."""
+        if calibration is None or calibration is self.calibration:
+            return self.scores
+        known = self._recalibrated
+        if calibration not in known:
+            known[calibration] = calibration.apply(self.client, self.group, self.scores)
+        return known[calibration]
+
+    @cached_property
+    def _recalibrated(self) -> "WeakKeyDictionary[Calibration, Floats]":
+        return WeakKeyDictionary()
 
     # ---------------------------------------------------------------- where they come from
 

@@ -113,11 +113,12 @@ class ScorePredictor(Predictor):
         """Each person's answer probabilities; codes, labels and scores as the rules see them."""
         cell = client * len(self.groups) + group
         found = np.zeros(scores.shape)
-        everyone = np.arange(len(scores))
         rule, weight = self._by_cell
         for turn in range(rule.shape[1]):
-            answer = self.rules.answer(rule[cell, turn], scores, said)
-            found[everyone, answer] += weight[cell, turn]
+            rows = np.flatnonzero(weight[cell, turn] > 0)  # few cells mix many rules
+            place = cell[rows]
+            answer = self.rules.answer(rule[place, turn], scores[rows], said[rows])
+            found[rows, answer] += weight[place, turn]
         return found
 
     @cached_property
@@ -138,16 +139,20 @@ class ScorePredictor(Predictor):
         """Answer probabilities of these people, in the order of their labels."""
         client, group, label = self.places(people.clients, people.groups, people.labels)
         clients, groups = client[people.client], group[people.group]
+        if people.calibration not in (None, self.calibration):
+            raise InputError(
+                "these scores were recalibrated by another calibration than the predictor's; "
+                "give the model's own scores."
+            )
+        if (people.clients, people.groups, people.labels) == (
+            self.clients, self.groups, self.labels,
+        ):  # fmt: skip
+            scores = people.scores_by(self.calibration)
+            return self.chances(clients, groups, scores, people.said)
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
-        if people.calibration is not self.calibration:
-            if people.calibration is not None:
-                raise InputError(
-                    "these scores were recalibrated by another calibration than the predictor's; "
-                    "give the model's own scores."
-                )
-            if self.calibration is not None:
-                scores = self.calibration.apply(clients, groups, scores)
+        if self.calibration is not None and people.calibration is None:
+            scores = self.calibration.apply(clients, groups, scores)
         return self.chances(clients, groups, scores, label[people.said])[:, label]
 
     # ---------------------------------------------------------------- JSON

@@ -81,7 +81,9 @@ class ScoreRules:
 
     def answer(self, rule: Ints, scores: Floats, said: Ints) -> Ints:
         """Each person's answer by the rule whose position `rule` gives for them."""
-        value = (scores[:, :, None] * self.weights[rule]).sum(axis=1) + self.b[rule]
+        value = self.b[rule]
+        for y, k in np.argwhere(self.weights.any(axis=0)):  # most rules are diagonal
+            value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
         mapped = self.answers[rule, said]
         return np.where(mapped >= 0, mapped, value.argmax(axis=1))
 

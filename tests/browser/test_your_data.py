@@ -1,0 +1,194 @@
+"""Your data, by hand: from a file to a fair predictor and a report, and nothing left behind."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfl_core.counts import ClientCounts
+from fairfl_core.evaluate import evaluate
+from fairfl_core.intake import example_counts, example_table
+from fairfl_core.predictor import FairPredictor
+from tests.browser.driving import INSIDE, ROOT, Visitor
+from tests.core.compas import predictions
+from tests.pages.test_your_data import hostile_table, many_clients
+
+PAGES = ("Explore", "Clients", "Scenarios", "Privacy", "Learn", "Your data")
+ASKED = {"notion": "eo", "region": "kernel", "eps_global": 0.02, "eps_local": 0.06}
+
+
+def bring(visitor: Visitor, *files: Path, counts: bool = False) -> Visitor:
+    """Upload files and take them in."""
+    if counts:
+        visitor.page.get_by_text("Counts only", exact=True).click()
+        visitor.settle()
+    visitor.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(list(files))
+    button = visitor.page.get_by_role("button", name="Take it in and check it")
+    button.wait_for(timeout=60_000)
+    visitor.settle()
+    visitor.changes(button.click)
+    return visitor
+
+
+def no_script_ran(visitor: Visitor) -> bool:
+    return visitor.page.evaluate("window.hit === undefined")
+
+
+@pytest.fixture
+def visitor(visit) -> Visitor:
+    return visit()
+
+
+def test_from_nothing_to_a_predictor(visitor, tmp_path):
+    page = visitor.open("your_data").page
+    page.get_by_role("button", name="Try it with the example").click()
+    page.get_by_role("button", name="Take it in and check it").wait_for()
+    visitor.settle()
+    visitor.changes(page.get_by_role("button", name="Take it in and check it").click)
+    said = visitor.changes(lambda: visitor.press(INSIDE))
+    fair = FairPredictor.read(visitor.download("Fair predictor (JSON)", tmp_path))
+    assert fair.clients == ("East", "Harbour", "North", "South", "West")
+    card = visitor.download("Model card (HTML)", tmp_path).read_text()
+    assert "held out (test)" in card and "2,100 rows read" in card
+    assert said.split(":")[0] in visitor.download("Full report (HTML)", tmp_path).read_text()
+
+
+def test_it_is_on_every_page_and_in_this_session_only(visitor, regular, tmp_path):
+    (tmp_path / "mine.csv").write_text(example_table())
+    bring(visitor.open("your_data"), tmp_path / "mine.csv")
+    for title in PAGES:
+        visitor.go(title)
+        assert not visitor.trouble(), title
+        assert "experiment" not in visitor.link
+        chosen = visitor.page.get_by_test_id("stSidebar").inner_text()
+        assert "2,100 people in 5 clients" in chosen, title
+    other = regular.open("your_data")
+    visitor.page.reload()
+    for each in (other, visitor.settle()):
+        assert "2,100 people in 5 clients" not in each.page.locator("body").inner_text()
+
+
+def test_names_are_text_everywhere(visitor, browser, tmp_path):
+    (tmp_path / "h.csv").write_text(hostile_table(), encoding="utf-8")
+    bring(visitor.open("your_data"), tmp_path / "h.csv")
+    for title in PAGES:
+        visitor.go(title)
+        assert not visitor.trouble(), title
+        assert no_script_ran(visitor), title
+    for name in ("Model card (HTML)", "Full report (HTML)"):
+        made = visitor.download(name, tmp_path)
+        context = browser.new_context(offline=True)
+        page = context.new_page()
+        page.goto(made.as_uri())
+        page.wait_for_timeout(500)
+        assert page.evaluate("window.hit === undefined"), name
+        assert "<script>window.hit=1</script>" in page.locator("body").inner_text()
+        context.close()
+
+
+def test_counts_of_several_clients(visitor, tmp_path):
+    files = []
+    for name, counts in example_counts().items():
+        files.append(counts.write(tmp_path / name))
+    bring(visitor.open("your_data"), *files, counts=True)
+    for title in PAGES[:4]:
+        visitor.go(title)
+        assert not visitor.trouble(), title
+        shown = visitor.page.get_by_test_id("stMain").inner_text().lower()
+        assert "no held-out check possible" in shown, title
+
+
+def test_a_refusal_is_a_sentence_and_the_page_goes_on(visitor, tmp_path):
+    (tmp_path / "bad.parquet").write_bytes(b"MZ\x90\x00" * 1000)
+    page = visitor.open("your_data").page
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(tmp_path / "bad.parquet")
+    page.get_by_text("is not a Parquet file").wait_for()
+    assert not visitor.trouble()
+
+
+def test_two_thousand_clients(visitor, tmp_path):
+    (tmp_path / "many.csv").write_text(many_clients())
+    bring(visitor.open("your_data"), tmp_path / "many.csv")
+    visitor.go("Explore")
+    assert not visitor.trouble()
+    shown = visitor.page.get_by_test_id("stMain")
+    assert "Clients shown, of 2,000" in shown.inner_text()
+    visitor.page.get_by_text("by name", exact=True).click()
+    visitor.settle()
+    visitor.page.get_by_label("Name contains").fill("clinic 1999")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.get_by_text("1 clients have it in their name").wait_for()
+    assert not visitor.trouble()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Reads /proc, so only on Linux.")
+def test_an_upload_is_not_written_to_disk(visitor, server, tmp_path):
+    """A file larger than what a server would spool: none is open, none was left."""
+    (tmp_path / "big.csv").write_text(many_clients(200, 1200))
+    assert (tmp_path / "big.csv").stat().st_size > 2_000_000
+    written = _written(server.process.pid)
+    bring(visitor.open("your_data"), tmp_path / "big.csv")
+    assert _written(server.process.pid) - written < 1_000_000
+
+
+def _written(process: int) -> int:
+    """Bytes a process has handed to files and sockets other than this session's answers."""
+    lines = Path(f"/proc/{process}/io").read_text().split()
+    return int(lines[lines.index("write_bytes:") + 1])
+
+
+# -------------------------------------------------------------------- real people
+
+
+@pytest.fixture(scope="module")
+def compas(tmp_path_factory) -> Iterator[pd.DataFrame]:
+    yield predictions(tmp_path_factory.mktemp("compas"))
+
+
+def shell(folder: Path, *arguments: object) -> dict:
+    done = subprocess.run(
+        [sys.executable, "-m", "fairfl_core", *map(str, arguments), "--json"], cwd=folder,
+        check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
+    compas.to_csv(tmp_path / "compas.csv", index=False)
+    visitor.open("your_data", **{name: ASKED[name] for name in ("eps_global", "eps_local")})
+    bring(visitor, tmp_path / "compas.csv")
+    visitor.page.get_by_test_id("stSidebar").get_by_role("combobox").nth(2).click()
+    visitor.page.get_by_role("option", name="kernel").click()
+    visitor.settle()
+    mine = FairPredictor.read(visitor.download("Fair predictor (JSON)", tmp_path))
+    columns = ("--client", "client", "--group", "race", "--label", "outcome",
+               "--prediction", "prediction")  # fmt: skip
+    for split in ("validation", "test"):
+        compas[compas.split == split].to_csv(tmp_path / f"{split}.csv", index=False)
+        shell(tmp_path, "count", f"{split}.csv", *columns, "--out", f"{split}.json")
+    shell(tmp_path, "solve", "validation.json", "--notion", ASKED["notion"],
+          "--region", ASKED["region"], "--eps-global", ASKED["eps_global"],
+          "--eps-local", ASKED["eps_local"], "--out", "shell.json")  # fmt: skip
+    theirs = FairPredictor.read(tmp_path / "shell.json")
+    assert (mine.clients, mine.groups, mine.labels) == (
+        theirs.clients,
+        theirs.groups,
+        theirs.labels,
+    )
+    assert len(mine.groups) == 4 and len(mine.clients) == 6
+    np.testing.assert_allclose(mine.lottery, theirs.lottery, atol=1e-9)
+    found = shell(tmp_path, "evaluate", "shell.json", "test.json")
+    on_test = evaluate(mine, ClientCounts.read(tmp_path / "test.json"))
+    assert found["accuracy"] == pytest.approx(on_test.accuracy, abs=1e-9)
+    said = visitor.headline
+    for value in (f"{100 * found['accuracy']:.1f} %", f"{100 * found['model_accuracy']:.1f} %",
+                  f"overall gap {found['gap']['global']:.3f}",
+                  f"gap {found['gap']['local_worst']['gap']:.3f}"):  # fmt: skip
+        assert value in said, said
+    assert found["gap"]["local_worst"]["client"] in said

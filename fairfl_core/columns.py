@@ -155,8 +155,12 @@ class ExactProgram:
     def _pricing(self) -> tuple[list[Pricing], Pricing | None]:
         """What finds rules, and what finds the best ones of all where that is known."""
         if len(self.counts.labels) > 2:
-            scores = by_scores(self.measured, full=self.notion.name == "eo-full")
-            return [scores, self._kernel], scores if self.rates == "scores" else None
+            full = self.notion.name == "eo-full"
+            scores = by_scores(self.measured, full=full)
+            if self.rates == "scores":
+                return [scores, self._kernel], scores
+            # A rule that the scores price out need not help by what is counted: ask for two.
+            return [scores, by_scores(self.measured, full=full, refine=True), self._kernel], None
         sweep = by_cuts(self.measured, sweep=True)
         if self.mode != "hybrid":
             return [sweep], sweep

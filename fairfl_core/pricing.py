@@ -170,11 +170,12 @@ def _trusted_cut(gain: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 # -------------------------------------------------------------------- any number of labels
 
 
-def by_scores(measured: Measured, *, full: bool) -> Pricing:
+def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricing:
     """The answer that would be best for each person if the scores were right.
 
     Unless `full` the gain depends on the answer and on whether it is right, not on which wrong
-    label: G[y, k] = b_k + theta_k [y = k], and as scores sum to one the rule is (theta, b).
+    label: G[y, k] = b_k + theta_k [y = k], and as scores sum to one the rule is (theta, b). With
+    `refine` each b_k in turn is then moved to where it is best by what is measured.
     """
     counts = measured.counts
     groups, labels = len(counts.groups), len(counts.labels)
@@ -189,6 +190,8 @@ def by_scores(measured: Measured, *, full: bool) -> Pricing:
         if not full:
             b = weights[:, np.roll(np.arange(labels), 1), np.arange(labels)]
             weights = (np.einsum("pkk->pk", weights) - b)[:, None, :] * one
+        if refine:
+            b = _refined(weights, b, measured, gain)
         rules = ScoreRules.of_scores(client, group, weights, b)
         answer = rules.answer(measured.cell, measured.scores, measured.said)
         confusion = _tally(measured.cell, answer, measured.amount, cells)
@@ -199,6 +202,51 @@ def by_scores(measured: Measured, *, full: bool) -> Pricing:
         return Candidates(rules, confusion, kept)
 
     return price
+
+
+def _refined(weights: Floats, b: Floats, measured: Measured, gain: Floats) -> Floats:
+    """Move each b_k of each cell to its best place, the others held: one sorted sweep each.
+
+    A person is answered k once b_k exceeds what the best other label leads by; in the order of
+    that lead, how much everyone up to a place gains by k is one running sum.
+    """
+    cell, everyone = measured.cell, np.arange(len(measured.cell))
+    b = b.copy()
+    plain = np.einsum("iy,iyk->ik", measured.scores, weights[cell], optimize=True)
+    for k in range(b.shape[1]):
+        others = plain + b[cell]
+        others[:, k] = -np.inf
+        rival = others.argmax(axis=1)
+        lead = others[everyone, rival] - plain[:, k]
+        more = gain[cell, :, k] - gain[cell, :, rival]
+        worth = (measured.amount * more).sum(axis=1)
+        b[:, k] = _best_cut(cell, lead, worth, b[:, k])
+    return b
+
+
+def _best_cut(part: Ints, key: Floats, worth: Floats, now: Floats) -> Floats:
+    """For each part the cut of `key` below which the sum of `worth` is largest.
+
+    A part with nobody in it keeps what it has `now`.
+    """
+    if not len(part):
+        return now
+    order = np.lexsort((key, part))
+    part, key, worth = part[order], key[order], worth[order]
+    last = np.append(part[1:] != part[:-1], True)
+    first = np.append(True, last[:-1])
+    total = worth.cumsum()
+    total -= (total - worth)[first][np.cumsum(first) - 1]
+    after = np.append(key[1:], 0.0)
+    after[last] = key[last] + 2.0
+    total[key == after] = -np.inf  # equals are not parted
+    best = np.maximum.reduceat(total, np.flatnonzero(first))
+    found = np.flatnonzero(total == best[np.cumsum(first) - 1])
+    parts, where = np.unique(part[found], return_index=True)
+    at = found[where]
+    cut = now.copy()
+    cut[parts] = np.where(best > 0, (key[at] + after[at]) / 2, key[first] - 1.0)
+    return cut
 
 
 def _tally(part: Ints, answer: Ints, amount: Floats, parts: int) -> Floats:

@@ -11,8 +11,10 @@ from fairfl_core.calibration import Calibration
 from fairfl_core.columns import ExactProgram
 from fairfl_core.errors import InputError
 from fairfl_core.notions import Notion, gaps
+from fairfl_core.pricing import by_scores
 from fairfl_core.program import FairnessProgram
-from fairfl_core.rates import counted
+from fairfl_core.rates import counted, measured
+from fairfl_core.score_rules import ScoreRules
 from tests.core.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.core.scored import as_people, scored_network, scored_people
 from tests.core.strategies import epsilons
@@ -206,3 +208,23 @@ def test_rules_say_what_they_do():
     many = scored_network(2, 2, 3)
     three = ExactProgram(many, "eo").solve(0.01, 0.01)
     assert all(three.region.sentence(p, many.labels) for p in range(len(three.beta)))
+
+
+def test_offsets_are_swept_to_their_best_place():
+    """No other offset of one label gives a cell more by what is measured."""
+    people = scored_network(2, 2, 3, rows=80, seed=3)
+    points = measured(people)
+    gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
+    found = by_scores(points, full=True, refine=True)(gain)
+    flat = gain.reshape(4, 3, 3)
+    value = np.einsum("pyk,pyk->p", flat, found.confusion)
+    for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
+        rules = found.rules
+        moved = ScoreRules.of_scores(
+            rules.client, rules.group, rules.weights, rules.b + shift * np.eye(3)[2]
+        )
+        answer = moved.answer(points.cell, points.scores, points.said)
+        worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
+        assert (worth <= value + 1e-9).all()
+    trusted = by_scores(points, full=True)(gain)
+    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()

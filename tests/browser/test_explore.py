@@ -34,6 +34,20 @@ def test_slider_by_keyboard(explore, name, setting):
     assert float(explore.link[setting]) == start
 
 
+@pytest.mark.parametrize("pause", [0, 150])
+def test_no_quick_press_is_lost(regular, pause):
+    """Presses that come while the page is still being repainted for the ones before."""
+    explore = regular.open(experiment="public_coverage", eps_local=0)
+    explore.slider(INSIDE).focus()
+    for _ in range(10):
+        explore.page.keyboard.press("ArrowRight")
+        explore.page.wait_for_timeout(pause)
+    explore.page.wait_for_timeout(500)
+    explore.rest()
+    assert float(explore.link["eps_local"]) == GRID[10]
+    assert f"at most {GRID[10]:g} inside" in explore.headline
+
+
 @pytest.mark.parametrize(("name", "setting"), [(OVERALL, "eps_global"), (INSIDE, "eps_local")])
 def test_exact_number(explore, name, setting):
     number = explore.page.get_by_role("spinbutton", name=f"{name}, as a number")

@@ -128,10 +128,12 @@ def _take_along(choice: Choice, taken: Taken) -> None:
     with right:
         st.markdown("**At a client**, from a shell:")
         st.code(_command(taken, choice.region), language="shell", wrap_lines=True)
-        if choice.region == "exact":
-            st.markdown("The exact region looks at scores, so only the package applies it.")
-            return
-        st.markdown("or in any Python, without a package:")
+        st.markdown(
+            "The exact region looks at scores, so only the package applies it."
+            if choice.region == "exact"
+            else "or in any Python, without a package:"
+        )
+    if choice.region != "exact":
         st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)
 
 

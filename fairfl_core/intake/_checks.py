@@ -10,8 +10,9 @@ from fairfl_core.intake._rows import Rows, same_but_for_case
 from fairfl_core.names import listed
 from fairfl_core.notions import Notion, not_assessable
 
-__all__ = ["Check", "of_counts", "of_rows"]
+__all__ = ["NEITHER", "Check", "of_counts", "of_rows"]
 
+NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
 FEW = 30  # people in a group of a client, below which a rate says little
 _FEW_ROWS = 3  # rows of a client: fewer on average, and it looks like a person
 
@@ -34,7 +35,7 @@ def of_rows(rows: Rows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[C
             + (
                 f" Dropped: {said}. Correct them in the file if they should count." if said else ""
             ),
-            look=bool(said) and kept < 0.95 * read,
+            look=sum(n for why, n in dropped if why != NEITHER) > 0.05 * read,
         )
     ]
     checks += _alike(rows)
@@ -144,11 +145,11 @@ def _cells(counts: ClientCounts) -> list[Check]:
         f"{cell.group} with label {cell.label} in {cell.client}" for cell in empty[:3]
     )
     rest = f"; and {len(empty) - 3:,} more" if len(empty) > 3 else ""
+    cells = f"{len(empty):,} cells are" if len(empty) > 1 else "One cell is"
     return [
         Check(
-            f"{len(empty):,} cells are not assessable because nobody is in them ({first}{rest}): "
-            "they are left out of the comparison and of the limits; join small clients or groups "
-            "if they matter.",
+            f"{cells} not assessable, nobody being there ({first}{rest}): left out of the "
+            "comparison and of the limits; join small clients or groups if that matters.",
             look=True,
         )
     ]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.experiments import SPLITS, Scores
-from fairfl_core.intake._checks import Check, of_counts, of_rows
-from fairfl_core.intake._columns import Columns
+from fairfl_core.intake._checks import NEITHER, Check, of_counts, of_rows
+from fairfl_core.intake._columns import Columns, guess_scores
 from fairfl_core.intake._rows import Rows, code_rows
 from fairfl_core.intake._set import SEED, Taken, make_set, manifest_of
 from fairfl_core.intake._table import Upload, shown
@@ -55,11 +55,11 @@ def take_in(
         )
     tables, people = _counted(rows, split, keep, clients, groups, favourable)
     kept = int(keep.sum())
-    checks = of_rows(rows, kept, dropped) + [told, *_scores_said(rows, people)]
+    checks = of_rows(rows, kept, dropped) + [told, *_scores_said(upload, rows, people)]
     counts = tables["validation"]
     manifest = manifest_of(
         counts, files=upload.name, sha256=hashlib.sha256(upload.data).hexdigest(), rows=kept,
-        sample=f"split as {shown(columns.split)} says" if columns.split
+        sample=f"split by the column {shown(columns.split)}" if columns.split
         else f"split inside each client with seed {SEED}",
     )  # fmt: skip
     everyone = replace(counts, table=counts.table + tables["test"].table)
@@ -116,7 +116,7 @@ def _keep(rows: Rows, split: NDArray[np.int8]) -> tuple[Bools, list[tuple[str, i
         (rows.group.codes < 0, "without a group"),
         (rows.label.codes < 0, "without a label"),
         (rows.said < 0, no_answer),
-        (split < 0, "in neither validation nor test"),
+        (split < 0, NEITHER),
     ):
         dropped.append((why, int((bad & keep).sum())))
         keep &= ~bad
@@ -199,12 +199,22 @@ def _probable(rows: Rows, keep: Bools) -> bool:
     return True
 
 
-def _scores_said(rows: Rows, people: dict[str, Scores]) -> list[Check]:
-    if rows.scores is None or people:
+def _scores_said(upload: Upload, rows: Rows, people: dict[str, Scores]) -> list[Check]:
+    """What is made of scores, and what could be."""
+    if rows.scores is not None and not people:
+        return [
+            Check(
+                "The scores of a person do not sum to one, so only their order is used: the "
+                "largest is the model's answer. Give probabilities for more."
+            )
+        ]
+    pairs = guess_scores(rows.labels, upload.columns) if rows.scores is None else ()
+    if not pairs:
         return []
+    columns = listed([shown(column) for _, column in pairs])
     return [
         Check(
-            "The scores of a person do not sum to one, so only their order is used: the largest "
-            "is the model's answer. Give probabilities for more."
+            f"The table also has scores ({columns}): choose “a score for each label” with the "
+            "columns and the exact region can be used, which costs less accuracy."
         )
     ]

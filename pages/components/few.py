@@ -32,7 +32,7 @@ def few_of(table: pd.DataFrame) -> pd.DataFrame:
         wanted = state.get("few_name", "").casefold()
         found = table[table["client"].str.casefold().str.contains(wanted, regex=False)]
         st.caption(
-            f"{len(found):,} clients have it in their name"
+            f"{len(found):,} of {len(table):,} clients have it in their name"
             + (f"; the first {MOST} are drawn." if len(found) > MOST else ".")
         )
         return found.head(MOST)

@@ -277,7 +277,7 @@ def test_two_thousand_clients_stay_usable(opened):
     assert not app.toggle(key="widget_map_drawn").value
     shown.set_value("by name").run()
     app.text_input(key="widget_few_name").set_value("clinic 199").run()
-    assert "11 clients have it in their name" in text_of(healthy(app))
+    assert "11 of 2,000 clients have it in their name" in text_of(healthy(app))
     go(app, "clients")
     app.switch_page("pages/privacy.py").run()
     assert not app.exception and "so many clients" in app.warning[0].value

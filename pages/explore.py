@@ -70,7 +70,7 @@ def _live(choice: Choice) -> None:
     with left, part("The map"):
         _map(choice, here)
     with right, part("The comparison of asked, reached and unseen"):
-        _three_numbers(study)
+        _three_numbers(study, choice.rates)
         _prices(study, own)
         _pin(choice, study, here)
     with part("The clients' gaps"):
@@ -174,7 +174,7 @@ def _map(choice: Choice, here: tuple[float, float]) -> None:
     )
 
 
-def _three_numbers(study: Study) -> None:
+def _three_numbers(study: Study, rates: str) -> None:
     solution = study.first.solution
     unseen = study.has_held_out
     columns = [False, True] if unseen else [False]
@@ -217,6 +217,11 @@ def _three_numbers(study: Study) -> None:
         st.caption(
             f"On unseen people {' and '.join(above)}: a limit met on few people does not carry "
             "over to others, the less the smaller the client."
+        )
+    if rates != "labels":
+        st.caption(
+            "The limits hold for the program's own rates "
+            f"({words.RATES[rates][0]}); counted by labels, even the fitted people may exceed them."
         )
     if not unseen:
         st.caption("No held-out check possible: there are no unseen people in this set.")

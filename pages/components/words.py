@@ -1,10 +1,11 @@
 """From results to sentences and formatted numbers. No computation beyond choosing words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fairfl_core.evaluate import Evaluation
 from fairfl_core.notions import Rate
 from fairfl_core.regions import Region
 from fairfl_core.study import Study
@@ -58,6 +59,9 @@ RATES = {
         "A small client's rates borrow from its group in the other clients.",
     ),
 }
+
+
+EQUAL = 0.02  # gaps closer than this are called equal when regions are compared
 
 
 def plain(text: str, longest: int = 60) -> str:
@@ -191,19 +195,26 @@ def rate(of: Rate) -> str:
 
 
 def approximation(exact: Study, simplex: Study) -> str:
-    """Two prices apart: of fairness, and of the paper's approximation."""
+    """Two prices apart: of fairness, and of the paper's approximation; at what gaps is said."""
     unseen = exact.has_held_out
-    before = exact.over(lambda e: e.before.accuracy, unseen=unseen).mean
-    best = exact.over(lambda e: e.accuracy, unseen=unseen).mean
-    paper = simplex.over(lambda e: e.accuracy, unseen=unseen).mean
+
+    def both(figure: Callable[[Evaluation], float]) -> list[float]:
+        return [study.over(figure, unseen=unseen).mean for study in (exact, simplex)]
+
+    before, _ = both(lambda e: e.before.accuracy)
+    best, paper = both(lambda e: e.accuracy)
+    overall, local = both(lambda e: e.gaps.overall), both(lambda e: e.gaps.local_mean)
     people = "unseen people" if unseen else "the people it was fitted on"
-    fairness = before - best
-    costs = f"costs {points(fairness)}" if fairness >= 0 else f"gains {points(fairness)}"
-    more = f"{points(best - paper)} more" if best >= paper else f"{points(best - paper)} less"
-    return (
-        f"On {people} fairness itself {costs}; the paper's simplex would cost **{more}**: that is "
-        "the price of its approximation, not of fairness."
+    costs = f"{'costs' if best <= before else 'gains'} {points(before - best)}"
+    more = f"{points(best - paper)} {'more' if best >= paper else 'less'}"
+    said = (
+        f"On {people} this {costs}; the paper's simplex would cost **{more}**. Gaps left: "
+        f"{gap(overall[0])} overall and {gap(local[0])} in the mean client, with the simplex "
+        f"{gap(overall[1])} and {gap(local[1])}"
     )
+    if local[0] > local[1] + EQUAL or overall[0] > overall[1] + EQUAL:
+        return said + ": not equal, so the difference is not all the price of its approximation."
+    return said + ": the difference is the price of its approximation, not of fairness."
 
 
 def price_sentences(study: Study, most: int = 3) -> list[str]:

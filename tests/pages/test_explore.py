@@ -144,7 +144,7 @@ def test_an_error_in_one_chart_leaves_the_rest(opened, monkeypatch):
 
 def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
     app = opened(experiment="adult", region="exact", seed=0)
-    said = next(text.value for text in app.markdown if "price of its approximation" in text.value)
+    said = next(text.value for text in app.markdown if "the paper's simplex" in text.value)
     simplex = direct("adult", "sp", "simplex", 0.01, 0.05, 0)
     people = [ScoredPeople.from_experiment(experiments.open("adult"), 0, s) for s in SPLITS]
     fair = predictor_of(program_for(people[0], "sp", "exact").solve(0.01, 0.05))

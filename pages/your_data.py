@@ -40,7 +40,7 @@ def page() -> None:
             _take_along(choice, taken)
     with st.expander("Bring another set, or remove this one"):
         _promise()
-        st.button("Remove this set now", on_click=_remove, key="remove-set")
+        st.button("Remove this set now", on_click=upload.remove, key="remove-set")
         with part("The upload"):
             upload.bring()
 
@@ -51,11 +51,6 @@ def _promise() -> None:
         "to disk, no other visitor can see it, and it is gone when you close the page or bring "
         "another. With counts, no record of a person leaves your clients at all."
     )
-
-
-def _remove() -> None:
-    own_data.drop()
-    state.put("experiment", "")
 
 
 @st.fragment

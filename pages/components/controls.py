@@ -38,6 +38,7 @@ STYLE = Path(__file__).with_name("style.css")
 def sidebar() -> Choice:
     """Which experiment, notion, region and seed: the same on every page."""
     _through_the_door()
+    own_data.forget_uploads()
     st.html(STYLE)
     with st.sidebar:
         name = _select(

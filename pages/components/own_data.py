@@ -16,13 +16,27 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 import streamlit as st
 from starlette.formparsers import MultiPartParser
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Taken
 from pages.components import state
 
-__all__ = ["Held", "cached", "current", "drop", "hold", "is_own", "names"]
+__all__ = [
+    "UPLOADERS",
+    "Held",
+    "cached",
+    "current",
+    "drop",
+    "find",
+    "forget_uploads",
+    "hold",
+    "is_own",
+    "names",
+]
 
+UPLOADERS = ("upload-table", "upload-counts")  # how the keys of uploaders begin
 _KEY = "own-set"
 _PREFIX = "yours-"
 _MOST = 60  # results kept of one set
@@ -77,6 +91,17 @@ def drop() -> None:
         held.clear()
         _register.pop(held.name, None)
         pa.default_memory_pool().release_unused()
+
+
+def forget_uploads(*, always: bool = False) -> None:
+    """Free files whose uploader is gone: the server would keep them until the session ends.
+
+    Only where no uploader is on the page, so that a file on its way is not taken from it.
+    """
+    there = any(str(key).startswith(UPLOADERS) for key in st.session_state)
+    context = get_script_run_ctx()
+    if context is not None and runtime.exists() and (always or not there):
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(context.session_id)
 
 
 def current() -> Held | None:

@@ -24,13 +24,14 @@ from fairfl_core.intake import (
 from fairfl_core.names import as_name
 from pages.components import own_data, state, words
 
-__all__ = ["bring", "refusal"]
+__all__ = ["bring", "refusal", "remove"]
 
 TABLE, COUNTS = "A table of predictions", "Counts only"
 ANSWER, SCORES = "its answer", "a score for each label"
 NO_SPLIT = "none: split inside each client"
 _LOOKED = "looked-at"  # what the file's beginning shows: never the file
 _EXAMPLE = "use-example"
+_REMOVED = "sets-removed"
 _COUNT = """\
 python -m fairfl_core count rows.csv --client hospital --group sex --label diagnosis \\
     --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
@@ -60,6 +61,22 @@ def bring() -> None:
         refusal(error)
 
 
+def _uploader(kind: int) -> str:
+    """The key of an uploader: another one once a set was removed, so that it starts empty."""
+    times = st.session_state.get(_REMOVED, 0)
+    return own_data.UPLOADERS[kind] + (f"-{times}" if times else "")
+
+
+def remove() -> None:
+    """Let go of the set, of the file it came from and of what was seen of it."""
+    own_data.drop()
+    own_data.forget_uploads(always=True)
+    for name in (_LOOKED, _EXAMPLE):
+        st.session_state.pop(name, None)
+    st.session_state[_REMOVED] = st.session_state.get(_REMOVED, 0) + 1
+    state.put("experiment", "")
+
+
 def _take(make: Callable[[], Taken], key: str) -> None:
     """The button that takes a set in; the page is laid out anew with it."""
     asked = f"{key}-asked"
@@ -80,7 +97,7 @@ def _table() -> None:
         file = st.file_uploader(
             "CSV or Parquet, one row a person: client, group, true label, the model's answer or "
             "its scores",
-            type=["csv", "tsv", "txt", "parquet", "pq"], key="upload-table",
+            type=["csv", "tsv", "txt", "parquet", "pq"], key=_uploader(0),
         )  # fmt: skip
     with right:
         st.markdown("**Nothing at hand?** 2,100 made-up people in five hospitals:")
@@ -186,7 +203,7 @@ def _counts() -> None:
     with left:
         files = st.file_uploader(
             "`fairfl-counts/1` files: one for all clients, or one a client", type=["json"],
-            accept_multiple_files=True, key="upload-counts",
+            accept_multiple_files=True, key=_uploader(1),
         )  # fmt: skip
     with right:
         st.markdown("**No private record leaves a client**: each makes its counts at home.")

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from fairfl_core.frontier import Frontier
+from pages.components.direction import isolated
 
 __all__ = [
     "GROUP_COLOURS",
@@ -28,7 +29,7 @@ def label(name: str, longest: int = 40) -> str:
     """A name as a figure's text: Plotly reads tags in it, so none is left, and it has an end."""
     name = " ".join(str(name).split())
     name = name if len(name) <= longest else name[: longest - 1] + "…"
-    return name.replace("&", "&amp;").replace("<", "&lt;")
+    return isolated(name.replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def size_of_type(figure: go.Figure, large: bool) -> go.Figure:

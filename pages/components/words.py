@@ -9,6 +9,7 @@ from fairfl_core.evaluate import Evaluation
 from fairfl_core.notions import Rate
 from fairfl_core.regions import Region
 from fairfl_core.study import Study
+from pages.components.direction import isolated
 
 __all__ = [
     "NOTIONS", "NO_CHECK", "RATES", "REGIONS", "approximation", "count", "epsilon", "gap", "headline", "hundred", "lottery", "people", "percent", "plain", "points",
@@ -68,7 +69,7 @@ def plain(text: str, longest: int = 60) -> str:
     """Names are text: nothing in them is taken as Markdown or HTML, and none is endless."""
     text = " ".join(str(text).split())
     text = text if len(text) <= longest else text[: longest - 1] + "…"
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])", r"\\\1", text)
+    return isolated(re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])", r"\\\1", text))
 
 
 def percent(share: float) -> str:

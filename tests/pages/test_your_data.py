@@ -17,7 +17,7 @@ from fairfl_core.intake import (
     take_in,
     take_in_counts,
 )
-from pages.components import own_data
+from pages.components import figures, own_data, words
 from pages.components.model_card import model_card
 from pages.components.report import Setting, clients_csv, html_report, predictor_json
 from pages.components.results import Choice
@@ -264,6 +264,12 @@ def test_the_model_card_says_requested_reached_and_held_out(hostile):
     setting = Setting(Choice(held.name, "eo", "simplex", (0,)), 0.02, 0.05, (), "none")
     assert model_card(setting).count("no held-out check possible") >= 8
     assert "no held-out check possible" in html_report(setting)
+
+
+def test_names_from_right_to_left_do_not_turn_the_numbers_after_them():
+    name = "\u0645\u0633\u062a\u0634\u0641\u0649"
+    assert words.plain(name) == figures.label(name) == f"\u2068{name}\u2069"
+    assert words.plain("plain") == figures.label("plain") == "plain"
 
 
 # -------------------------------------------------------------------- many clients

@@ -25,7 +25,7 @@ def model_card(setting: Setting) -> str:
     manifest = experiment_of(setting.choice.experiment).manifest
     title = f"Model card: a fair predictor. {manifest['title']}"
     sections = {
-        "What it is": _what_it_is(study),
+        "What it is": _what_it_is(study, setting.choice.rates),
         "Requested, reached, held out": _three_columns(study),
         "Groups": _groups(study),
         "Clients": _clients(study),
@@ -53,7 +53,7 @@ def _how(region: str) -> str:
     return f"{command}, or in Python without any package:</p><pre>{code}</pre>"
 
 
-def _what_it_is(study: Study) -> str:
+def _what_it_is(study: Study, rates: str) -> str:
     solution = study.first.solution
     notion = words.NOTIONS[solution.notion.name]
     region = words.REGIONS[solution.region.name]
@@ -66,6 +66,13 @@ def _what_it_is(study: Study) -> str:
             "id, the same person always gets the same answer. The model itself is not changed.",
             f"Notion: {notion[0]}. {notion[1].format(favourable=favourable)}",
             f"Region: {region[0]}. {region[1]}",
+            f"Rates: {words.RATES[rates][0]}. {words.RATES[rates][1]}"
+            + (
+                ""
+                if rates == "labels"
+                else " What was reached is counted by labels all the same, so it may lie above "
+                "what was requested."
+            ),
         )
     )
 
@@ -168,7 +175,8 @@ def _not_assessable(study: Study) -> str:
         for cell in cells[:_CELLS]
     ]
     more = f"; and {len(cells) - _CELLS:,} more" if len(cells) > _CELLS else ""
-    return f"<p>{escape('; '.join(said) + more)}.</p>"
+    sentence = "; ".join(said) + more
+    return f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>"
 
 
 def _checks(setting: Setting) -> str:

@@ -185,6 +185,7 @@ def settings_table(setting: Setting, manifest: Mapping[str, Any]) -> str:
         "Experiment": f"{manifest['title']} ({manifest['dataset']['sample']})",
         "Notion": words.NOTIONS[notion][0],
         "Region": words.REGIONS[region][0],
+        "Rates": words.RATES[setting.choice.rates][0],
         "Runs": ", ".join(map(str, setting.choice.seeds)),
         "Gap allowed overall": words.epsilon(setting.eps_global),
         "Gap allowed inside each client": words.epsilon(setting.eps_local),

@@ -40,8 +40,7 @@ python -m fairfl_core privatize counts.json --epsilon 1 --out noisy.json   # if 
 
 def refusal(error: InputError) -> None:
     """Say why something is not taken."""
-    text = str(error)
-    st.warning(words.plain(text[:1].upper() + text[1:], longest=700))
+    st.warning(words.plain(f"Not taken: {error}", longest=700))
 
 
 def bring() -> None:

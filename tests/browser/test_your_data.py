@@ -42,7 +42,11 @@ def no_script_ran(visitor: Visitor) -> bool:
 
 @pytest.fixture
 def visitor(visit) -> Visitor:
-    return visit()
+    made = visit()
+    made.page.set_default_timeout(
+        90_000
+    )  # charts of a first visit are slow to load on a busy machine
+    return made
 
 
 def test_from_nothing_to_a_predictor(visitor, tmp_path):

@@ -129,6 +129,7 @@ class Visitor:
         self.context.on("console", self._console)
         self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
         self.context.on("request", self._request)
+        self.context.set_default_timeout(60_000)  # a machine may be busy with other tests
         self.page = self.context.new_page()
         self.page.on("websocket", lambda socket: self._asked_for(socket.url))
 

@@ -74,10 +74,10 @@ def test_predictor_and_table(regular, tmp_path):
 
 def test_chart_gives_its_table(regular, tmp_path):
     visitor = regular.open(experiment="adult", seed=0)
-    table = visitor.page.get_by_test_id("stExpander").last
-    table.locator("summary").click()
+    button = visitor.page.locator(".st-key-explore-clients-csv button")
+    visitor.page.get_by_test_id("stExpander").filter(has=button).locator("summary").click()
     with visitor.page.expect_download() as begun:
-        table.get_by_test_id("stDownloadButton").get_by_role("button").click()
+        button.click()
     begun.value.save_as(tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(experiments.open("adult").clients)

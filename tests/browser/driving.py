@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Request,
+    TimeoutError,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
@@ -36,6 +43,17 @@ QUIET = """() => {
     if (!quiet) { window.quietSince = undefined; return false; }
     window.quietSince ??= performance.now();
     return performance.now() - window.quietSince > 250;
+}"""
+UNREST = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const charts = [...document.querySelectorAll('[data-testid=stPlotlyChart]')];
+    const count = what => document.querySelectorAll(`[data-testid=stMain] ${what}`).length;
+    return {
+        connection: app?.dataset.testConnectionState, script: app?.dataset.testScriptState,
+        elements: count('[data-testid=stElementContainer]'),
+        skeletons: count('[data-testid=stSkeleton]'), stale: count('[data-stale=true]'),
+        charts: charts.length, undrawn: charts.filter(c => !c.querySelector('.main-svg')).length,
+    };
 }"""
 # A slider runs ahead of the server's answer, which also writes the address bar.
 ANSWERED = """labels => {
@@ -173,7 +191,11 @@ class Visitor:
     def settle(self) -> "Visitor":
         """Wait until nothing moves any more."""
         self.page.evaluate("window.quietSince = undefined")
-        self.page.wait_for_function(QUIET)
+        try:
+            self.page.wait_for_function(QUIET)
+        except TimeoutError as error:
+            state = self.page.evaluate(UNREST)
+            raise AssertionError(f"{self.page.url}: {state}; {self.complaints}") from error
         return self
 
     def rest(self) -> "Visitor":

@@ -1,7 +1,8 @@
 """The widgets that pages share; each takes its value from `state` and gives it back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -305,14 +306,22 @@ def move_to(chart: str) -> Callable[[], None]:
     """A callback that takes the clicked cell of a heat map as the new tolerances."""
 
     def moved() -> None:
-        picked = [
-            mark for mark in st.session_state[chart].selection.points if "customdata" in mark
-        ]
-        if picked:
-            overall, local = np.ravel(picked[-1]["customdata"])[:2]
-            _set(float(overall), float(local))
+        points = st.session_state[chart].selection.points
+        picked = [cell for cell in map(_cell_of, points) if cell is not None]
+        # A second click on a cell takes Plotly's selection away: the person meant that cell.
+        cell = picked[-1] if picked else state.get("clicked", None)
+        if cell is not None:
+            state.put("clicked", cell)
+            _set(*cell)
 
     return moved
+
+
+def _cell_of(point: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The two tolerances of a clicked point; the browser sends a list, or a numbered object."""
+    data = point.get("customdata")
+    values = list(data.values()) if isinstance(data, Mapping) else list(np.ravel(data))
+    return (float(values[0]), float(values[1])) if len(values) >= 2 else None
 
 
 # -------------------------------------------------------------------- clients' own epsilons

@@ -254,6 +254,8 @@ def epsilon_control(name: str, label: str, meaning: str, start: float | None = N
     value = state.get(name, START.get(name, NO_LIMIT) if start is None else start, _tolerance)
     options = [*GRID, NO_LIMIT]
     nearest = min(options, key=lambda option: abs(option - value))
+    shown = state.kept().setdefault(f"{name}_shown", [])
+    shown[:] = [*shown[-9:], (nearest, value)]
     slider, number = st.columns([3, 1], vertical_alignment="bottom")
     slider.select_slider(
         label,
@@ -261,7 +263,8 @@ def epsilon_control(name: str, label: str, meaning: str, start: float | None = N
         format_func=words.epsilon,
         key=state.take_from(f"{name}_slider", nearest),
         help=meaning,
-        on_change=lambda: state.put(name, st.session_state[f"widget_{name}_slider"]),
+        on_change=_tolerance_moved,
+        args=(name,),
     )
     number.number_input(
         f"{label}, as a number",
@@ -270,11 +273,23 @@ def epsilon_control(name: str, label: str, meaning: str, start: float | None = N
         step=0.005,
         format="%.4g",
         key=state.take_from(name, value),
-        on_change=state.give_back,
+        on_change=_tolerance_moved,
         args=(name,),
         label_visibility="collapsed",
     )
     return value
+
+
+def _tolerance_moved(name: str) -> None:
+    """Take what was moved, the slider or the number.
+
+    While a page is being repainted the browser still holds the number of an earlier setting and
+    sends it along with the slider's next move: such an echo is no wish of the visitor.
+    """
+    slider, number = (st.session_state[f"widget_{each}"] for each in (f"{name}_slider", name))
+    shown = state.kept()[f"{name}_shown"]
+    echo = number in [each for _, each in shown]
+    state.put(name, slider if echo and slider != shown[-1][0] else number)
 
 
 def _tolerance(text: str) -> float:

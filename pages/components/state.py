@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 __all__ = ["get", "give_back", "kept", "link_of", "put", "take_from", "write_link"]
 
@@ -43,8 +44,16 @@ def put(name: str, value: Any) -> None:
 def take_from(name: str, value: Any) -> str:
     """Set the widget of a setting to its value; returns the widget's key."""
     key = f"widget_{name}"
-    st.session_state[key] = value
+    # In a fragment's own run, setting it to what it is would undo a move under way; on a full run
+    # it must be set, or a widget new to this page starts at its default.
+    if not _in_fragment_run() or st.session_state.get(key) != value:
+        st.session_state[key] = value
     return key
+
+
+def _in_fragment_run() -> bool:
+    context = get_script_run_ctx(suppress_warning=True)
+    return bool(context and context.fragment_ids_this_run)
 
 
 def give_back(name: str) -> None:

@@ -13,7 +13,7 @@ __all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "federate"]
 
 TRAINING, VALIDATION, TEST = range(3)
 # Streams of random numbers that must never meet: the seed comes first, then one of these.
-_DRAW, _SPLIT = 1, 2
+_DRAW, _SPLIT, _FOLD = 1, 2, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +35,36 @@ class Federation:
         ]
 
 
-def federate(people: People, recipe: Recipe, seed: int) -> Federation:
-    """Draw the scenario's clients if there is one, split inside each client, scale quantities."""
+def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> Federation:
+    """Draw the scenario's clients if there is one, split inside each client, scale quantities.
+
+    With a `fold` (cross-fitting) the people of training and validation are dealt anew into
+    `recipe.folds` folds; the one named is held out as validation, the others train. Test people
+    are the same with and without.
+    """
     if recipe.shares:
         people = _redrawn(people, recipe, seed)
     split = split_rows(people.client, people.unit, recipe.split, seed)
+    if fold is not None:
+        dealt = deal_folds(people.client, people.unit, split != TEST, recipe.folds, seed)
+        held_out = np.where(dealt == fold, VALIDATION, TRAINING)
+        split = np.where(split == TEST, TEST, held_out).astype(np.int8)
     return Federation(_scaled(people, split == TRAINING), split)
+
+
+def deal_folds(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    fitted: NDArray[np.bool_],
+    folds: int,
+    seed: int,
+) -> NDArray[np.int8]:
+    """Deal the fitted units of each client into folds of equal size; -1 for all other rows."""
+    fold = np.full(len(client), -1, np.int8)
+    rows = np.flatnonzero(fitted)
+    shares = (1 / folds,) * folds
+    fold[rows] = _deal(client[rows], unit[rows], shares, np.random.default_rng([seed, _FOLD]))
+    return fold
 
 
 def split_rows(
@@ -50,9 +74,18 @@ def split_rows(
     seed: int,
 ) -> NDArray[np.int8]:
     """Split units (so lesions, not images) inside each client by the given shares of rows."""
-    rng = np.random.default_rng([seed, _SPLIT])
-    cuts = np.cumsum(shares)[:2]
-    split = np.empty(len(client), np.int8)
+    return _deal(client, unit, shares, np.random.default_rng([seed, _SPLIT]))
+
+
+def _deal(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    shares: tuple[float, ...],
+    rng: np.random.Generator,
+) -> NDArray[np.int8]:
+    """Deal units into parts by shares of each client's rows."""
+    cuts = np.cumsum(shares)[:-1]
+    part = np.empty(len(client), np.int8)
     for c in np.unique(client):
         rows = np.flatnonzero(client == c)
         _, position, sizes = np.unique(unit[rows], return_inverse=True, return_counts=True)
@@ -60,8 +93,8 @@ def split_rows(
         # a unit goes where its middle row falls among the client's rows
         middle = np.empty(len(sizes))
         middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
-        split[rows] = np.searchsorted(cuts, middle[position] / len(rows), side="right")
-    return split
+        part[rows] = np.searchsorted(cuts, middle[position] / len(rows), side="right")
+    return part
 
 
 def _redrawn(people: People, recipe: Recipe, seed: int) -> People:

@@ -48,6 +48,9 @@ class Recipe:
         Whether images are flipped, turned and slightly changed in brightness and contrast.
     split : tuple of float
         Shares of training, validation and test rows inside each client.
+    folds : int
+        Cross-fitting: how many models are trained, each without one fold of the people of
+        training and validation. 0 trains one model on the training rows (the paper's split).
     shares, size
         For a scenario: share of the first group in each client, and rows of a client.
     grouping : str or None
@@ -71,6 +74,7 @@ class Recipe:
     class_weighting: bool = False
     augment: bool = False
     split: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    folds: int = 0
     shares: tuple[float, ...] | None = None
     size: int = 0
     grouping: str | None = None

@@ -66,6 +66,7 @@ def train_seed(
     recipe: Recipe,
     seed: int,
     *,
+    fold: int | None = None,
     folder: Path | None = None,
     told: Callable[[Run], None] = lambda run: None,
 ) -> SeedScores:
@@ -85,11 +86,11 @@ def train_seed(
         Called with the `Run` before the first round and after each.
     """
     prepare_tensorflow(recipe.threads)
-    federation = federate(people, recipe, seed)
+    federation = federate(people, recipe, seed, fold)
     work = Work(federation, recipe)
     method = method_of(recipe)
-    path = folder / f"seed_{seed}.npz" if folder else None
-    mark = fingerprint(people, recipe, seed)
+    path = folder / _checkpoint_name(seed, fold) if folder else None
+    mark = fingerprint(people, recipe, seed, fold)
     run = _resumed(path, mark, recipe.rounds) if path and path.is_file() else None
     if run is None:
         theta = work.model.initial(seed)
@@ -151,12 +152,17 @@ def _scored(run: Run, federation: Federation, work: Work, seed: int) -> SeedScor
     )
 
 
-def fingerprint(people: People, recipe: Recipe, seed: int) -> str:
+def _checkpoint_name(seed: int, fold: int | None) -> str:
+    return f"seed_{seed}.npz" if fold is None else f"seed_{seed}_fold_{fold}.npz"
+
+
+def fingerprint(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> str:
     """A hash of all that decides a run except its length, so that a run can be lengthened."""
     settings = replace(recipe, rounds=0, title="").settings()
     decisive = {
         **settings,
         "seed": seed,
+        "fold": fold,
         "rows": len(people),
         "grouping": people.origin.get("grouping"),
         "files": people.origin.get("files"),

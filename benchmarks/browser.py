@@ -25,12 +25,12 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 logging.disable(logging.WARNING)  # Streamlit's, about caches used outside of it
 
-from fairfl_core import experiments  # noqa: E402
-from fairfl_core.frontier import frontier  # noqa: E402
-from fairfl_core.program import FairnessProgram  # noqa: E402
-from fairfl_core.study import run_study  # noqa: E402
-from pages.components import words  # noqa: E402
-from pages.components.results import GRID  # noqa: E402
+from fairfl_core.evaluation.study import run_study  # noqa: E402
+from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.solving.frontier import frontier  # noqa: E402
+from fairfl_core.solving.program import FairnessProgram  # noqa: E402
+from pages.components.shared import words  # noqa: E402
+from pages.components.shared.results import GRID  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,

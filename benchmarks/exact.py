@@ -13,17 +13,17 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core import experiments  # noqa: E402
-from fairfl_core.calibration import Calibration  # noqa: E402
-from fairfl_core.columns import ExactProgram  # noqa: E402
-from fairfl_core.evaluate import Evaluation, evaluate  # noqa: E402
-from fairfl_core.fit import program_for  # noqa: E402
-from fairfl_core.frontier import exact_frontier  # noqa: E402
-from fairfl_core.notions import Notion  # noqa: E402
-from fairfl_core.people import ScoredPeople  # noqa: E402
-from fairfl_core.rates import RATES  # noqa: E402
-from fairfl_core.score_predictor import predictor_of  # noqa: E402
-from tests.core.peers import fairlearn, logofair  # noqa: E402
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate  # noqa: E402
+from fairfl_core.fairness.notions import Notion  # noqa: E402
+from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.people.calibration import Calibration  # noqa: E402
+from fairfl_core.people.scored import ScoredPeople  # noqa: E402
+from fairfl_core.predictors.score_predictor import predictor_of  # noqa: E402
+from fairfl_core.solving.build import program_for  # noqa: E402
+from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
+from fairfl_core.solving.frontier import exact_frontier  # noqa: E402
+from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
+from tests.helpers.peers import fairlearn, logofair  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
 NAMES = {

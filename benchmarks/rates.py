@@ -9,13 +9,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core import experiments  # noqa: E402
-from fairfl_core.curve import pooled_debiased  # noqa: E402
-from fairfl_core.fit import program_for  # noqa: E402
-from fairfl_core.people import ScoredPeople  # noqa: E402
-from fairfl_core.rates import RATES  # noqa: E402
-from fairfl_core.regions import EVERY_REGION  # noqa: E402
-from fairfl_core.study import run_study  # noqa: E402
+from fairfl_core.evaluation.held_out_curve import pooled_debiased  # noqa: E402
+from fairfl_core.evaluation.study import run_study  # noqa: E402
+from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.people.scored import ScoredPeople  # noqa: E402
+from fairfl_core.solving.build import program_for  # noqa: E402
+from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
+from fairfl_core.solving.regions import EVERY_REGION  # noqa: E402
 
 ASKED = (0.01, 0.01)
 

@@ -1,7 +1,7 @@
 """One solve, and a 21 x 21 map: ours against the authors' way, in one run.
 
 The authors' way makes the dense matrices of the paper's LP anew for every pair of epsilons and
-calls `scipy.optimize.linprog` (see `fairfl_core.paper_form`). Where their whole map would take
+calls `scipy.optimize.linprog` (see `fairfl_core.paper.original_form`). Where their whole map would take
 long, the cells timed are said and the map is their mean times 441.
 """
 
@@ -15,10 +15,10 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.frontier import frontier  # noqa: E402
-from fairfl_core.paper_form import paper_form  # noqa: E402
-from fairfl_core.program import FairnessProgram  # noqa: E402
-from tests.core.strategies import synthetic  # noqa: E402
+from fairfl_core.paper.original_form import paper_form  # noqa: E402
+from fairfl_core.solving.frontier import frontier  # noqa: E402
+from fairfl_core.solving.program import FairnessProgram  # noqa: E402
+from tests.helpers.strategies import synthetic  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
 rng = np.random.default_rng(0)

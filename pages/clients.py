@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.score_rules import ScoreRules
-from fairfl_core.study import Study
-from pages.components import controls, figures, state, words
-from pages.components.parts import chart, part, table_below
-from pages.components.results import GRID, Choice, experiment_of, study_of
+from fairfl_core.evaluation.study import Study
+from fairfl_core.solving.exact.rules import ScoreRules
+from pages.components.session import controls, state
+from pages.components.shared import figures, words
+from pages.components.shared.charts import chart, part, table_below
+from pages.components.shared.results import GRID, Choice, experiment_of, study_of
 
 
 def page() -> None:

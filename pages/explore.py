@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.study import Study
-from pages.components import controls, figures, state, words
-from pages.components.few import few_of
-from pages.components.parts import chart, part
-from pages.components.results import (
+from fairfl_core.evaluation.study import Study
+from pages.components.session import controls, state
+from pages.components.shared import figures, words
+from pages.components.shared.charts import chart, part
+from pages.components.shared.client_choice import few_of
+from pages.components.shared.results import (
     COARSE,
     GRID,
     Choice,

@@ -4,8 +4,7 @@ import re
 
 import streamlit as st
 
-from pages.components import controls, state
-from pages.components.lesson import (
+from pages.components.learn import (
     chance,
     cost,
     draws,
@@ -16,8 +15,9 @@ from pages.components.lesson import (
     simpson,
     solid,
 )
-from pages.components.parts import part
-from pages.components.results import Choice
+from pages.components.session import controls, state
+from pages.components.shared.charts import part
+from pages.components.shared.results import Choice
 
 STEPS = (network, people, simpson, roc, solid, draws, chance, cost)
 

@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.noise import Band, NoiseStudy, band, spending
-from fairfl_core.privacy import MECHANISMS, NEIGHBOURS, Mechanism
-from pages.components import controls, figures, privacy_words, state, words
-from pages.components.parts import chart, part, table_below
-from pages.components.privacy_figures import Series, against_budget, failing_clients
-from pages.components.privacy_results import (
+from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
+from fairfl_core.privacy.noise_study import Band, NoiseStudy, band, spending
+from pages.components.privacy import text as privacy_words
+from pages.components.privacy.figures import Series, against_budget, failing_clients
+from pages.components.privacy.results import (
     BUDGETS,
     PAPER_ASKED,
     Asked,
@@ -18,7 +17,10 @@ from pages.components.privacy_results import (
     adult_beside_paper,
     studied,
 )
-from pages.components.results import Choice, experiment_of
+from pages.components.session import controls, state
+from pages.components.shared import figures, words
+from pages.components.shared.charts import chart, part, table_below
+from pages.components.shared.results import Choice, experiment_of
 
 MEAN, WORST = "#0072B2", "#D55E00"
 MOST_BARS = 12

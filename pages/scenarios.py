@@ -5,13 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core.errors import InputError
-from fairfl_core.frontier import Frontier
-from fairfl_core.study import Study
-from pages.components import controls, figures, state, words
-from pages.components.parts import chart, part, table_below
-from pages.components.results import Choice, client_table, experiment_of, study_of
-from pages.components.scenario_figures import group_shares, small_map
-from pages.components.scenario_results import (
+from fairfl_core.evaluation.study import Study
+from fairfl_core.solving.frontier import Frontier
+from pages.components.scenarios.figures import group_shares, small_map
+from pages.components.scenarios.results import (
     MAP,
     SCENARIOS,
     Own,
@@ -24,6 +21,10 @@ from pages.components.scenario_results import (
     own_study,
     scenario_of,
 )
+from pages.components.session import controls, state
+from pages.components.shared import figures, words
+from pages.components.shared.charts import chart, part, table_below
+from pages.components.shared.results import Choice, client_table, experiment_of, study_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider

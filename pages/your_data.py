@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.counts import ClientCounts
 from fairfl_core.intake import Taken
-from pages.components import controls, own_data, report, state, upload, words
-from pages.components.model_card import APPLY, model_card
-from pages.components.parts import part, table_below
-from pages.components.results import Choice, experiment_of, study_of
+from fairfl_core.people.counts import ClientCounts
+from pages.components.session import controls, own_data, state
+from pages.components.shared import report, words
+from pages.components.shared.charts import part, table_below
+from pages.components.shared.results import Choice, experiment_of, study_of
+from pages.components.your_data import upload
+from pages.components.your_data.model_card import APPLY, model_card
 
 PREDICTOR = "fairfl-predictor.json"
 

@@ -10,9 +10,9 @@ from fairfl_core.cli._shell import read_counts, split_names
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.columns import ExactProgram
-    from fairfl_core.people import ScoredPeople
-    from fairfl_core.program import FairnessProgram
+    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.solving.exact.program import ExactProgram
+    from fairfl_core.solving.program import FairnessProgram
 
 __all__ = [
     "ClientColumn", "ClientNames", "Columns", "Favourable", "GroupColumn", "GroupNames",
@@ -82,8 +82,8 @@ class Columns:
 
     def read(self, rows: Path) -> "ScoredPeople":
         """Read the table of scores."""
-        from fairfl_core.files import read_rows
-        from fairfl_core.people import ScoredPeople
+        from fairfl_core._io.files import read_rows
+        from fairfl_core.people.scored import ScoredPeople
 
         scores = split_names(self.scores) or []
         client, group, label = str(self.client), str(self.group), str(self.label)
@@ -108,9 +108,9 @@ def read_program(
     source: Path, notion: str, region: str, rates: str | None, columns: Columns
 ) -> "FairnessProgram | ExactProgram":
     """Build the program of a region from counts, or from a table of scores."""
-    from fairfl_core.fit import program_for
-    from fairfl_core.program import FairnessProgram
-    from fairfl_core.rates import RATES, shrink
+    from fairfl_core.solving.build import program_for
+    from fairfl_core.solving.program import FairnessProgram
+    from fairfl_core.solving.rate_estimates import RATES, shrink
 
     if rates is not None and rates not in RATES:
         raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')

@@ -34,9 +34,9 @@ def count(
     Example: `python -m fairfl_core count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    from fairfl_core.counts import ClientCounts
+    from fairfl_core._io.files import read_rows
     from fairfl_core.errors import InputError
-    from fairfl_core.files import read_rows
+    from fairfl_core.people.counts import ClientCounts
 
     score_columns = split_names(scores)
     with working(f"Counting {rows}"):

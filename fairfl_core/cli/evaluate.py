@@ -19,8 +19,8 @@ from fairfl_core.cli._people import (
 from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say
 
 if TYPE_CHECKING:
-    from fairfl_core.evaluate import Evaluation
-    from fairfl_core.predictor import Predictor
+    from fairfl_core.evaluation.evaluation import Evaluation
+    from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["evaluate"]
 
@@ -47,8 +47,8 @@ def evaluate(
     Example: `python -m fairfl_core evaluate predictor.json test-counts.json`
     """
     from fairfl_core.errors import InputError
-    from fairfl_core.evaluate import evaluate as judge
-    from fairfl_core.score_predictor import read_predictor
+    from fairfl_core.evaluation.evaluation import evaluate as judge
+    from fairfl_core.predictors.score_predictor import read_predictor
 
     fair = read_predictor(predictor)
     # The labels are the predictor's, unless the score columns stand in another order.

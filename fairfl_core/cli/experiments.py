@@ -18,7 +18,7 @@ def experiments(
 
     Example: python -m fairfl_core experiments
     """
-    from fairfl_core import experiments as room
+    from fairfl_core.people import experiments as room
 
     where = folder or room.FOLDER
     rows = [summary(room.open(name, where).manifest) for name in room.list_experiments(where)]

@@ -54,8 +54,8 @@ def map_(
 
     Example: `python -m fairfl_core map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
-    from fairfl_core.columns import ExactProgram
-    from fairfl_core.frontier import exact_frontier, frontier
+    from fairfl_core.solving.exact.program import ExactProgram
+    from fairfl_core.solving.frontier import exact_frontier, frontier
 
     grid = _numbers(epsilons)
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)

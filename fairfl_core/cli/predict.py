@@ -13,8 +13,8 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.predictor import FairPredictor
-    from fairfl_core.score_predictor import ScorePredictor
+    from fairfl_core.predictors.predictor import FairPredictor
+    from fairfl_core.predictors.score_predictor import ScorePredictor
 
 __all__ = ["predict"]
 
@@ -46,8 +46,8 @@ def predict(
     Example: `python -m fairfl_core predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core.files import read_rows, write_rows
-    from fairfl_core.score_predictor import ScorePredictor, read_predictor
+    from fairfl_core._io.files import read_rows, write_rows
+    from fairfl_core.predictors.score_predictor import ScorePredictor, read_predictor
 
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
@@ -105,8 +105,8 @@ def _seen(
     table: "pd.DataFrame", looks: list[str], fair: "FairPredictor | ScorePredictor"
 ) -> tuple[Any, Any]:
     """What the predictor looks at in each row, and what the model itself says."""
-    from fairfl_core.names import as_names
-    from fairfl_core.people import check_scores, score_matrix
+    from fairfl_core._io.names import as_names
+    from fairfl_core.people.scored import check_scores, score_matrix
 
     if len(looks) == 1:
         return table[looks[0]], as_names(table[looks[0]])

@@ -27,7 +27,7 @@ def privatize(
     --neighbours replace-one --out noisy.json`
     """
     from fairfl_core.errors import InputError
-    from fairfl_core.privacy import Mechanism, release, what_if
+    from fairfl_core.privacy.mechanisms import Mechanism, release, what_if
 
     chosen = Mechanism(name=mechanism, epsilon=epsilon, neighbours=neighbours)
     table = read_counts(counts)

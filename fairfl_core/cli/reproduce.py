@@ -17,8 +17,8 @@ def reproduce(
 
     Example: `python -m fairfl_core reproduce --out docs/reproduction.md`
     """
-    from fairfl_core.files import write_whole
-    from fairfl_core.reproduction import reproduction
+    from fairfl_core._io.files import write_whole
+    from fairfl_core.paper.reproduction import reproduction
 
     with working("Reproducing"):
         text = reproduction()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core._io.names import listed
 from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
@@ -29,11 +30,10 @@ from fairfl_core.cli._shell import (
     working,
 )
 from fairfl_core.errors import InputError
-from fairfl_core.names import listed
 
 if TYPE_CHECKING:
-    from fairfl_core.columns import ExactSolution
-    from fairfl_core.program import Solution
+    from fairfl_core.solving.exact.program import ExactSolution
+    from fairfl_core.solving.program import Solution
 
 __all__ = ["solve"]
 
@@ -72,7 +72,7 @@ def solve(
     Example: `python -m fairfl_core solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
-    from fairfl_core.score_predictor import predictor_of
+    from fairfl_core.predictors.score_predictor import predictor_of
 
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
     with working("Solving"):
@@ -110,7 +110,7 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
 
 
 def _show(solution: "Solution | ExactSolution", out: Path | None) -> None:
-    from fairfl_core.columns import ExactSolution
+    from fairfl_core.solving.exact.program import ExactSolution
 
     counts, gaps = solution.counts, solution.gaps
     cost = 100 * (solution.model_accuracy - solution.accuracy)

@@ -17,8 +17,8 @@ from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.datasets import People
-    from fairfl_core.experiments import SeedScores
     from fairfl_core.federated.recipes import Recipe
+    from fairfl_core.people.experiments import SeedScores
 
 __all__ = ["train"]
 
@@ -45,8 +45,9 @@ def train(
 
     Example: python -m fairfl_core train adult --seeds 0
     """
-    from fairfl_core import datasets, experiments
+    from fairfl_core import datasets
     from fairfl_core.federated.recipes import recipe as recipe_of
+    from fairfl_core.people import experiments
 
     chosen = recipe_of(experiment)
     chosen = replace(

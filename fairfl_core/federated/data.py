@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.datasets import People
 from fairfl_core.federated.recipes import Recipe
-from fairfl_core.scenarios import client_names, draw_clients
+from fairfl_core.federated.scenarios import draw_clients
+from fairfl_core.people.resample import client_names
 
 __all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "federate"]
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fairfl_core.errors import InputError
-from fairfl_core.scenarios import SCENARIOS
+from fairfl_core.federated.scenarios import SCENARIOS
 
 __all__ = ["RECIPES", "Recipe", "recipe"]
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.files import write_whole
 from fairfl_core.datasets import People
 from fairfl_core.errors import InputError
-from fairfl_core.experiments import SeedScores
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, Federation, federate
 from fairfl_core.federated.method import Method, State, Turn
 from fairfl_core.federated.recipes import Recipe
 from fairfl_core.federated.work import Work, prepare_tensorflow
-from fairfl_core.files import write_whole
+from fairfl_core.people.experiments import SeedScores
 
 __all__ = ["Run", "method_of", "train_seed"]
 

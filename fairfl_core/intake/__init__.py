@@ -6,13 +6,13 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 `InputError` with one sentence.
 """
 
+from fairfl_core._io.tables import Upload, open_table
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._columns import Columns, guess, guess_scores
 from fairfl_core.intake._counts import take_in_counts
 from fairfl_core.intake._example import EXAMPLE, example_counts, example_table
 from fairfl_core.intake._rows import labels_of
 from fairfl_core.intake._set import Taken, UploadedSet
-from fairfl_core.intake._table import Upload, open_table
 from fairfl_core.intake._take import take_in
 
 __all__ = [

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfl_core.counts import ClientCounts
+from fairfl_core._io.names import listed
+from fairfl_core.fairness.notions import Notion, not_assessable
 from fairfl_core.intake._rows import Rows, same_but_for_case
-from fairfl_core.names import listed
-from fairfl_core.notions import Notion, not_assessable
+from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["NEITHER", "Check", "of_counts", "of_rows"]
 

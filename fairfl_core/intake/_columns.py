@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairfl_core.intake._table import Upload
+from fairfl_core._io.tables import Upload
 
 __all__ = ["Columns", "guess", "guess_scores"]
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairfl_core.counts import ClientCounts
+from fairfl_core._io.files import parse_json
+from fairfl_core._io.names import listed
+from fairfl_core._io.tables import shown
 from fairfl_core.errors import InputError
-from fairfl_core.files import parse_json
 from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._rows import _check_readable
 from fairfl_core.intake._set import Taken, make_set, manifest_of
-from fairfl_core.intake._table import shown
-from fairfl_core.names import listed
+from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["merge_counts", "take_in_counts"]
 

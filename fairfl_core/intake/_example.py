@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 
-from fairfl_core.counts import ClientCounts
+from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["EXAMPLE", "example_counts", "example_table"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairfl_core._io.names import as_name, in_order, listed, positions
+from fairfl_core._io.tables import ACTING, Upload, read_columns, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._columns import Columns
-from fairfl_core.intake._table import ACTING, Upload, read_columns, shown
-from fairfl_core.names import as_name, in_order, listed, positions
 
 __all__ = ["Coded", "Rows", "code_rows", "labels_of", "same_but_for_case"]
 

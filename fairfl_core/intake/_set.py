@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairfl_core.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.experiments import SPLITS, Experiment, Scores
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._columns import Columns
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.experiments import SPLITS, Experiment, Scores
 
 __all__ = ["NOTION", "SEED", "Taken", "UploadedSet", "make_set", "manifest_of"]
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.counts import ClientCounts
+from fairfl_core._io.names import in_order, listed
+from fairfl_core._io.tables import Upload, shown
 from fairfl_core.errors import InputError
-from fairfl_core.experiments import SPLITS, Scores
 from fairfl_core.intake._checks import NEITHER, Check, of_counts, of_rows
 from fairfl_core.intake._columns import Columns, guess_scores
 from fairfl_core.intake._rows import Rows, code_rows
 from fairfl_core.intake._set import SEED, Taken, make_set, manifest_of
-from fairfl_core.intake._table import Upload, shown
-from fairfl_core.names import in_order, listed
-from fairfl_core.people import check_scores
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.experiments import SPLITS, Scores
+from fairfl_core.people.scored import check_scores
 
 __all__ = ["take_in"]
 

@@ -4,8 +4,8 @@ import csv
 import json
 import re
 
-from fairfl_core import experiments
-from fairfl_core.predictor import FairPredictor
+from fairfl_core.people import experiments
+from fairfl_core.predictors.predictor import FairPredictor
 from tests.browser.driving import INSIDE, OVERALL
 
 ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}

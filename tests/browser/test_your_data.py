@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.counts import ClientCounts
-from fairfl_core.evaluate import evaluate
+from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts, example_table
-from fairfl_core.predictor import FairPredictor
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.predictors.predictor import FairPredictor
 from tests.browser.driving import INSIDE, ROOT, Visitor
-from tests.core.compas import predictions
+from tests.helpers.compas import predictions
 from tests.pages.test_your_data import hostile_table, many_clients
 
 PAGES = ("Explore", "Clients", "Scenarios", "Privacy", "Learn", "Your data")

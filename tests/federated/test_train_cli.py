@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfl_core import datasets, experiments
+from fairfl_core import datasets
 from fairfl_core.errors import InputError
 from fairfl_core.federated import recipes
+from fairfl_core.people import experiments
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairfl_core import experiments
-from fairfl_core.program import FairnessProgram
-from pages.components import words
+from fairfl_core.people import experiments
+from fairfl_core.solving.program import FairnessProgram
+from pages.components.shared import words
 from tests.pages.conftest import healthy, linked
 
 

@@ -3,15 +3,15 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from fairfl_core import experiments
-from fairfl_core.evaluate import evaluate
-from fairfl_core.experiments import SPLITS
-from fairfl_core.fit import program_for
-from fairfl_core.people import ScoredPeople
-from fairfl_core.predictor import FairPredictor
-from fairfl_core.program import FairnessProgram
-from fairfl_core.score_predictor import predictor_of
-from pages.components import words
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.people import experiments
+from fairfl_core.people.experiments import SPLITS
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.score_predictor import predictor_of
+from fairfl_core.solving.build import program_for
+from fairfl_core.solving.program import FairnessProgram
+from pages.components.shared import words
 from tests.pages.conftest import TOP, healthy, linked
 
 NAMES = experiments.list_experiments()
@@ -134,7 +134,7 @@ def test_an_error_in_one_chart_leaves_the_rest(opened, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("secret path /home/someone")
 
-    monkeypatch.setattr("pages.components.figures.heat_map", broken)
+    monkeypatch.setattr("pages.components.shared.figures.heat_map", broken)
     app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
     assert not app.exception
     said = [box.value for box in app.warning]

@@ -4,8 +4,8 @@ import importlib
 
 import pytest
 
-from fairfl_core import experiments
-from pages.components.lesson import (
+from fairfl_core.people import experiments
+from pages.components.learn import (
     chance,
     cost,
     draws,
@@ -16,7 +16,7 @@ from pages.components.lesson import (
     simpson,
     solid,
 )
-from pages.components.lesson.widgets import Question
+from pages.components.learn.widgets import Question
 from tests.pages.conftest import healthy, linked
 
 STEPS = (network, people, simpson, roc, solid, draws, chance, cost)
@@ -162,7 +162,7 @@ def test_every_word_is_explained_once(opened):
 
 
 def test_a_failing_picture_leaves_the_step_standing(opened, monkeypatch):
-    module = importlib.import_module("fairfl_core.lesson")
+    module = importlib.import_module("fairfl_core.teaching.hospitals")
     monkeypatch.setattr(module, "network", lambda: 1 / 0)
     with pytest.raises(AssertionError, match="cannot be shown"):
         opened("learn", step=1)

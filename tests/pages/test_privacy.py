@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from fairfl_core import experiments
-from fairfl_core.evaluate import evaluate
-from fairfl_core.noise import band, spending
-from fairfl_core.predictor import FairPredictor
-from fairfl_core.privacy import MECHANISMS, NEIGHBOURS, what_if
-from fairfl_core.program import FairnessProgram
-from pages.components import words
-from pages.components.privacy_results import (
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.people import experiments
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
+from fairfl_core.privacy.noise_study import band, spending
+from fairfl_core.solving.program import FairnessProgram
+from pages.components.privacy.results import (
     BUDGETS,
     PAPER,
     Asked,
@@ -21,7 +20,8 @@ from pages.components.privacy_results import (
     noise_of,
     studied,
 )
-from pages.components.results import Choice
+from pages.components.shared import words
+from pages.components.shared.results import Choice
 from tests.pages.conftest import healthy, linked
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"

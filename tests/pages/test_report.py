@@ -5,12 +5,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from fairfl_core import experiments
-from fairfl_core.predictor import FairPredictor
-from pages.components import words
-from pages.components.parts import csv_for_people
-from pages.components.report import Setting, clients_csv, html_report, link_to, predictor_json
-from pages.components.results import Choice
+from fairfl_core.people import experiments
+from fairfl_core.predictors.predictor import FairPredictor
+from pages.components.shared import words
+from pages.components.shared.charts import csv_for_people
+from pages.components.shared.report import (
+    Setting,
+    clients_csv,
+    html_report,
+    link_to,
+    predictor_json,
+)
+from pages.components.shared.results import Choice
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +55,7 @@ def test_the_report_stands_alone_and_says_what_it_is_of(setting):
 def test_names_in_the_report_are_text(setting, monkeypatch):
     experiment = experiments.open("adult")
     monkeypatch.setitem(experiment.manifest, "title", "<script>alert(1)</script>")
-    monkeypatch.setattr("pages.components.report.experiment_of", lambda name: experiment)
+    monkeypatch.setattr("pages.components.shared.report.experiment_of", lambda name: experiment)
     report = html_report(setting)
     assert "<script>alert(1)" not in report and "&lt;script&gt;alert(1)" in report
 

@@ -7,17 +7,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from fairfl_core import experiments
-from fairfl_core.evaluate import evaluate
-from fairfl_core.experiments import SeedScores
-from fairfl_core.predictor import FairPredictor
-from fairfl_core.program import FairnessProgram
-from fairfl_core.redraw import redraw
-from fairfl_core.scenarios import SCENARIOS as SHARES
-from fairfl_core.scenarios import client_names
-from pages.components import words
-from pages.components.results import Choice
-from pages.components.scenario_results import (
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.federated.scenarios import SCENARIOS as SHARES
+from fairfl_core.people import experiments
+from fairfl_core.people.experiments import SeedScores
+from fairfl_core.people.resample import client_names, redraw
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.solving.program import FairnessProgram
+from pages.components.scenarios.results import (
     MAP,
     SCENARIOS,
     Own,
@@ -27,6 +24,8 @@ from pages.components.scenario_results import (
     own_study,
     scenario_of,
 )
+from pages.components.shared import words
+from pages.components.shared.results import Choice
 from tests.pages.conftest import healthy, linked
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "scenarios.py"

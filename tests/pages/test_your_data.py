@@ -17,10 +17,11 @@ from fairfl_core.intake import (
     take_in,
     take_in_counts,
 )
-from pages.components import figures, own_data, words
-from pages.components.model_card import model_card
-from pages.components.report import Setting, clients_csv, html_report, predictor_json
-from pages.components.results import Choice
+from pages.components.session import own_data
+from pages.components.shared import figures, words
+from pages.components.shared.report import Setting, clients_csv, html_report, predictor_json
+from pages.components.shared.results import Choice
+from pages.components.your_data.model_card import model_card
 from tests.pages.conftest import healthy, linked
 
 PAGES = ("explore", "clients", "scenarios", "privacy", "learn", "your_data")

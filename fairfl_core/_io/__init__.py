@@ -1,0 +1,1 @@
+"""Files and names in and out: JSON, tables, whole files."""

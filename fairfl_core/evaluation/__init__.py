@@ -1,0 +1,1 @@
+"""What a predictor does on given people, over one seed or several."""

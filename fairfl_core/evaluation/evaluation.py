@@ -1,0 +1,389 @@
+"""What a predictor does on given people: exact expectations, and how sure they are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from fairfl_core.errors import InputError
+from fairfl_core.fairness.intervals import expected_gap, gap_interval
+from fairfl_core.fairness.notions import (
+    Gaps,
+    NotAssessable,
+    Notion,
+    gaps,
+    not_assessable,
+    number_or_none,
+)
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.people.shares import wilson
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.score_predictor import ScorePredictor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMAT", "Debiased", "Evaluation", "evaluate"]
+
+FORMAT = "fairfl-evaluation/1"
+LEVEL = 0.95
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """How far apart groups really are inside clients, once chance is taken out.
+
+    A gap squared, less its variance, estimates the true gap squared without bias. `gap` is the
+    root of the mean over clients, rates and pairs of groups, with the mean's sign kept: below
+    zero means that chance alone explains more than was seen.
+    """
+
+    gap: float
+    clients: int
+    left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Answers on people. Everything is computed from expected counts, nothing drawn.
+
+    With p_i(k) the probability that person i is answered k, summed over the people of a cell:
+
+    Attributes
+    ----------
+    counts : ClientCounts
+        The people it is judged on.
+    notion : Notion
+    confusion : ndarray, shape (clients, groups, labels, labels)
+        Expected people by client, group, label and answer: sums of p_i(k).
+    squares : ndarray, shape (clients, groups, labels, labels)
+        Sums of p_i(k) squared: how much of it is luck.
+    turned : ndarray, shape (clients, groups)
+        Expected people whose answer is not the model's.
+    """
+
+    counts: ClientCounts
+    notion: Notion
+    confusion: Floats
+    squares: Floats
+    turned: Floats
+
+    @classmethod
+    def of_lottery(cls, counts: ClientCounts, notion: Notion, lottery: Floats) -> "Evaluation":
+        """Judge Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        table = np.asarray(counts.table, float)
+        confusion, squares = (
+            np.einsum("cayj,cajk->cayk", table, part, optimize=True)
+            for part in (lottery, lottery**2)
+        )
+        kept = np.einsum("cayj,cajj->ca", table, lottery)
+        return cls(counts, notion, confusion, squares, table.sum(axis=(2, 3)) - kept)
+
+    @classmethod
+    def of_people(cls, people: ScoredPeople, notion: Notion, chances: Floats) -> "Evaluation":
+        """Judge each person's answer probabilities, shape (people, labels)."""
+        labels = len(people.labels)
+        counts = people.counts
+        place = (people.cell * labels + people.label)[:, None] * labels + np.arange(labels)
+        shape, size = counts.table.shape, counts.table.size
+        confusion, squares = (
+            np.bincount(place.ravel(), part.ravel(), minlength=size).astype(float)
+            for part in (chances, chances**2)
+        )
+        leaves = 1 - chances[np.arange(len(people)), people.said]
+        turned = np.bincount(people.cell, leaves, minlength=shape[0] * shape[1]).astype(float)
+        return cls(
+            counts, notion, confusion.reshape(shape), squares.reshape(shape),
+            turned.reshape(shape[:2]),
+        )  # fmt: skip
+
+    # ---------------------------------------------------------------- expectations
+
+    @cached_property
+    def people(self) -> Floats:
+        """People behind each rate, shape (clients, groups, rates)."""
+        return self.notion.people(self.counts.n_label)
+
+    @cached_property
+    def answered(self) -> Floats:
+        """Expected people whom each rate counts."""
+        return self.notion.answered(self.confusion)
+
+    @property
+    def rates(self) -> Floats:
+        """Each cell's rates; NaN where nobody is behind one."""
+        return _share(self.answered, self.people)
+
+    @property
+    def accuracy(self) -> float:
+        """Expected share of right answers."""
+        return float(np.einsum("cayy->", self.confusion) / self.counts.n)
+
+    @property
+    def accuracy_interval(self) -> tuple[float, float]:
+        """Wilson limits of the accuracy."""
+        low, high = wilson(np.array(self.accuracy), np.array(self.counts.n), _z())
+        return float(low), float(high)
+
+    @property
+    def client_accuracy(self) -> Floats:
+        """Expected share of right answers in each client."""
+        return _share(np.einsum("cayy->c", self.confusion), self.counts.n_client)
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """Gaps of the expected rates (the lottery's own chance averaged out)."""
+        return gaps(self.answered, self.people)
+
+    @property
+    def changed(self) -> Floats:
+        """Expected share of each group's people whose answer is not the model's."""
+        return _share(self.turned.sum(axis=0), self.counts.table.sum(axis=(0, 2, 3)))
+
+    # ---------------------------------------------------------------- uncertainty
+
+    @cached_property
+    def local_interval(self) -> tuple[Floats, Floats]:
+        """MOVER-Wilson limits of each client's gap."""
+        return gap_interval(np.nan_to_num(self.rates), self.people, LEVEL)
+
+    @cached_property
+    def global_interval(self) -> tuple[float, float]:
+        """MOVER-Wilson limits of the global gap."""
+        people = self.people.sum(axis=0)
+        rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
+        low, high = gap_interval(rates, people, LEVEL)
+        return float(low), float(high)
+
+    @cached_property
+    def one_draw(self) -> Floats:
+        """Expected gap of each client in one realised draw: larger, as a lottery has luck."""
+        return expected_gap(np.nan_to_num(self.rates), self._draw_variance, self.people > 0)
+
+    @cached_property
+    def one_draw_global(self) -> float:
+        """Expected global gap of one realised draw."""
+        people = self.people.sum(axis=0)[None]
+        rates = np.nan_to_num(_share(self.answered.sum(axis=0)[None], people))
+        variance = self._draw_variance * self.people**2
+        pooled = np.divide(
+            variance.sum(axis=0), people**2, out=np.zeros_like(people), where=people > 0
+        )
+        return float(expected_gap(rates, pooled, people > 0)[0])
+
+    @cached_property
+    def noise_floor(self) -> Floats:
+        """The gap that a perfectly fair predictor would show on so few people, per client.
+
+        Every group gets the client's pooled rate; the gap is the one expected from sampling
+        people alone. Like `gaps` it is in expectation over the lottery: a person counts with
+        the probability of their answer, whose variance is the model's own 0-1 one only where
+        nothing is drawn.
+        """
+        people = self.people.sum(axis=1)
+        pooled = np.nan_to_num(_share(self.answered.sum(axis=1), people))
+        second = np.nan_to_num(_share(self._squares.sum(axis=1), people))
+        each = np.maximum(second - pooled**2, 0.0)[:, None, :] / np.maximum(self.people, 1e-9)
+        mean = np.broadcast_to(pooled[:, None, :], self.people.shape)
+        return expected_gap(mean, each, self.people > 0)
+
+    def debiased(self, clients: NDArray[np.int64] | None = None) -> Debiased:
+        """The debiased local gap of these clients (positions; default all)."""
+        chosen = np.arange(len(self.counts.clients)) if clients is None else clients
+        rate, people = np.nan_to_num(self.rates[chosen]), self.people[chosen]
+        squares, counted = np.zeros(len(chosen)), np.zeros(len(chosen))
+        for a in range(people.shape[1]):
+            for b in range(a + 1, people.shape[1]):
+                # One person gives no variance: such a pair says nothing.
+                usable = (people[:, a] >= 2) & (people[:, b] >= 2)
+                noise = self._sample_variance[chosen][:, a] + self._sample_variance[chosen][:, b]
+                square = (rate[:, a] - rate[:, b]) ** 2 - noise
+                squares += np.where(usable, square, 0.0).sum(axis=1)
+                counted += usable.sum(axis=1)
+        used = counted > 0
+        if not used.any():
+            return Debiased(float("nan"), 0, len(chosen))
+        mean = float((squares[used] / counted[used]).mean())
+        return Debiased(float(np.sign(mean) * np.sqrt(abs(mean))), int(used.sum()),
+                        int((~used).sum()))  # fmt: skip
+
+    @property
+    def larger_half(self) -> NDArray[np.int64]:
+        """Positions of the larger half of the clients: small ones have useless variances."""
+        order = np.argsort(-self.counts.n_client, kind="stable")
+        return np.sort(order[: (len(order) + 1) // 2])
+
+    @property
+    def _draw_variance(self) -> Floats:
+        """Variance of each rate from the lottery's own chance, the people held fixed."""
+        spread = np.maximum(self.confusion - self.squares, 0.0)  # sums of p_i (1 - p_i)
+        return np.divide(
+            self.notion.answered(spread), self.people**2,
+            out=np.zeros_like(self.people), where=self.people > 0,
+        )  # fmt: skip
+
+    @cached_property
+    def _sample_variance(self) -> Floats:
+        """Unbiased variance of each expected rate from sampling people."""
+        mean = np.nan_to_num(self.rates)
+        second = np.nan_to_num(_share(self._squares, self.people))
+        return np.maximum(second - mean**2, 0.0) / np.maximum(self.people - 1, 1e-9)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """Sum over people of the squared probability of the answer each rate counts."""
+        return self.notion.answered(self.squares)
+
+    # ---------------------------------------------------------------- before, tables, JSON
+
+    @cached_property
+    def before(self) -> "Evaluation":
+        """The model's own answers on the same people."""
+        table = np.asarray(self.counts.table, float)
+        return Evaluation(self.counts, self.notion, table, table, np.zeros_like(self.turned))
+
+    @property
+    def not_assessable(self) -> tuple[NotAssessable, ...]:
+        """Cells that cannot be judged because nobody is in them."""
+        return not_assessable(self.notion, self.counts)
+
+    def client_table(self) -> "pd.DataFrame":
+        """One row a client: size, accuracy, gap before and after with its limits and floors."""
+        import pandas as pd
+
+        low, high = self.local_interval
+        return pd.DataFrame(
+            {
+                "client": self.counts.clients,
+                "n": self.counts.n_client,
+                "accuracy_before": self.before.client_accuracy,
+                "accuracy": self.client_accuracy,
+                "gap_before": self.before.gaps.local,
+                "gap": self.gaps.local,
+                "gap_low": low,
+                "gap_high": high,
+                "gap_one_draw": self.one_draw,
+                "noise_floor": self.noise_floor,
+            }
+        )
+
+    def group_table(self) -> "pd.DataFrame":
+        """One row a group over all clients: size, accuracy, share of changed answers."""
+        import pandas as pd
+
+        people = self.counts.table.sum(axis=(0, 2, 3))
+        return pd.DataFrame(
+            {
+                "group": self.counts.groups,
+                "n": people,
+                "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
+                "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
+                "changed": self.changed,
+            }
+        )
+
+    def rate_table(self) -> "pd.DataFrame":
+        """One row a client, group and rate: people behind it, before, after, Wilson limits."""
+        import pandas as pd
+
+        low, high = wilson(np.nan_to_num(self.rates), self.people, _z())
+        names = (
+            self.counts.clients,
+            self.counts.groups,
+            [str(rate) for rate in self.notion.rates],
+        )
+        index = pd.MultiIndex.from_product(names, names=["client", "group", "rate_of"])
+        columns = {
+            "n": self.people,
+            "rate_before": self.before.rates,
+            "rate": self.rates,
+            "rate_low": np.where(self.people > 0, low, np.nan),
+            "rate_high": np.where(self.people > 0, high, np.nan),
+        }
+        flat = {name: values.ravel() for name, values in columns.items()}
+        return pd.DataFrame(flat, index=index).reset_index()
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-evaluation/1` form."""
+        worst = self.gaps.worst
+        low, high = self.global_interval
+        return {
+            "format": FORMAT,
+            "notion": self.notion.name,
+            "n": self.counts.n,
+            "noisy": self.counts.noisy,
+            "level": LEVEL,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "model_accuracy": self.before.accuracy,
+            "gap": {
+                "global": number_or_none(self.gaps.overall),
+                "global_interval": [number_or_none(low), number_or_none(high)],
+                "global_one_draw": number_or_none(self.one_draw_global),
+                "local": {
+                    name: number_or_none(gap)
+                    for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
+                },
+                "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
+                "local_worst": None if worst is None else {
+                    "client": self.counts.clients[worst],
+                    "gap": float(self.gaps.local[worst]),
+                },
+                "local_debiased": {
+                    name: vars(value) | {"gap": number_or_none(value.gap)}
+                    for name, value in (
+                        ("all", self.debiased()),
+                        ("larger_half", self.debiased(self.larger_half)),
+                    )
+                },
+            },
+            "model_gap": {
+                "global": number_or_none(self.before.gaps.overall),
+                "local_mean": number_or_none(self.before.gaps.local_mean),
+            },
+            "clients": _records(self.client_table()),
+            "groups": _records(self.group_table()),
+            "rates": _records(self.rate_table()),
+            "not_assessable": [vars(cell) for cell in self.not_assessable],
+        }  # fmt: skip
+
+
+def evaluate(
+    predictor: FairPredictor | ScorePredictor, people: ClientCounts | ScoredPeople
+) -> Evaluation:
+    """Judge a predictor on any people of its clients: validation, test, noisy or true.
+
+    A predictor of the exact region looks at scores and needs `ScoredPeople`; to any other one
+    their counts say everything.
+    """
+    if isinstance(predictor, ScorePredictor):
+        if isinstance(people, ClientCounts):
+            raise InputError(
+                "a predictor of the exact region looks at scores, which counts do not hold; "
+                "judge it on the table of scores."
+            )
+        notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+        return Evaluation.of_people(people, notion, predictor.chances_of(people))
+    counts = people.counts if isinstance(people, ScoredPeople) else people
+    notion = Notion.of(predictor.notion, counts.labels, predictor.favourable)
+    return Evaluation.of_lottery(counts, notion, predictor.lottery_for(counts))
+
+
+def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    whole = np.asarray(whole, float)
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+
+
+def _z() -> float:
+    return float(ndtri(1 - (1 - LEVEL) / 2))
+
+
+def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    plain = table.astype(object).where(table.notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]

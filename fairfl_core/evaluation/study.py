@@ -1,0 +1,143 @@
+"""One setting over several seeds: what was asked, what was reached, what held on unseen people."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.score_predictor import ScorePredictor, predictor_of
+from fairfl_core.solving.exact.program import ExactProgram, ExactSolution
+from fairfl_core.solving.program import EpsLocal, FairnessProgram, Solution
+
+__all__ = ["Outcome", "Spread", "Study", "run_study"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A figure over seeds: its mean, and the standard deviation between seeds."""
+
+    values: Floats
+
+    @property
+    def mean(self) -> float:
+        """Mean over the seeds that have the figure."""
+        there = self.values[~np.isnan(self.values)]
+        return float(there.mean()) if there.size else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation between seeds; 0 for one seed."""
+        there = self.values[~np.isnan(self.values)]
+        return float(there.std(ddof=1)) if there.size > 1 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One seed: the solution on validation, and the same lottery on validation and on test.
+
+    `held_out` is None where there are no unseen people to judge it on.
+    """
+
+    seed: int
+    solution: Solution | ExactSolution
+    predictor: FairPredictor | ScorePredictor
+    reached: Evaluation
+    held_out: Evaluation | None
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The outcomes of all seeds of one setting (experiment, notion, region, epsilons)."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def first(self) -> Outcome:
+        """The first seed's outcome, for what all seeds share: names, epsilons."""
+        return self.outcomes[0]
+
+    @property
+    def has_held_out(self) -> bool:
+        """Whether there are unseen people."""
+        return self.first.held_out is not None
+
+    def over(self, figure: Callable[[Evaluation], float], *, unseen: bool) -> Spread:
+        """A figure of every seed's evaluation, on unseen people or on the fitted ones."""
+        return Spread(np.array([figure(each) for each in self.evaluations(unseen=unseen)], float))
+
+    def evaluations(self, *, unseen: bool) -> list[Evaluation]:
+        """Every seed's evaluation, on unseen people or on the fitted ones."""
+        if not unseen:
+            return [outcome.reached for outcome in self.outcomes]
+        return [one.held_out for one in self.outcomes if one.held_out is not None]
+
+    def client_mean(self, figure: Callable[[Evaluation], Floats], *, unseen: bool) -> Floats:
+        """A figure of each client, averaged over the seeds in which it is defined."""
+        values = np.array([figure(each) for each in self.evaluations(unseen=unseen)], float)
+        there = ~np.isnan(values)
+        total = np.where(there, values, 0.0).sum(axis=0)
+        return np.divide(
+            total, there.sum(axis=0), out=np.full(total.shape, np.nan), where=there.any(axis=0)
+        )
+
+    @cached_property
+    def price_global(self) -> float:
+        """Local price of the overall tolerance, mean over seeds."""
+        return float(np.mean([one.solution.price_global for one in self.outcomes]))
+
+    @cached_property
+    def price_local(self) -> Floats:
+        """Local price of each client's tolerance, mean over seeds."""
+        return np.mean([one.solution.price_local for one in self.outcomes], axis=0)
+
+
+def run_study(
+    programs: Sequence[tuple[int, FairnessProgram | ExactProgram]],
+    unseen: Sequence[ClientCounts | ScoredPeople | None],
+    eps_global: float,
+    eps_local: EpsLocal,
+    *,
+    fitted: Sequence[ClientCounts | ScoredPeople] | None = None,
+) -> Study:
+    """Solve every seed's program and judge its lottery on the fitted and on unseen people.
+
+    Parameters
+    ----------
+    programs : sequence of (seed, FairnessProgram or ExactProgram)
+        One program a seed, built on that seed's validation people.
+    unseen : sequence of ClientCounts, ScoredPeople or None
+        The test people of the same seeds, in the same order; the exact region needs scores.
+    eps_global, eps_local
+        As for `FairnessProgram.solve`.
+    fitted : sequence of ClientCounts or ScoredPeople, optional
+        The validation people with their labels. Needed where a program sees estimated rates
+        (from scores, shrunk): what was reached is always judged by labels.
+    """
+    outcomes = []
+    for place, ((seed, program), test) in enumerate(zip(programs, unseen, strict=True)):
+        solution = program.solve(eps_global, eps_local)
+        predictor = predictor_of(solution)
+        outcomes.append(
+            Outcome(
+                seed=seed,
+                solution=solution,
+                predictor=predictor,
+                reached=evaluate(predictor, fitted[place] if fitted else _people(program)),
+                held_out=None if test is None else evaluate(predictor, test),
+            )
+        )
+    return Study(tuple(outcomes))
+
+
+def _people(program: FairnessProgram | ExactProgram) -> ClientCounts | ScoredPeople:
+    """Whom a program was fitted on."""
+    people = program.people if isinstance(program, ExactProgram) else program.counts
+    return people if isinstance(people, ScoredPeople) else program.counts

@@ -1,0 +1,1 @@
+"""Who is counted: tables of counts, people with scores, experiments."""

@@ -1,0 +1,178 @@
+"""People with their scores: what the exact region looks at where counts do not suffice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core._io.names import coded, positions
+from fairfl_core.errors import InputError
+from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.counts import ClientCounts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairfl_core.people.experiments import Experiment
+
+__all__ = ["ScoredPeople", "check_scores", "score_matrix"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_SUM = 1e-2  # scores are rounded by those who write them; logits are off by far more
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPeople:
+    """One entry a person: client, group and label as codes, and the score R(x, a, c).
+
+    Attributes
+    ----------
+    client, group, label : ndarray, shape (people,)
+        Codes into `clients`, `groups` and `labels`.
+    scores : ndarray, shape (people, labels)
+        The model's estimate of Pr(label) for each person.
+    said : ndarray, shape (people,)
+        The model's own answer (the paper's Y_1), as a code into `labels`.
+    favourable : str
+        The label that equal opportunity (`eop`) looks at.
+    calibration : Calibration, optional
+        What the scores were recalibrated by; None for scores as the model gave them. The
+        model's answers stay those of the model.
+    """
+
+    client: Ints
+    group: Ints
+    label: Ints
+    scores: Floats
+    said: Ints
+    clients: tuple[str, ...]
+    groups: tuple[str, ...]
+    labels: tuple[str, ...]
+    favourable: str
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        check_scores(self.scores, self.labels)
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def cell(self) -> Ints:
+        """Each person's cell: client times the number of groups, plus group."""
+        return self.client * len(self.groups) + self.group
+
+    @cached_property
+    def counts(self) -> ClientCounts:
+        """The table n[client, group, label, prediction] of these people."""
+        shape = (len(self.clients), len(self.groups), len(self.labels), len(self.labels))
+        flat = np.ravel_multi_index((self.client, self.group, self.label, self.said), shape)
+        table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+        return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
+
+    def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
+        """The same people with recalibrated scores; the model's answers stay."""
+        if self.calibration is not None:
+            raise InputError("these scores are recalibrated already; start from the model's own.")
+        return replace(self, scores=self.scores_by(calibration), calibration=calibration)
+
+    def scores_by(self, calibration: Calibration | None) -> Floats:
+        """The scores under a calibration of these very clients and groups; kept once found."""
+        if calibration is None or calibration is self.calibration:
+            return self.scores
+        known = self._recalibrated
+        if calibration not in known:
+            known[calibration] = calibration.apply(self.client, self.group, self.scores)
+        return known[calibration]
+
+    @cached_property
+    def _recalibrated(self) -> "WeakKeyDictionary[Calibration, Floats]":
+        return WeakKeyDictionary()
+
+    # ---------------------------------------------------------------- where they come from
+
+    @classmethod
+    def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredPeople":
+        """The people of one seed and split of an experiment."""
+        found = experiment.scores(seed, split)
+        return cls(
+            client=np.asarray(found.client, np.int64),
+            group=np.asarray(found.group, np.int64),
+            label=np.asarray(found.label, np.int64),
+            scores=np.asarray(found.scores, np.float64),
+            said=np.asarray(found.prediction, np.int64),
+            clients=experiment.clients,
+            groups=experiment.groups,
+            labels=experiment.labels,
+            favourable=experiment.favourable,
+        )
+
+    @classmethod
+    def from_table(
+        cls,
+        rows: "pd.DataFrame",
+        *,
+        client: str,
+        group: str,
+        label: str,
+        scores: Sequence[str],
+        clients: Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        favourable: str | None = None,
+    ) -> "ScoredPeople":
+        """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
+        counts = ClientCounts.from_table(  # checks the columns, and finds names and their order
+            rows, client=client, group=group, label=label, scores=scores, clients=clients,
+            groups=groups, labels=labels, favourable=favourable,
+        )  # fmt: skip
+        matrix = score_matrix(rows, scores)
+
+        def codes(column: str, names: tuple[str, ...]) -> Ints:
+            code, seen = coded(rows[column], column)
+            return positions(seen, names)[code]
+
+        return cls(
+            client=codes(client, counts.clients),
+            group=codes(group, counts.groups),
+            label=codes(label, counts.labels),
+            scores=matrix,
+            said=matrix.argmax(axis=1),
+            clients=counts.clients,
+            groups=counts.groups,
+            labels=counts.labels,
+            favourable=counts.favourable,
+        )
+
+
+def score_matrix(rows: "pd.DataFrame", columns: Sequence[str]) -> Floats:
+    """Score columns as numbers, one column a label; NaN where it is none."""
+    import pandas as pd
+
+    parts: list[Any] = [
+        pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        for name in columns
+    ]
+    return np.stack(parts, axis=1)
+
+
+def check_scores(scores: Floats, labels: Sequence[str]) -> None:
+    """Refuse what is not a probability of each label."""
+    if scores.ndim != 2 or scores.shape[1] != len(labels):
+        raise InputError(
+            f"scores need one column for each of the {len(labels)} labels; give as many."
+        )
+    off = np.abs(scores.sum(axis=1) - 1)
+    wrong = ~np.isfinite(off) | (off > _SUM) | (scores < 0).any(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        given = ", ".join(f"{value:g}" for value in scores[row])
+        raise InputError(
+            f"data row {row + 1}: the scores {given} are not probabilities that sum to one; the "
+            "exact region needs them so (the softmax of a model's outputs is)."
+        )

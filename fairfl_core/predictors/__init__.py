@@ -1,0 +1,1 @@
+"""The lottery that answers people, to and from a file."""

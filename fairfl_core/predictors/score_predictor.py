@@ -1,0 +1,265 @@
+"""The fair predictor of the exact region: a lottery over rules that look at a person's scores."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairfl_core._io.files import check_keys, nested_numbers, read_json
+from fairfl_core._io.names import listed
+from fairfl_core.errors import InputError
+from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.scored import ScoredPeople, check_scores
+from fairfl_core.predictors.predictor import FairPredictor, Predictor, heading_of, read_heading
+from fairfl_core.solving.exact.program import ExactSolution
+from fairfl_core.solving.exact.rules import ScoreRules
+from fairfl_core.solving.program import Solution
+from fairfl_core.solving.rate_estimates import RATES
+
+__all__ = ["ScorePredictor", "predictor_of", "read_predictor"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScorePredictor(Predictor):
+    """Who gets which answer, with what probability, given the model's scores.
+
+    Attributes
+    ----------
+    rules : ScoreRules
+        The rules of all cells.
+    beta : ndarray, shape (rules,)
+        The probability of each in its cell.
+    calibration : Calibration, optional
+        What the model's scores go through before a rule looks at them.
+    rates : str
+        Where its rates came from when it was fitted.
+    """
+
+    rules: ScoreRules
+    beta: Floats
+    calibration: Calibration | None
+    rates: str
+
+    regions: ClassVar[tuple[str, ...]] = ("exact",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rates not in RATES:
+            raise InputError(f'there are no rates by "{self.rates}"; they are {listed(RATES)}.')
+        beta = np.array(self.beta, dtype=float)
+        total = np.zeros((len(self.clients), len(self.groups)))
+        np.add.at(total, (self.rules.client, self.rules.group), beta)
+        wrong = ~(np.abs(total - 1) <= 1e-6)
+        if not (beta >= 0).all() or wrong.any():
+            c, a = np.argwhere(wrong)[0] if wrong.any() else (0, 0)
+            raise InputError(
+                f'the probabilities of the rules of client "{self.clients[c]}", group '
+                f'"{self.groups[a]}" do not sum to one; fit the predictor again.'
+            )
+        beta.setflags(write=False)
+        object.__setattr__(self, "beta", beta)
+
+    @classmethod
+    def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
+        """Take the rules that a solved program found."""
+        return cls(
+            rules=solution.region,
+            beta=solution.beta,
+            calibration=solution.calibration,
+            rates=solution.rates,
+            **heading_of(solution),
+        )
+
+    # ---------------------------------------------------------------- using it
+
+    def sample(
+        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike, *, seed: int
+    ) -> NDArray[Any]:
+        """Draw an answer for every row; the same seed, the same draw.
+
+        `scores` are the model's own, one column a label, in the order of `labels`.
+        """
+        _, chances, said = self._rows(client, group, scores)
+        return self.draw(chances, said, np.random.default_rng(seed).random(len(said)))
+
+    def decide(
+        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike, *, row_id: ArrayLike
+    ) -> NDArray[Any]:
+        """Answer by client and row id: the same person always gets the same answer."""
+        codes, chances, said = self._rows(client, group, scores)
+        return self.draw(chances, said, self.luck(codes, row_id))
+
+    def _rows(
+        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike
+    ) -> tuple[Ints, Floats, Ints]:
+        clients = self.position(client, self.clients, "client")
+        groups = self.position(group, self.groups, "group")
+        matrix = np.asarray(scores, dtype=float)
+        check_scores(matrix, self.labels)
+        if not len(clients) == len(groups) == len(matrix):
+            raise InputError("clients, groups and scores differ in number; give one a row.")
+        said = matrix.argmax(axis=1)
+        if self.calibration is not None:
+            matrix = self.calibration.apply(clients, groups, matrix)
+        return clients, self.chances(clients, groups, matrix, said), said
+
+    def chances(self, client: Ints, group: Ints, scores: Floats, said: Ints) -> Floats:
+        """Each person's answer probabilities; codes, labels and scores as the rules see them."""
+        cell = client * len(self.groups) + group
+        found = np.zeros(scores.shape)
+        rule, weight = self._by_cell
+        for turn in range(rule.shape[1]):
+            rows = np.flatnonzero(weight[cell, turn] > 0)  # few cells mix many rules
+            place = cell[rows]
+            answer = self.rules.answer(rule[place, turn], scores[rows], said[rows])
+            found[rows, answer] += weight[place, turn]
+        return found
+
+    @cached_property
+    def _by_cell(self) -> tuple[Ints, Floats]:
+        """Positions and weights of each cell's rules, side by side, padded with weight zero."""
+        cell = self.rules.client * len(self.groups) + self.rules.group
+        order = np.argsort(cell, kind="stable")
+        cells = len(self.clients) * len(self.groups)
+        number = np.bincount(cell, minlength=cells)
+        turn = np.arange(len(cell)) - (np.cumsum(number) - number)[cell[order]]
+        rule = np.zeros((cells, int(number.max())), np.int64)
+        weight = np.zeros(rule.shape)
+        rule[cell[order], turn] = order
+        weight[cell[order], turn] = self.beta[order]
+        return rule, weight
+
+    def chances_of(self, people: ScoredPeople) -> Floats:
+        """Answer probabilities of these people, in the order of their labels."""
+        client, group, label = self.places(people.clients, people.groups, people.labels)
+        clients, groups = client[people.client], group[people.group]
+        if people.calibration not in (None, self.calibration):
+            raise InputError(
+                "these scores were recalibrated by another calibration than the predictor's; "
+                "give the model's own scores."
+            )
+        if (people.clients, people.groups, people.labels) == (
+            self.clients, self.groups, self.labels,
+        ):  # fmt: skip
+            scores = people.scores_by(self.calibration)
+            return self.chances(clients, groups, scores, people.said)
+        scores = np.empty(people.scores.shape)
+        scores[:, label] = people.scores
+        if self.calibration is not None and people.calibration is None:
+            scores = self.calibration.apply(clients, groups, scores)
+        return self.chances(clients, groups, scores, label[people.said])[:, label]
+
+    # ---------------------------------------------------------------- JSON
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-predictor/1` form: rules[group] for each client.
+
+        A rule has its ``probability`` and either ``answers``, what each answer of the model is
+        turned into, or ``b`` with ``theta`` (or, for eo-full, the matrix ``weights``).
+        """
+        rules: list[list[list[dict[str, Any]]]] = [[[] for _ in self.groups] for _ in self.clients]
+        for place, probability in enumerate(self.beta):
+            one = {"probability": float(probability)} | self._rule_json(place)
+            rules[self.rules.client[place]][self.rules.group[place]].append(one)
+        return self.heading() | {
+            "rates": self.rates,
+            "calibration": None if self.calibration is None else self.calibration.to_json(),
+            "clients": [
+                {"name": name, "rules": its} for name, its in zip(self.clients, rules, strict=True)
+            ],
+        }
+
+    def _rule_json(self, place: int) -> dict[str, Any]:
+        answers, weights = self.rules.answers[place], self.rules.weights[place]
+        if answers[0] >= 0:
+            return {"answers": [self.labels[k] for k in answers]}
+        b = {"b": self.rules.b[place].tolist()}
+        if (weights == np.diag(weights.diagonal())).all():
+            return {"theta": weights.diagonal().tolist()} | b
+        return {"weights": weights.tolist()} | b
+
+    @classmethod
+    def from_json(cls, value: Any) -> "ScorePredictor":
+        """Check and take a `fairfl-predictor/1` object of the exact region."""
+        fields, entries = read_heading(value, "rules", {"rates", "calibration"})
+        clients, groups, labels = (fields[key] for key in ("clients", "groups", "labels"))
+        found: list[ScoreRules] = []
+        beta: list[float] = []
+        for c, (name, entry) in enumerate(zip(clients, entries, strict=True)):
+            where = f'client "{name}", rules'
+            if not isinstance(entry, list) or len(entry) != len(groups):
+                raise InputError(f"{where}: needs a list with one entry per group.")
+            for a, rules in enumerate(entry):
+                if not isinstance(rules, list) or not rules:
+                    raise InputError(f'{where}, group "{groups[a]}": needs a list of rules.')
+                for rule in rules:
+                    probability, one = _rule(rule, c, a, labels, f'{where}, group "{groups[a]}"')
+                    beta.append(probability)
+                    found.append(one)
+        calibration = value["calibration"]
+        return cls(
+            rules=ScoreRules.join(found),
+            beta=np.array(beta),
+            calibration=None
+            if calibration is None
+            else Calibration.from_json(calibration, clients, groups, labels),
+            rates=str(value["rates"]),
+            **fields,
+        )
+
+
+def _rule(
+    value: Any, client: int, group: int, labels: tuple[str, ...], where: str
+) -> tuple[float, ScoreRules]:
+    """A probability and one rule from JSON."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: a rule must be an object; fit the predictor again.")
+    kinds = [kind for kind in ("answers", "theta", "weights") if kind in value]
+    if len(kinds) != 1:
+        raise InputError(f'{where}: a rule has either "answers", "theta" or "weights"; give one.')
+    kind = kinds[0]
+    check_keys(
+        value, {"probability", kind} | ({"b"} if kind != "answers" else set()), set(), where
+    )
+    probability = nested_numbers(value["probability"], (), f'{where}, "probability"')[0]
+    cell = np.array([client]), np.array([group])
+    if kind == "answers":
+        given = value["answers"]
+        if not isinstance(given, list) or len(given) != len(labels) or set(given) - set(labels):
+            raise InputError(
+                f'{where}, "answers": needs one of the labels for each answer of the model.'
+            )
+        answers = np.array([[labels.index(name) for name in given]])
+        return probability, ScoreRules.of_answers(*cell, answers)
+    size = len(labels)
+    b = np.array(nested_numbers(value["b"], (("label", labels),), f'{where}, "b"'), float)
+    axes = (("label", labels),) if kind == "theta" else (("label", labels), ("answer", labels))
+    numbers = np.array(nested_numbers(value[kind], axes, f'{where}, "{kind}"'), float)
+    weights = np.diag(numbers) if kind == "theta" else numbers.reshape(size, size)
+    return probability, ScoreRules.of_scores(*cell, weights[None], b[None])
+
+
+# -------------------------------------------------------------------- of any region
+
+
+def predictor_of(solution: Solution | ExactSolution) -> FairPredictor | ScorePredictor:
+    """The predictor that a solved program of any region found."""
+    if isinstance(solution, ExactSolution):
+        return ScorePredictor.from_solution(solution)
+    return FairPredictor.from_solution(solution)
+
+
+def read_predictor(path: str | Path) -> FairPredictor | ScorePredictor:
+    """Read a `fairfl-predictor/1` file of any region."""
+    value = read_json(path)
+    exact = isinstance(value, dict) and value.get("region") == "exact"
+    try:
+        return ScorePredictor.from_json(value) if exact else FairPredictor.from_json(value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

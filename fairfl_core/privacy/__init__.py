@@ -1,0 +1,1 @@
+"""Noise on what a client sends, and what it does to the result."""

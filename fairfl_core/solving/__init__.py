@@ -1,0 +1,1 @@
+"""The linear program: regions, rows, solver, programs, maps."""

@@ -1,0 +1,1 @@
+"""The exact region: every rule of the scores, generated on demand."""

@@ -1,0 +1,110 @@
+"""Where the rates come from: counted labels, recalibrated scores, or labels shrunk to the pool.
+
+The program sees people only through how many of each cell and label get each answer. Counting
+labels is exact on the people it is fitted on and over-fits small cells; a calibrated score says
+for every person how likely each label is, so that E[1(answer = y) r_y] / E[r_y] estimates a rate
+from every row; shrinking lets a small cell borrow from its group in the other clients. The choice
+is independent of the region.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.errors import InputError
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+
+__all__ = ["PSEUDO_ROWS", "RATES", "Measured", "counted", "measured", "shrink"]
+
+RATES = ("labels", "scores", "shrunk")
+PSEUDO_ROWS = 100  # m: how many rows the pooled rate counts for
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Points that rules are measured on, as a program of the exact region sees them.
+
+    Attributes
+    ----------
+    cell : ndarray, shape (points,)
+        Client times the number of groups, plus group.
+    scores : ndarray, shape (points, labels)
+    said : ndarray, shape (points,)
+        The model's own answer.
+    amount : ndarray, shape (points, labels)
+        How many people of each label stand at the point: 0 or 1 where labels are counted, the
+        score itself where it is trusted, any number for a bin of a histogram.
+    counts : ClientCounts
+        The same by the model's answer, n[client, group, label, prediction].
+    rates : str
+        One of `RATES`. With ``shrunk`` a rule is to be measured in its cell and, for
+        `PSEUDO_ROWS` rows, on the whole group.
+    bytes_once : int, optional
+        What a client sent if that was all it sends: pricing needs no more rounds.
+    """
+
+    cell: Ints
+    scores: Floats
+    said: Ints
+    amount: Floats
+    counts: ClientCounts
+    rates: str
+    bytes_once: int | None = None
+
+
+def measured(people: ScoredPeople, rates: str = "labels") -> Measured:
+    """The points of these people under a choice of rates."""
+    counts = counted(people, rates)
+    amount = people.scores if rates == "scores" else np.eye(len(people.labels))[people.label]
+    return Measured(people.cell, people.scores, people.said, amount, counts, rates)
+
+
+def counted(people: ScoredPeople, rates: str = "labels") -> ClientCounts:
+    """The table n[client, group, label, prediction] under a choice of rates.
+
+    Counts from scores or shrunk are reals, so they say that they are `noisy`.
+    """
+    if rates == "labels":
+        return people.counts
+    if rates == "shrunk":
+        return shrink(people.counts)
+    if rates != "scores":
+        raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')
+    if people.calibration is None:
+        raise InputError(
+            "rates from scores need recalibrated scores: a model that is wrong about how sure it "
+            "is promises fairness that it does not keep; recalibrate first "
+            "(people.recalibrated(Calibration.fit(people)))."
+        )
+    labels = len(people.labels)
+    shape = (len(people.clients), len(people.groups), labels, labels)
+    place = people.cell * labels + people.said
+    size = len(people.clients) * len(people.groups) * labels
+    table = np.zeros((size // labels, labels, labels))
+    for y in range(labels):
+        amount = np.bincount(place, people.scores[:, y], minlength=size)
+        table[:, y] = amount.reshape(-1, labels)
+    return _reals(people.counts, table.reshape(shape))
+
+
+def shrink(counts: ClientCounts, rows: float = PSEUDO_ROWS) -> ClientCounts:
+    """Pull Pr(prediction | label) of each cell to that of its group over all clients.
+
+    n[c,a,y,j] becomes n[c,a,y,.] (n[c,a,y,j] + m q[a,y,j]) / (n[c,a,y,.] + m), where q are the
+    pooled shares and m the number of pseudo-rows: how many people there are stays.
+    """
+    table = np.asarray(counts.table, float)
+    people = table.sum(axis=3, keepdims=True)
+    pooled, total = table.sum(axis=0), people.sum(axis=0)
+    share = np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0)
+    return _reals(counts, people * (table + rows * share) / (people + rows))
+
+
+def _reals(counts: ClientCounts, table: Floats) -> ClientCounts:
+    return ClientCounts(
+        table, counts.clients, counts.groups, counts.labels, counts.favourable, noisy=True
+    )

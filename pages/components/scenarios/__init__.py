@@ -1,0 +1,1 @@
+"""The Scenarios page."""

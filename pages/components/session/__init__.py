@@ -1,0 +1,1 @@
+"""What a visitor has set and brought along."""

@@ -1,0 +1,117 @@
+"""The exact region from a shell: the same functions, the same JSON and more."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from fairfl_core.cli import app
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.score_predictor import read_predictor
+from fairfl_core.solving.build import program_for
+from tests.helpers.scored import scored_network
+
+COLUMNS = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
+
+
+@pytest.fixture
+def rows(tmp_path):
+    people = scored_network(3, 2, 2, rows=300)
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(
+        {
+            "clinic": np.array(people.clients)[people.client],
+            "sex": np.array(people.groups)[people.group],
+            "y": np.array(people.labels)[people.label],
+            "no": people.scores[:, 0],
+            "yes": people.scores[:, 1],
+            "said": np.array(people.labels)[people.said],
+            "id": np.arange(len(people)),
+        }
+    ).to_csv(path, index=False)
+    return path
+
+
+def run(*argv):
+    ended = CliRunner().invoke(app, [str(word) for word in argv], standalone_mode=False)
+    if ended.exception:
+        raise ended.exception
+    return ended.stdout
+
+
+def people_in(path):
+    columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
+    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), **columns)
+
+
+@pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])
+def test_solve_takes_rows_and_tells_bound_and_rounds(rows, rates):
+    asked = ("--notion", "eop", "--eps-global", 0.01, "--eps-local", 0.02, "--rates", rates)
+    found = json.loads(run("solve", rows, "--region", "exact", *COLUMNS, *asked, "--json"))
+    alone = program_for(people_in(rows), "eop", "exact", rates).solve(0.01, 0.02)
+    assert found["accuracy"] == pytest.approx(alone.accuracy, abs=1e-9)
+    assert found["format"] == "fairfl-solution/1" and found["region"] == "exact"
+    assert found["bound"]["certified"] is (rates != "shrunk")
+    assert found["bound"]["upper"] >= found["accuracy"] and found["rounds"] >= 1
+    counted = json.loads(run("solve", rows, *COLUMNS, *asked[:6], "--json"))
+    assert set(counted) < set(found) and counted["region"] == "simplex"
+
+
+def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
+    fair = tmp_path / "fair.json"
+    said = run("solve", rows, "--region", "exact", "--notion", "sp", *COLUMNS,
+               "--eps-global", 0.01, "--eps-local-client", "c1=0.05", "--out", fair)  # fmt: skip
+    assert "Rates from shrunk" in said
+    judged = json.loads(run("evaluate", fair, rows, *COLUMNS, "--json"))
+    assert judged["accuracy"] == pytest.approx(
+        evaluate(read_predictor(fair), people_in(rows)).accuracy
+    )
+    assert "one draw" in run("evaluate", fair, rows, *COLUMNS)
+    out = tmp_path / "out.csv"
+    columns = ("--client", "clinic", "--group", "sex", "--out", out)
+    answers = []
+    for _ in range(2):
+        run("predict", fair, rows, *columns, "--scores", "no,yes", "--row-id", "id")
+        answers.append(pd.read_csv(out).answer)
+    assert (answers[0] == answers[1]).all() and set(answers[0]) == {"l0", "l1"}
+    for wrong, says in (
+        (("--prediction", "said"), "looks at scores"),
+        (("--scores", "no"), "one column for each"),
+        (("--scores", "no,maybe"), 'no column "maybe"'),
+    ):
+        with pytest.raises(InputError, match=says):
+            run("predict", fair, rows, *columns, *wrong)
+
+
+def test_map_takes_rows(rows):
+    found = json.loads(
+        run("map", rows, "--region", "exact", *COLUMNS, "--epsilons", "0,0.1,1", "--json")
+    )
+    assert (np.diff(found["accuracy"], axis=0) >= -1e-9).all()
+    shown = run("map", rows, "--region", "kernel", "--rates", "scores", *COLUMNS)
+    assert "0.05" in shown
+
+
+def test_what_is_missing_is_named(rows, tmp_path):
+    counts = tmp_path / "counts.json"
+    run("count", rows, *COLUMNS, "--out", counts)
+    for argv, says in (
+        (("solve", counts, "--region", "exact"), "missing: --client, --group"),
+        (("solve", rows, "--client", "clinic"), "--group, --label, --scores too"),
+        (("solve", counts, "--rates", "scores"), "need the table of scores"),
+        (("solve", counts, "--rates", "guesses"), "choose one of labels"),
+        (("solve", rows, "--region", "round", *COLUMNS), "simplex, kernel"),
+    ):
+        with pytest.raises(InputError, match=says):
+            run(*argv)
+    shrunk = json.loads(run("solve", counts, "--rates", "shrunk", "--eps-local", "0.01", "--json"))
+    assert shrunk["status"] == "optimal"
+    fair = tmp_path / "fair.json"
+    run("solve", counts, "--out", fair)
+    with pytest.raises(InputError, match="give --prediction"):
+        run("predict", fair, rows, "--client", "clinic", "--group", "sex", "--scores", "no,yes",
+            "--out", tmp_path / "out.csv")  # fmt: skip

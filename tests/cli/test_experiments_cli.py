@@ -1,0 +1,33 @@
+"""`python -m fairfl_core experiments`."""
+
+import json
+import warnings
+
+from fairfl_core.people import experiments as room
+
+with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from fairfl_core.cli.experiments import experiments
+
+
+def test_the_list_names_every_experiment_with_its_figures(capsys):
+    experiments()
+    shown = capsys.readouterr().out
+    for name in room.list_experiments():
+        manifest = room.open(name).manifest
+        line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
+        assert manifest["scores"]["sha256"][:8] in line
+        assert f"{manifest['scores']['rows']:,}" in line
+        assert f"{manifest['figures']['test']['accuracy']['mean'] * 100:.1f} ±" in line
+    assert "40 % sample" in shown
+
+
+def test_json_holds_the_same(capsys):
+    experiments(as_json=True)
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == room.list_experiments()
+
+
+def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):
+    experiments(folder=tmp_path)
+    assert "`python -m fairfl_core train adult` makes one" in capsys.readouterr().out

@@ -1,0 +1,202 @@
+"""What is told of a predictor: expectations, intervals, floors."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover
+from fairfl_core.fairness.notions import Notion, gaps
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.shares import wilson
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.solving.program import FairnessProgram
+from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
+
+
+def judged(counts, lottery, name="eop"):
+    notion = Notion.of(name, counts.labels, counts.favourable)
+    return Evaluation.of_lottery(counts, notion, lottery)
+
+
+@settings(max_examples=50, deadline=None)
+@given(count_tables(), notion_and_region(), epsilons, epsilons)
+def test_on_the_fitted_counts_it_tells_what_the_program_told(counts, chosen, overall, local):
+    solution = FairnessProgram(counts, *chosen).solve(overall, local)
+    found = evaluate(FairPredictor.from_solution(solution), counts)
+    assert found.accuracy == pytest.approx(solution.accuracy, abs=1e-12)
+    assert found.before.accuracy == pytest.approx(counts.model_accuracy, abs=1e-12)
+    assert found.gaps.overall == pytest.approx(solution.gaps.overall, abs=1e-12, nan_ok=True)
+    np.testing.assert_allclose(found.gaps.local, solution.gaps.local, atol=1e-12)
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@settings(max_examples=50, deadline=None)
+@given(count_tables(), notion_and_region(), epsilons)
+def test_limits_hold_the_estimate_and_stay_in_range(counts, chosen, epsilon):
+    solution = FairnessProgram(counts, *chosen).solve(epsilon, epsilon)
+    found = evaluate(FairPredictor.from_solution(solution), counts)
+    low, high = found.local_interval
+    there = ~np.isnan(found.gaps.local)
+    assert (np.isnan(low) == ~there).all() and (np.isnan(found.noise_floor) == ~there).all()
+    assert (low[there] >= 0).all() and (high[there] <= 1).all()
+    assert (low[there] <= found.gaps.local[there] + 1e-9).all()
+    assert (found.gaps.local[there] <= high[there] + 1e-9).all()
+    assert (found.one_draw[there] >= found.gaps.local[there] - 5e-3).all()
+    shares = np.nan_to_num(found.changed)
+    assert ((shares >= -1e-12) & (shares <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("groups", "labels", "notion"), [(2, 2, "eop"), (2, 3, "eo"), (3, 2, "eo")]
+)
+def test_one_draw_is_the_mean_gap_of_real_draws(groups, labels, notion):
+    counts = synthetic(4, groups, labels, rows=150, seed=groups)
+    solution = FairnessProgram(counts, notion).solve(0.01, 0.01)
+    predictor = FairPredictor.from_solution(solution)
+    found = evaluate(predictor, counts)
+    rng = np.random.default_rng(0)
+    chances = np.broadcast_to(predictor.lottery[:, :, None], (*counts.table.shape, labels))
+    chances = chances / chances.sum(axis=-1, keepdims=True)
+    drawn = np.array(
+        [
+            gaps(
+                found.notion.answered(rng.multinomial(counts.table, chances).sum(axis=3)),
+                found.people,
+            ).local
+            for _ in range(3000)
+        ]
+    )
+    np.testing.assert_allclose(found.one_draw, drawn.mean(axis=0), atol=0.006)
+
+
+def test_the_noise_floor_of_the_doctorate_women_is_as_reckoned():
+    """23 women and 96 men with one positive rate between .5 and .75: .080 to .093."""
+    for rate in (0.5, 0.6, 0.75):
+        table = np.zeros((1, 2, 2, 2))
+        for a, n in enumerate((23, 96)):
+            table[0, a, 0] = [n * (1 - rate), n * rate]
+        counts = ClientCounts(table, ("doctorate",), ("women", "men"), ("no", "yes"), noisy=True)
+        floor = judged(counts, np.eye(2)[None, None].repeat(2, 1), "sp").noise_floor[0]
+        assert 0.079 < floor < 0.094
+        drawn = np.random.default_rng(0).binomial((23, 96), rate, (20_000, 2)) / (23, 96)
+        assert floor == pytest.approx(np.abs(drawn[:, 0] - drawn[:, 1]).mean(), abs=0.003)
+
+
+def test_the_noise_floor_is_of_the_gap_that_is_shown():
+    """A lottery that ignores the model shows no gap in expectation, however few people."""
+    counts = synthetic(3, 2, 2, rows=60)
+    coin = np.full(counts.table.shape, 0.5)
+    np.testing.assert_allclose(judged(counts, coin).noise_floor, 0.0, atol=1e-6)
+    rng, people = np.random.default_rng(5), (23, 300)
+    lottery = np.broadcast_to(np.array([[0.7, 0.3], [0.1, 0.9]]), (2000, 2, 2, 2))
+    table = np.zeros((2000, 2, 2, 2), dtype=np.int64)
+    for a in range(2):
+        said = rng.binomial(people[a], 0.6, 2000)
+        table[:, a, 1] = np.stack([people[a] - said, said], axis=1)
+    many = ClientCounts(table, tuple(map(str, range(2000))), ("f", "m"), ("no", "yes"))
+    found = judged(many, lottery)
+    assert found.noise_floor.mean() == pytest.approx(found.gaps.local.mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("n", [(8, 15), (23, 96), (200, 900)])
+@pytest.mark.parametrize("truth", [(0.1, 0.3), (0.5, 0.5), (0.97, 0.99)])
+def test_mover_wilson_covers_small_cells(n, truth):
+    rng = np.random.default_rng(1)
+    drawn = rng.binomial(n, truth, (4000, 2)) / n
+    sizes = np.broadcast_to(np.array(n, float), drawn.shape)
+    low, high = mover(drawn[:, 0], sizes[:, 0], drawn[:, 1], sizes[:, 1], 1.96)
+    difference = truth[0] - truth[1]
+    assert ((low <= difference) & (difference <= high)).mean() >= 0.94
+
+
+def test_the_limits_of_a_worst_gap_hold_for_the_worst_gap():
+    """Three groups, two rates: six differences at once."""
+    rng = np.random.default_rng(2)
+    truth = np.array([[0.6, 0.7], [0.65, 0.7], [0.7, 0.5]])
+    people = np.array([[30, 60], [45, 20], [80, 35]])
+    drawn = rng.binomial(people, truth, (4000, 3, 2)) / people
+    low, high = gap_interval(drawn, np.broadcast_to(people, drawn.shape).astype(float))
+    true_gap = (truth.max(axis=0) - truth.min(axis=0)).max()
+    assert ((low <= true_gap) & (true_gap <= high)).mean() >= 0.95
+
+
+def test_wilson_is_the_textbook_one_and_says_nothing_of_nobody():
+    low, high = wilson(np.array([0.5, 0.0, 0.3]), np.array([10.0, 10.0, 0.0]), 1.959964)
+    np.testing.assert_allclose(low, [0.2366, 0.0, 0.0], atol=1e-4)
+    np.testing.assert_allclose(high, [0.7634, 0.2775, 1.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("groups", [2, 4])
+def test_the_expected_gap_of_normals_is_the_simulated_one(groups):
+    rng = np.random.default_rng(3)
+    mean = rng.uniform(0.2, 0.8, (6, groups, 2))
+    spread = rng.uniform(0, 0.1, (6, groups, 2))
+    spread[0] = 0
+    drawn = mean + spread * rng.standard_normal((40_000, 6, groups, 2))
+    expected = (drawn.max(axis=2) - drawn.min(axis=2)).max(axis=2).mean(axis=0)
+    found = expected_gap(mean, spread**2, np.ones(mean.shape, bool))
+    np.testing.assert_allclose(found, np.minimum(expected, 1), atol=0.003)
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.7])
+def test_the_debiased_gap_is_unbiased(keep):
+    """Over many small samples gap squared less its variance has the true square as its mean."""
+    rng = np.random.default_rng(4)
+    clients, truth, people = 4000, np.array([0.8, 0.65]), (12, 30)
+    table = np.zeros((clients, 2, 2, 2), dtype=np.int64)
+    for a in range(2):
+        right = rng.binomial(people[a], truth[a], clients)
+        table[:, a, 1] = np.stack([people[a] - right, right], axis=1)
+    counts = ClientCounts(table, tuple(map(str, range(clients))), ("f", "m"), ("no", "yes"))
+    lottery = np.broadcast_to(keep * np.eye(2) + (1 - keep) / 2, (clients, 2, 2, 2))
+    found = judged(counts, lottery).debiased()
+    true_gap = keep * (truth[0] - truth[1])
+    # The mean of 4,000 squares has a standard error of about 0.0005.
+    assert found.gap**2 == pytest.approx(true_gap**2, abs=0.002)
+    assert np.mean(judged(counts, lottery).gaps.local) > true_gap + 0.01  # the plain one is not
+    fair = table.copy()
+    fair[:, 0, 1, 1] = rng.binomial(12, 0.65, clients)
+    fair[:, 0, 1, 0] = 12 - fair[:, 0, 1, 1]
+    same = judged(
+        ClientCounts(fair, counts.clients, counts.groups, counts.labels), lottery
+    ).debiased()
+    assert abs(same.gap) < 0.05
+
+
+def test_who_cannot_be_debiased_is_counted():
+    table = synthetic(4, 2, 2).table.copy()
+    table[1, 0, 1] = [0, 1]  # one person: no variance
+    table[2, 0] = 0
+    counts = ClientCounts(table, tuple("abcd"), ("f", "m"), ("no", "yes"))
+    found = judged(counts, np.broadcast_to(np.eye(2), table.shape))
+    assert (found.debiased().clients, found.debiased().left_out) == (2, 2)
+    assert found.larger_half.size == 2
+
+
+def test_fractions_of_people_do_not_blow_the_debiased_gap_up():
+    noisy = ClientCounts(
+        [[[[3, 2], [0.6, 0.41]], [[5, 4], [40, 60]]]],
+        ("a",),
+        ("f", "m"),
+        ("no", "yes"),
+        noisy=True,
+    )
+    assert judged(noisy, np.broadcast_to(np.eye(2), noisy.table.shape)).debiased().left_out == 1
+
+
+def test_tables_hold_every_client_group_and_rate():
+    counts = synthetic(3, 2, 3)
+    solution = FairnessProgram(counts, "eo").solve(0.05, 0.05)
+    found = evaluate(FairPredictor.from_solution(solution), counts)
+    assert list(found.client_table().client) == list(counts.clients)
+    assert found.client_table().n.sum() == counts.n == found.group_table().n.sum()
+    rates = found.rate_table()
+    assert len(rates) == 3 * 2 * 3
+    assert ((rates.rate_low <= rates.rate) & (rates.rate <= rates.rate_high)).all()
+    weighted = (found.group_table().accuracy * found.group_table().n).sum() / counts.n
+    assert weighted == pytest.approx(found.accuracy)
+    before = (found.client_table().accuracy_before * counts.n_client).sum() / counts.n
+    assert before == pytest.approx(counts.model_accuracy)

@@ -1,0 +1,50 @@
+"""What a region costs at equal held-out gaps."""
+
+import numpy as np
+import pytest
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.held_out_curve import held_out_curve, pooled_debiased
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.solving.build import program_for
+from tests.helpers.scored import scored_network
+
+
+def network(seed):
+    return scored_network(3, 2, 2, rows=600, seed=seed)
+
+
+@pytest.mark.parametrize("region", ["simplex", "exact"])
+def test_every_point_is_the_study_of_its_tolerance(region):
+    seeds = (0, 1)
+    fit, test = [network(seed) for seed in seeds], [network(seed + 9) for seed in seeds]
+    told = []
+    curve = held_out_curve(
+        [(s, program_for(p, "eop", region, "labels")) for s, p in zip(seeds, fit, strict=True)],
+        test, [0.0, 0.1], progress=lambda *done: told.append(done),
+    )  # fmt: skip
+    programs = [
+        (s, program_for(p, "eop", region, "labels")) for s, p in zip(seeds, fit, strict=True)
+    ]
+    for place, epsilon in enumerate((0.0, 0.1)):
+        study = run_study(programs, test, epsilon, epsilon)
+        accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
+        assert curve.accuracy[place] == pytest.approx(accuracy, abs=1e-6)
+        assert curve.gap_debiased[place] == pytest.approx(pooled_debiased(study)[0], abs=1e-6)
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_squares_are_pooled_not_roots():
+    study = run_study(
+        [(s, program_for(network(s), "eop", "simplex")) for s in range(3)],
+        [network(s + 20) for s in range(3)], 0.01, 0.01,
+    )  # fmt: skip
+    middle, low, high = pooled_debiased(study)
+    found = [e.debiased(e.larger_half).gap for e in study.evaluations(unseen=True)]
+    assert middle * abs(middle) == pytest.approx(np.mean([g * abs(g) for g in found]))
+    assert low < middle < high
+
+
+def test_no_tolerance_is_no_curve():
+    with pytest.raises(InputError, match="at least one"):
+        held_out_curve([], [], [])

@@ -1,0 +1,43 @@
+"""People with scores of every shape: ties, tiny and empty cells, models that are wrong."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fairfl_core.people.scored import ScoredPeople
+
+
+def as_people(client, group, label, scores, clients, groups, favourable=None):
+    labels = tuple(f"l{y}" for y in range(scores.shape[1]))
+    return ScoredPeople(
+        np.asarray(client), np.asarray(group), np.asarray(label), scores, scores.argmax(axis=1),
+        tuple(f"c{c}" for c in range(clients)), tuple(f"g{a}" for a in range(groups)), labels,
+        favourable or labels[-1],
+    )  # fmt: skip
+
+
+@st.composite
+def scored_people(draw, clients=(1, 3), groups=(2, 3), labels=(2, 4), most=60):
+    """A few people; scores on a coarse grid, so that many are tied."""
+    k, a, n = (draw(st.integers(*bounds)) for bounds in (clients, groups, labels))
+    size = draw(st.integers(k, most))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    units = draw(st.sampled_from([2, 8, 1024]))
+    scores = rng.multinomial(units, rng.dirichlet(np.full(n, 0.8)), size) / units
+    client = np.concatenate([np.arange(k), rng.integers(0, k, size - k)])
+    trusted = rng.random(size) < draw(st.sampled_from([0.0, 0.5, 1.0]))
+    drawn = (rng.random((size, 1)) > scores.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    label = np.where(trusted, drawn, rng.integers(0, n, size))
+    favourable = f"l{draw(st.integers(0, n - 1))}"
+    return as_people(client, rng.integers(0, a, size), label, scores, k, a, favourable)
+
+
+def scored_network(clients, groups, labels, rows=400, seed=0, sharp=1.5):
+    """A network whose scores are calibrated and whose base rates differ between cells."""
+    rng = np.random.default_rng(seed)
+    client, group = np.divmod(np.arange(clients * rows) // (rows // groups), groups)
+    client = np.minimum(client, clients - 1)
+    tilt = rng.normal(0, 0.7, (clients, groups, labels))
+    logits = sharp * rng.normal(0, 1, (len(client), labels)) + tilt[client, group]
+    scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = (rng.random((len(client), 1)) > scores.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return as_people(client, group, label, scores, clients, groups)

@@ -1,0 +1,45 @@
+"""Count tables of every shape, with empty cells, tiny cells and bad models among them."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from fairfl_core.people.counts import ClientCounts
+
+epsilons = st.one_of(st.sampled_from([0.0, 0.01, 1.0]), st.floats(0, 0.6))
+
+
+@st.composite
+def count_tables(draw, clients=(1, 4), groups=(2, 4), labels=(2, 4), decent=False, most=30):
+    """Tables; `decent` ones have people in every cell and a model better than chance."""
+    k, a, n = (draw(st.integers(*bounds)) for bounds in (clients, groups, labels))
+    table = draw(hnp.arrays(np.int64, (k, a, n, n), elements=st.integers(0, most)))
+    if decent:
+        table += (most + 1) * n * np.eye(n, dtype=np.int64)
+    empty = table.sum(axis=(1, 2, 3)) == 0
+    table[empty, 0, 0, 0] = 1
+    names = _names(k, a, n)
+    return ClientCounts(table, *names, draw(st.sampled_from(names[2])))
+
+
+@st.composite
+def notion_and_region(draw):
+    notion = draw(st.sampled_from(["sp", "eop", "eo", "eo-full"]))
+    region = "kernel" if notion == "eo-full" else draw(st.sampled_from(["simplex", "kernel"]))
+    return notion, region
+
+
+def synthetic(clients, groups, labels, rows=400, seed=0):
+    """A network whose model is decent and differs between groups and clients."""
+    rng = np.random.default_rng(seed)
+    table = np.zeros((clients, groups, labels, labels), dtype=np.int64)
+    for cell in np.ndindex(clients, groups):
+        people = rng.multinomial(rows // groups, rng.dirichlet(np.full(labels, 3.0)))
+        for y in range(labels):
+            chances = 0.4 * rng.dirichlet(np.full(labels, 0.7)) + 0.6 * np.eye(labels)[y]
+            table[cell][y] = rng.multinomial(people[y], chances)
+    return ClientCounts(table, *_names(clients, groups, labels))
+
+
+def _names(*sizes):
+    return [tuple(f"{k}{i}" for i in range(size)) for k, size in zip("cgl", sizes, strict=True)]

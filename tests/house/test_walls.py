@@ -1,0 +1,90 @@
+"""The walls of the house: who may import what."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+VIEW = {"streamlit", "plotly"}
+TRAINING = {"tensorflow", "keras"}
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def sources(*folders):
+    found = [path for folder in folders for path in sorted((TOP / folder).rglob("*.py"))]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("path", sources("fairfl_core"), ids=lambda p: str(p.relative_to(TOP)))
+def test_the_core_imports_neither_the_view_nor_training(path):
+    roots = {name.split(".")[0] for name in imports_of(path)}
+    assert not roots & (VIEW | {"pages", "app"})
+    assert "pickle" not in roots
+    if "federated" not in path.parts:
+        assert not roots & TRAINING
+
+
+def test_pages_do_not_reach_the_solver_or_training():
+    for path in [TOP / "app.py", *sorted((TOP / "pages").rglob("*.py"))]:
+        names = set(imports_of(path))
+        assert not {name.split(".")[0] for name in names} & (TRAINING | {"highspy"})
+        assert not any(name.startswith("fairfl_core.federated") for name in names)
+
+
+# Each room, and the rooms it may import from: nobody reaches back.
+ROOMS = {
+    "errors": set(),
+    "_io": {"errors"},
+    "people": {"errors", "_io"},
+    "fairness": {"errors", "_io", "people"},
+    "solving": {"errors", "_io", "people", "fairness"},
+    "predictors": {"errors", "_io", "people", "fairness", "solving"},
+    "evaluation": {"errors", "_io", "people", "fairness", "solving", "predictors"},
+}
+BEHIND = {*ROOMS}
+ROOMS |= {
+    "privacy": BEHIND,
+    "paper": BEHIND | {"privacy"},
+    "teaching": BEHIND,
+    "datasets": {"errors", "_io"},
+    "federated": {"errors", "_io", "datasets", "people"},
+    "intake": BEHIND,
+    "cli": BEHIND | {"privacy", "paper", "datasets", "federated", "intake"},
+    "__main__": {"cli"},
+    "__init__": set(),
+}
+
+
+def test_data_flows_one_way():
+    """Every module of the core stands in a room, and imports only from rooms before its own."""
+    core = TOP / "fairfl_core"
+    for path in sorted(core.rglob("*.py")):
+        room = path.relative_to(core).parts[0].removesuffix(".py")
+        assert room in ROOMS, f"{path} stands in no room of house.md"
+        for name in imports_of(path):
+            parts = name.split(".")
+            if parts[0] == "fairfl_core" and len(parts) > 1:
+                assert parts[1] in ROOMS[room] | {room}, f"{path} imports {name}"
+
+
+def test_solving_loads_neither_tensorflow_nor_streamlit():
+    code = (
+        "import sys; import fairfl_core.cli, fairfl_core.solving.program, fairfl_core.solving.frontier, "
+        "fairfl_core.evaluation.evaluation, fairfl_core.privacy.mechanisms, fairfl_core.people.experiments; "
+        "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOP
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,428 @@
+"""What others bring: read, guessed, checked, split, merged; or refused in one sentence."""
+
+import io
+import json
+import struct
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.intake import (
+    EXAMPLE,
+    Columns,
+    example_counts,
+    example_table,
+    guess,
+    guess_scores,
+    labels_of,
+    open_table,
+    take_in,
+    take_in_counts,
+)
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.privacy.mechanisms import Mechanism, what_if
+from fairfl_core.solving.program import FairnessProgram
+from tests.cli.test_bad_input import JARGON, TO_DO
+
+COLUMNS = Columns("site", "sex", "label", "answer")
+
+
+def people(rows=400, clients=4, seed=0):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, rows)
+    score = np.clip(rng.normal(0.35 + 0.3 * label, 0.2), 0, 1).round(4)
+    return pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(rows)],
+            "site": [f"s{i}" for i in rng.integers(0, clients, rows)],
+            "sex": np.where(rng.random(rows) < 0.5, "woman", "man"),
+            "label": label,
+            "answer": (score > 0.5).astype(int),
+            "score_0": (1 - score).round(4),
+            "score_1": score,
+        }
+    )
+
+
+def csv_of(frame, **options):
+    return frame.to_csv(index=False, **options).encode()
+
+
+def parquet_of(frame, **options):
+    out = io.BytesIO()
+    frame.to_parquet(out, index=False, **options)
+    return out.getvalue()
+
+
+def taken(frame, columns=COLUMNS, **options):
+    return take_in(open_table("rows.csv", csv_of(frame)), columns, **options)
+
+
+def said(found, look=None):
+    return " ".join(c.sentence for c in found.checks if look is None or c.look is look)
+
+
+def refused(call, *says):
+    with pytest.raises(InputError) as caught:
+        call()
+    sentence = str(caught.value)
+    assert "\n" not in sentence and sentence.endswith("."), sentence
+    assert not JARGON.search(sentence), sentence
+    assert TO_DO.search(sentence), sentence
+    for part in says:
+        assert part in sentence, sentence
+
+
+# -------------------------------------------------------------------- reading and guessing
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_any_common_delimiter(delimiter):
+    upload = open_table("rows.csv", csv_of(people(), sep=delimiter))
+    assert upload.columns == tuple(people().columns)
+    assert guess(upload) == COLUMNS
+    assert take_in(upload, COLUMNS).experiment.manifest["dataset"]["rows_used"] == 400
+
+
+def test_decimal_commas():
+    frame = people()
+    scores = (("0", "score_0"), ("1", "score_1"))
+    upload = open_table("rows.csv", csv_of(frame, sep=";", decimal=","))
+    mine = take_in(upload, Columns("site", "sex", "label", "", scores)).experiment
+    other = taken(frame, Columns("site", "sex", "label", "", scores)).experiment
+    assert (mine.counts(0, "test").table == other.counts(0, "test").table).all()
+
+
+def test_csv_and_parquet_give_the_same():
+    frame = people()
+    for kind in (frame, frame.astype({"site": "category", "label": float})):
+        found = take_in(open_table("rows.parquet", parquet_of(kind)), COLUMNS).experiment
+        for split in ("validation", "test"):
+            assert (
+                found.counts(0, split).table
+                == taken(frame).experiment.counts(0, split).table
+            ).all()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("hospital,sex,diagnosis,answer", ("hospital", "sex", "diagnosis", "answer")),
+        ("y_true,y_pred,Race,STATE", ("STATE", "Race", "y_true", "y_pred")),
+        ("clinic id,gender,target,predicted label", ("clinic id", "gender", "target",
+                                                     "predicted label")),
+        ("a,b,c,d", ("a", "b", "c", "d")),
+    ],
+)  # fmt: skip
+def test_columns_are_guessed(header, expected):
+    rows = "\n".join(f"v{i % 5},{i % 2},{i % 3},{i % 3}" for i in range(60))
+    found = guess(open_table("rows.csv", f"{header}\n{rows}".encode()))
+    if header != "a,b,c,d":
+        assert (found.client, found.group, found.label, found.prediction) == expected
+    else:
+        assert {found.client, found.group, found.label, found.prediction} == set(expected)
+
+
+def test_scores_are_paired_with_labels_by_name_then_by_order():
+    assert guess_scores(("ill", "well"), ("score_well", "score_ill")) == (
+        ("ill", "score_ill"), ("well", "score_well"),
+    )  # fmt: skip
+    assert guess_scores(("a", "b"), ("prob1", "prob2")) == (("a", "prob1"), ("b", "prob2"))
+    assert guess_scores(("a", "b", "c"), ("prob1", "prob2")) == ()
+    assert labels_of(open_table("r.csv", csv_of(people())), "label") == ("0", "1")
+
+
+def test_the_example_is_read_as_it_stands():
+    text = example_table()
+    assert text == example_table() and text.count("\n") == 2101
+    upload = open_table(EXAMPLE, text.encode())
+    assert guess(upload) == Columns("hospital", "sex", "diagnosis", "prediction")
+    found = take_in(upload, guess(upload))
+    assert not said(found, look=True)
+    assert found.experiment.clients == ("East", "Harbour", "North", "South", "West")
+
+
+# -------------------------------------------------------------------- splits
+
+
+def test_half_of_each_client_is_held_out_with_a_fixed_seed():
+    first, again = taken(people()).experiment, taken(people()).experiment
+    validation, test = first.counts(0, "validation"), first.counts(0, "test")
+    assert (np.abs(validation.n_client - test.n_client) <= 1).all()
+    assert validation.n + test.n == 400
+    assert (again.counts(0, "test").table == test.table).all()
+    assert "drawn with seed 0" in said(taken(people()))
+
+
+def test_a_split_column_is_followed_and_training_rows_are_left_out():
+    frame = people()
+    frame["split"] = np.resize(["train", "Val", "TEST"], len(frame))
+    found = taken(frame, Columns("site", "sex", "label", "answer", split="split"))
+    wanted = ClientCounts.from_table(
+        frame[frame.split == "TEST"], client="site", group="sex", label="label",
+        prediction="answer",
+    )  # fmt: skip
+    assert (found.experiment.counts(0, "test").table == wanted.table).all()
+    assert "134 in neither validation nor test" in said(found)
+    frame["split"] = "test"
+    refused(
+        lambda: taken(frame, Columns("site", "sex", "label", "answer", split="split")),
+        "validation", "split",
+    )  # fmt: skip
+
+
+def test_it_is_an_experiment_that_can_be_solved():
+    experiment = taken(people(2000)).experiment
+    program = FairnessProgram(experiment.counts(0, "validation"), "eo")
+    study = run_study([(0, program)], [experiment.counts(0, "test")], 0.01, 0.05)
+    assert study.has_held_out
+    assert study.first.reached.gaps.overall <= 0.0101
+
+
+def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
+    scores = (("0", "score_0"), ("1", "score_1"))
+    experiment = taken(people(), Columns("site", "sex", "label", "", scores)).experiment
+    found = ScoredPeople.from_experiment(experiment, 0, "validation")
+    assert (found.counts.table == experiment.counts(0, "validation").table).all()
+    logits = people().assign(score_0=-2.0)
+    found = taken(logits, Columns("site", "sex", "label", "", scores))
+    assert "do not sum to one" in said(found)
+    refused(lambda: found.experiment.scores(0, "test"), "exact region")
+
+
+# -------------------------------------------------------------------- checks
+
+
+def test_rows_dropped_are_counted_with_their_reason():
+    frame = people().astype(str)
+    frame.loc[0, "site"], frame.loc[1, "sex"], frame.loc[2, "label"] = "", " ", ""
+    frame.loc[3, "answer"] = ""
+    data = csv_of(frame) + b"only,three,cells\n"
+    found = take_in(open_table("rows.csv", data), COLUMNS)
+    assert "401 rows read, 396 kept" in said(found)
+    for why in ("1 without a client", "1 without a group", "1 without a label",
+                "1 without an answer", "1 with too few or too many cells"):  # fmt: skip
+        assert why in said(found)
+    frame.loc[5, "score_1"] = "high"
+    scores = (("0", "score_0"), ("1", "score_1"))
+    found = take_in(
+        open_table("r.csv", csv_of(frame)), Columns("site", "sex", "label", "", scores)
+    )
+    assert "1 with a score that is no number" in said(found)
+
+
+def test_names_that_differ_only_in_case_or_spaces():
+    frame = people()
+    frame.loc[:50, "sex"] = frame.loc[:50, "sex"].str.upper() + " "
+    assert "differ only in case or spaces" in said(taken(frame), look=True)
+    joined = taken(frame, join=True)
+    assert len(joined.experiment.groups) == 2 and not said(joined, look=True)
+    frame["label"] = np.where(frame.label == 1, "Yes", "No")
+    frame["answer"] = np.where(frame.answer == 1, "yes", "no ")
+    refused(lambda: taken(frame), "no name in common")
+    assert taken(frame, join=True).experiment.labels == ("No", "Yes")
+
+
+def test_a_client_that_is_a_person_and_a_label_that_is_a_quantity():
+    frame = people(30_000)
+    refused(lambda: taken(frame, Columns("id", "sex", "label", "answer")), "id of a person")
+    refused(lambda: taken(frame[:900], Columns("id", "sex", "label", "answer")), "both")
+    frame["site"] = np.arange(len(frame)) // 2
+    assert "id of a person" in said(taken(frame[:4000]), look=True)
+    refused(lambda: taken(frame, Columns("site", "sex", "score_1", "answer")), "looks continuous")
+    frame["label"] = frame["answer"] = np.arange(len(frame)) % 12
+    assert "looks continuous" in said(taken(people().assign(
+        label=np.arange(400) % 12, answer=np.arange(400) % 12)), look=True)  # fmt: skip
+    refused(lambda: taken(people(), Columns("site", "score_1", "label", "answer")), "group")
+
+
+def test_class_order():
+    swapped = (("0", "score_1"), ("1", "score_0"))
+    found = taken(people(), Columns("site", "sex", "label", "", swapped))
+    assert "in the reverse order" in said(found, look=True)
+
+
+def test_favourable_label_and_cells_nobody_is_in():
+    frame = people()
+    frame = frame[~((frame.site == "s1") & (frame.sex == "woman") & (frame.label == 1))]
+    found = taken(frame, favourable="0")
+    assert found.experiment.favourable == "0"
+    assert "woman with label 1 in s1" in said(found, look=True)
+
+
+def test_clients_without_both_halves_are_left_out():
+    frame = people()
+    frame.loc[0, "site"] = "alone"
+    found = taken(frame)
+    assert "alone" not in found.experiment.clients
+    assert "1 of 1 clients without people in both" in said(found)
+
+
+# -------------------------------------------------------------------- hostile files
+
+
+def parquet_bomb(rows):
+    out = io.BytesIO()
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), ["x"])
+    pq.write_table(pa.table({"client": column, "group": column}), out, compression="zstd")
+    return out.getvalue()
+
+
+def long_string_bomb():
+    out = io.BytesIO()
+    text = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(1_000_000, np.int32)), ["x" * 10_000_000]
+    )
+    half = pa.array(np.arange(1_000_000) % 2)
+    table = pa.table({"site": text, "sex": half, "label": half, "answer": half})
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def lying_footer():
+    """A footer that says it is two gigabytes long."""
+    return b"PAR1" + b"\0" * 100 + struct.pack("<I", 2**31 - 1) + b"PAR1"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("e.csv", b"", "empty"),
+        ("e.csv", b"\n\n\n", "empty"),
+        ("n.csv", b"a,b\n1,\x002\n", "line 2 holds a NUL byte"),
+        ("l.csv", b"a,b\n" + b"x" * 2_000_000, "a line is longer"),
+        ("l.csv", b"x" * 2_000_000, "a line is longer"),
+        ("w.csv", (",".join(f"c{i}" for i in range(10_000)) + "\n").encode(), "10,000 columns"),
+        ("d.csv", b"client,group,client\n1,2,3\n", '"client" stands twice'),
+        ("m.csv", "gr\u00fcn\n".encode() + "gr\u00fcn\n".encode("latin-1"), "line 2 is not UTF-8"),
+        ("u.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("z.csv", b"PK\x03\x04rest", "ZIP archive"),
+        ("g.csv", b"\x1f\x8b\x08rest", "gzip"),
+        ("b.parquet", b"\x7fELF\x02\x01", "not a Parquet file"),
+        ("b.parquet", b"PAR1 and no more", "cut short"),
+        ("b.parquet", b"PAR1" + b"\xff" * 200 + b"PAR1", "check the file"),
+        ("f.parquet", lying_footer(), "check the file"),
+        ("r.parquet", parquet_bomb(20_000_000), "declares 20,000,000 rows"),
+        ("c.parquet", parquet_of(pd.DataFrame({f"c{i}": [1] for i in range(3000)})), "columns"),
+        ("x.parquet", parquet_of(pd.DataFrame({"a": [[1, 2]], "b": [{"c": 1}]})), "no column"),
+    ],
+)  # fmt: skip
+def test_hostile_files_get_a_sentence(name, data, says):
+    refused(lambda: open_table(name, data), name, says)
+
+
+def test_a_name_of_ten_megabytes_said_a_million_times():
+    upload = open_table("s.parquet", long_string_bomb())
+    assert len(upload.sample["site"][0]) == 60
+    refused(lambda: take_in(upload, COLUMNS), "10,000,000 letters")
+
+
+def test_a_line_of_a_hundred_megabytes():
+    refused(lambda: open_table("l.csv", b"a,b\n" + b"x" * 100_000_000), "a line is longer")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("\u202eevil", "U+202E"), ("a\u2066b", "U+2066"), ("a\x07b", "U+0007"),
+     ("x" * 300, "300 letters")],
+)  # fmt: skip
+def test_names_that_act_on_other_text_are_refused(name, says):
+    frame = people()
+    frame.loc[0, "site"] = name
+    refused(lambda: taken(frame), "site", says)
+
+
+def test_strange_names_are_text():
+    frame = people()
+    names = [
+        "=cmd()",
+        "<script>alert(1)</script>",
+        "\u0645\u0633\u062a\u0634\u0641\u0649",
+        'a "quoted",\nname'[:10],
+    ]
+    frame["site"] = np.resize(names, len(frame))
+    assert set(taken(frame).experiment.clients) == set(names)
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (Columns("site", "site", "label", "answer"), "two things"),
+        (Columns("site", "sex", "label"), "the model's answer"),
+        (Columns("nowhere", "sex", "label", "answer"), "nowhere"),
+        (Columns("site", "sex", "label", "", (("0", "score_0"),)), "no score column"),
+        (Columns("site", "sex", "sex", "answer"), "two things"),
+        (Columns("site", "sex", "label", "id"), "too many values"),
+    ],
+)
+def test_wrong_columns_get_a_sentence(columns, says):
+    refused(lambda: taken(people(), columns), says)
+
+
+# -------------------------------------------------------------------- counts
+
+
+def as_files(counts):
+    return [(name, json.dumps(each.to_json()).encode()) for name, each in counts.items()]
+
+
+def test_counts_files_are_merged():
+    found = take_in_counts(as_files(example_counts()))
+    experiment = found.experiment
+    assert len(experiment.clients) == 5 and experiment.counts(0, "validation").n == 2100
+    assert experiment.counts(0, "test") is None and not experiment.has_held_out
+    assert "No held-out check possible" in said(found, look=True)
+
+
+def test_counts_in_another_order_are_the_same_counts():
+    four, harbour = example_counts().values()
+    turned = ClientCounts(
+        harbour.table[:, ::-1, ::-1, ::-1], harbour.clients, harbour.groups[::-1],
+        harbour.labels[::-1], harbour.favourable,
+    )  # fmt: skip
+    files = as_files({"four": four, "turned": turned})
+    mine = take_in_counts(files).experiment.counts(0, "validation")
+    other = take_in_counts(as_files(example_counts())).experiment.counts(0, "validation")
+    assert (mine.table == other.table).all() and mine.labels == other.labels
+
+
+def test_disagreements_are_named():
+    four, harbour = example_counts().values()
+
+    def renamed(**names):
+        return ClientCounts(harbour.table, **{
+            "clients": harbour.clients, "groups": harbour.groups, "labels": harbour.labels,
+            "favourable": harbour.favourable, **names})  # fmt: skip
+
+    for other, says in (
+        (renamed(groups=("man", "girl")), "woman"),
+        (renamed(labels=("fine", "ill")), "healthy"),
+        (renamed(clients=("North",)), "North"),
+        (renamed(favourable="healthy"), "favourable"),
+    ):
+        refused(
+            lambda other=other: take_in_counts(as_files({"four": four, "new": other})), "new", says
+        )
+
+
+def test_noisy_counts_say_so():
+    noisy = what_if(example_counts()["example-counts-four.json"],
+                    Mechanism(name="histogram", epsilon=1.0, neighbours="replace-one"), seed=1)  # fmt: skip
+    found = take_in_counts(as_files({"noisy.json": noisy}))
+    assert found.experiment.counts(0, "validation").noisy
+    assert "Noise was added" in said(found)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[1]", b"{", b'{"format": "fairfl-counts/1"}', b"[" * 100_000, b"\xff\xfe", b"1e999",
+     b'{"a": 1, "a": 2}', b"{" + b",".join(b'"k%d": 1' % i for i in range(50_000)) + b', "k0": 1}'],
+)  # fmt: skip
+def test_what_is_no_counts_file_gets_a_sentence(data):
+    refused(lambda: take_in_counts([("c.json", data)]), "c.json")

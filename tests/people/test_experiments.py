@@ -1,0 +1,196 @@
+"""Experiments: what is shipped, and saving and opening in general."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairfl_core.errors import InputError
+from fairfl_core.people import experiments
+from fairfl_core.people.experiments import SeedScores
+
+SHIPPED = (
+    "adult",
+    "public_coverage",
+    "ham10000",
+    "ham10000_scenario1",
+    "ham10000_scenario2",
+    "ham10000_scenario3",
+)
+DESCRIPTION = {
+    "title": "made up",
+    "labels": ["no", "maybe", "yes"],
+    "groups": ["a", "b"],
+    "clients": ["north", "south"],
+    "favourable": "yes",
+    "notion": "eo",
+    "dataset": {"sample": "all rows", "rows_used": 300},
+}
+
+
+def seed_scores(seed: int, rows: int = 300) -> SeedScores:
+    rng = np.random.default_rng(seed)
+    return SeedScores(
+        seed=seed,
+        split=rng.integers(0, 2, rows).astype(np.int8),
+        client=rng.integers(0, 2, rows),
+        group=rng.integers(0, 2, rows),
+        label=rng.integers(0, 3, rows),
+        scores=rng.dirichlet([1, 1, 1], rows),
+        clients=("north", "south"),
+        chosen=2,
+        loss=np.array([0.9, 0.7]),
+        accuracy=np.array([0.5, 0.6]),
+    )
+
+
+@given(arrays(float, (40, 4), elements=st.floats(1e-6, 1)))
+def test_rounded_scores_sum_to_one_and_keep_the_argmax_alone_at_the_top(raw):
+    scores = raw / raw.sum(axis=1, keepdims=True)
+    rounded = experiments.round_scores(scores)
+    assert (rounded.sum(axis=1) == 1).all()
+    assert (rounded >= 0).all()
+    assert (rounded.argmax(axis=1) == scores.argmax(axis=1)).all()
+    top = np.sort(rounded, axis=1)
+    assert (top[:, -1] > top[:, -2]).all()
+    assert np.abs(rounded - scores).max() < 3 / experiments.UNITS
+
+
+def test_a_near_tie_does_not_turn_the_winner():
+    scores = np.array([[0.5 - 1e-9, 0.5 + 1e-9], [0.5 + 1e-9, 0.5 - 1e-9]])
+    assert experiments.round_scores(scores).argmax(axis=1).tolist() == [1, 0]
+
+
+def test_counts_are_the_rows_of_each_cell(tmp_path):
+    one = seed_scores(3)
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1), one])
+    for code, split in enumerate(experiments.SPLITS):
+        table = np.zeros((2, 2, 3, 3), int)
+        rows = one.split == code
+        cells = (one.client, one.group, one.label, one.scores.argmax(axis=1))
+        np.add.at(table, tuple(cell[rows] for cell in cells), 1)
+        counts = made.counts(3, split)
+        assert np.array_equal(counts.table, table)
+        assert counts.clients == ("north", "south")
+        assert counts.favourable == "yes"
+
+
+def test_the_order_of_rows_says_nothing(tmp_path):
+    one = seed_scores(0)
+    order = np.random.default_rng(9).permutation(len(one))
+    arrays_of = ("split", "client", "group", "label", "scores")
+    turned = SeedScores(
+        **{
+            name: getattr(one, name)[order] if name in arrays_of else getattr(one, name)
+            for name in one.__dataclass_fields__
+        }
+    )
+    first = experiments.save(tmp_path / "tiny", DESCRIPTION, [one]).manifest["scores"]["sha256"]
+    again = experiments.save(tmp_path / "tiny", DESCRIPTION, [turned]).manifest["scores"]["sha256"]
+    assert first == again
+
+
+def test_figures_are_those_of_the_scores(tmp_path):
+    seeds = [seed_scores(0), seed_scores(1)]
+    figures = experiments.save(tmp_path / "tiny", DESCRIPTION, seeds).manifest["figures"]["test"]
+    accuracy, balanced = [], []
+    for one in seeds:
+        rows = one.split == 1
+        right = (one.scores.argmax(axis=1) == one.label)[rows]
+        accuracy.append(right.mean())
+        balanced.append(np.mean([right[one.label[rows] == y].mean() for y in range(3)]))
+    assert figures["accuracy"]["mean"] == pytest.approx(np.mean(accuracy), abs=1e-5)
+    assert figures["accuracy"]["spread"] == pytest.approx(np.std(accuracy, ddof=1), abs=1e-5)
+    assert figures["balanced_accuracy"]["mean"] == pytest.approx(np.mean(balanced), abs=1e-5)
+
+
+def test_changed_scores_are_refused(tmp_path):
+    experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    path = tmp_path / "tiny" / "scores.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"scores\.parquet: its sha256 .* is not the manifest's"):
+        experiments.open("tiny", tmp_path)
+
+
+def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    with pytest.raises(InputError, match=r'no experiment "big" \(there are: tiny\)'):
+        experiments.open("big", tmp_path)
+    with pytest.raises(InputError, match="seeds are 0, splits are validation and test"):
+        made.counts(4, "test")
+    with pytest.raises(InputError, match="no seed 0 with split 'training'"):
+        made.counts(0, "training")
+    (tmp_path / "tiny" / "manifest.json").write_text("{}")
+    with pytest.raises(InputError, match="not a whole manifest"):
+        experiments.open("tiny", tmp_path)
+
+
+def test_six_experiments_are_shipped_within_bounds():
+    assert set(experiments.list_experiments()) == set(SHIPPED)
+    assert experiments.list_experiments()[:3] == list(SHIPPED[:3])
+    sizes = {path: path.stat().st_size for path in experiments.FOLDER.rglob("*") if path.is_file()}
+    assert max(sizes.values()) < 7_500_000
+    assert sum(sizes.values()) < 25_000_000
+    assert {path.name for path in sizes} == {"scores.parquet", "manifest.json"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_experiment_has_scores_names_and_nothing_else(name):
+    experiment = experiments.open(name)
+    schema = pq.read_schema(experiment.path / "scores.parquet")
+    scores = [f"score_{y}" for y in range(len(experiment.labels))]
+    assert schema.names == ["seed", "split", "client", "group", "label", *scores]
+    assert len(experiment.seeds) >= (5 if name.startswith("ham") else 10)
+    people = experiment.scores(experiment.seeds[-1], "test")
+    assert (people.scores.sum(axis=1) == 1).all()
+    seen = np.unique(people.prediction)
+    assert len(seen) == len(experiment.labels), "a label is never predicted"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_manifest_tells_how_it_was_made(name):
+    manifest = experiments.open(name).manifest
+    assert {"dataset", "training", "versions", "rounds_chosen", "learning_curves"} <= set(manifest)
+    assert manifest["favourable"] in manifest["labels"]
+    for seed, chosen in manifest["rounds_chosen"].items():
+        loss = manifest["learning_curves"][seed]["validation_loss"]
+        assert loss[chosen - 1] == min(loss)
+    text = json.dumps(manifest)
+    assert not re.search(r'"(/|~/|[A-Z]:\\\\)', text), "a path of some machine"
+    assert manifest["notion"] == {"a": "sp", "p": "eop", "h": "eo"}[name[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "accuracy"), [("adult", 0.843), ("public_coverage", 0.77), ("ham10000", 0.72)]
+)
+def test_shipped_models_are_good_enough(name, accuracy):
+    figures = experiments.open(name).manifest["figures"]["test"]
+    assert figures["accuracy"]["mean"] >= accuracy
+    assert figures["accuracy"]["mean"] >= figures["majority_share"]["mean"] + 0.05
+    assert all(recall["mean"] > 0.1 for recall in figures["recall"].values())
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_counts_come_in_milliseconds(name):
+    experiment = experiments.open(name)
+    experiment.counts(experiment.seeds[0], "test")
+    started = time.perf_counter()
+    counts = experiment.counts(experiment.seeds[0], "test")
+    assert time.perf_counter() - started < 0.25  # 5 to 15 ms on a quiet machine
+    assert counts.table.sum() == experiment.manifest["figures"]["test"]["rows"][0]
+
+
+def test_experiments_and_datasets_need_no_tensorflow():
+    code = (
+        "import sys, fairfl_core.people.experiments, fairfl_core.datasets, fairfl_core.cli.train;"
+        "import fairfl_core.federated.recipes; sys.exit('tensorflow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,84 @@
+"""Clients drawn anew from the same people."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fairfl_core.errors import InputError
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.resample import even_shares, largest_size, redraw
+from fairfl_core.privacy.mechanisms import Mechanism, what_if
+from tests.helpers.strategies import count_tables, synthetic
+
+shares_of = st.lists(st.floats(0, 1), min_size=2, max_size=6)
+
+
+@settings(deadline=None)
+@given(count_tables(), shares_of, st.integers(0, 10**6), st.data())
+def test_sizes_and_shares_are_exact_and_nobody_is_invented(counts, shares, seed, data):
+    most = largest_size(counts, shares)
+    assume(most >= 2)
+    sizes = [size for size in range(2, most + 1) if _possible(counts, shares, size)]
+    size = data.draw(st.sampled_from(sizes))
+    drawn = redraw(counts, shares, size, seed=seed)
+    assert (drawn.n_client == size).all()
+    first = drawn.table[:, 0].sum(axis=(1, 2))
+    assert first.tolist() == [int(np.rint(share * size)) for share in shares]
+    assert (drawn.table.sum(axis=0) <= counts.table.sum(axis=0)).all()
+    assert (drawn.groups, drawn.labels) == (counts.groups, counts.labels)
+    assert drawn.favourable == counts.favourable
+    np.testing.assert_array_equal(drawn.table, redraw(counts, shares, size, seed=seed).table)
+
+
+def _possible(counts, shares, size):
+    pool = counts.table.sum(axis=(0, 2, 3))
+    first = sum(int(np.rint(share * size)) for share in shares)
+    return first <= pool[0] and len(shares) * size - first <= pool[1:].sum()
+
+
+@given(count_tables(), shares_of)
+def test_the_largest_size_is_possible_and_none_larger_is(counts, shares):
+    most = largest_size(counts, shares)
+    total = int(counts.n)
+    possible = [size for size in range(2, total + 1) if _possible(counts, shares, size)]
+    assert most == max(possible, default=0)
+
+
+@given(shares_of, st.integers(2, 3000))
+def test_even_shares_keep_the_number_of_people(shares, size):
+    even = even_shares(shares, size)
+    people = [int(np.rint(share * size)) for share in even]
+    assert sum(people) == sum(int(np.rint(share * size)) for share in shares)
+    assert max(people) - min(people) <= 1
+
+
+def test_drawing_everybody_gives_everybody():
+    counts = synthetic(2, 2, 3, rows=200)
+    people = counts.table.sum(axis=(0, 2, 3))
+    size = int(counts.n)
+    drawn = redraw(counts, [people[0] / size], size, seed=1)
+    np.testing.assert_array_equal(drawn.table[0], counts.table.sum(axis=0))
+
+
+def test_another_seed_draws_others_and_the_rest_keeps_its_proportion():
+    counts = synthetic(4, 3, 2, rows=6000)
+    drawn = redraw(counts, (0.2, 0.5), 4000, seed=0)
+    assert (drawn.table != redraw(counts, (0.2, 0.5), 4000, seed=1).table).any()
+    rest = drawn.table.sum(axis=(0, 2, 3))[1:]
+    natural = counts.table.sum(axis=(0, 2, 3))[1:]
+    np.testing.assert_allclose(rest / rest.sum(), natural / natural.sum(), atol=0.03)
+
+
+def test_impossible_draws_say_what_is_there():
+    table = np.array([[[[5, 0], [0, 5]], [[20, 0], [0, 20]]]])
+    counts = ClientCounts(table, ("a",), ("women", "men"), ("no", "yes"))
+    with pytest.raises(InputError, match="2 clients of 10 .* need 16 women, but only 10"):
+        redraw(counts, (0.8, 0.8), 10, seed=0)
+    with pytest.raises(InputError, match="need 60 men, but only 40"):
+        redraw(counts, (0.0, 0.0), 30, seed=0)
+    for shares, size in (((1.2,), 5), ((-0.1,), 5), ((0.5,), 1), ((), 5)):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            redraw(counts, shares, size, seed=0)
+    with pytest.raises(InputError, match="no people"):
+        redraw(what_if(counts, Mechanism(epsilon=1), seed=0), (0.5,), 4, seed=0)

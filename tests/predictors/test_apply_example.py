@@ -1,0 +1,78 @@
+"""The example that clients copy gives every person the answer that the package gives."""
+
+import ast
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairfl_core.intake import example_table, guess, open_table, take_in
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.solving.program import FairnessProgram
+
+TOP = Path(__file__).resolve().parents[2]
+EXAMPLE = TOP / "docs" / "apply_predictor.py"
+
+
+@pytest.fixture(scope="module")
+def answer():
+    space = {}
+    exec(compile(EXAMPLE.read_text(), str(EXAMPLE), "exec"), space)
+    return space["answer"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    return list(csv.DictReader(io.StringIO(example_table())))
+
+
+def fitted(region):
+    upload = open_table("e.csv", example_table().encode())
+    counts = take_in(upload, guess(upload)).experiment.counts(0, "validation")
+    return FairPredictor.from_solution(FairnessProgram(counts, "eo", region).solve(0.01, 0.03))
+
+
+def test_it_is_twenty_lines_without_a_package():
+    tree = ast.parse(EXAMPLE.read_text())
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Module)]
+    code = [line for line in EXAMPLE.read_text().splitlines() if line.strip()]
+    assert len(code) - len(texts) <= 20  # without the docstrings
+
+
+@pytest.mark.parametrize("region", ["simplex", "kernel"])
+def test_same_answers_as_the_package(answer, people, region):
+    fair = fitted(region)
+    predictor = json.loads(json.dumps(fair.to_json()))
+    columns = {name: [row[name] for row in people] for name in people[0]}
+    wanted = fair.decide(columns["hospital"], columns["sex"], columns["prediction"],
+                         row_id=columns["patient"])  # fmt: skip
+    mine = [
+        answer(predictor, row["hospital"], row["sex"], row["prediction"], row["patient"])
+        for row in people
+    ]
+    assert (np.array(mine, object) == wanted).all()
+    assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
+
+
+def test_same_answers_as_the_command(answer, people, tmp_path):
+    fair = fitted("kernel")
+    fair.write(tmp_path / "predictor.json")
+    (tmp_path / "rows.csv").write_text(example_table())
+    subprocess.run(
+        [sys.executable, "-m", "fairfl_core", "predict", "predictor.json", "rows.csv",
+         "--client", "hospital", "--group", "sex", "--prediction", "prediction", "--row-id", "patient",
+         "--out", "fair.csv"],
+        cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": str(TOP)}, capture_output=True,
+    )  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "fair.csv").read_text())))
+    predictor = json.loads((tmp_path / "predictor.json").read_text())
+    for row in rows:
+        args = (row["hospital"], row["sex"], row["prediction"], row["patient"])
+        assert answer(predictor, *args) == row["answer"]

@@ -1,0 +1,217 @@
+"""The predictor of the exact region: what it draws, keeps, writes and refuses."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core._io.files import write_json
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.score_predictor import ScorePredictor, predictor_of, read_predictor
+from fairfl_core.solving.build import program_for
+from fairfl_core.solving.exact.program import ExactProgram
+from fairfl_core.solving.frontier import exact_frontier
+from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.strategies import epsilons
+
+usual = settings(max_examples=40, deadline=None)
+
+
+def fitted(people, notion="eop", **options):
+    return ScorePredictor.from_solution(ExactProgram(people, notion, **options).solve(0.01, 0.01))
+
+
+def names_of(people):
+    return np.array(people.clients)[people.client], np.array(people.groups)[people.group]
+
+
+@usual
+@given(scored_people(), st.sampled_from(["sp", "eop", "eo", "eo-full"]), epsilons, st.booleans())
+def test_on_the_fitted_people_it_does_what_the_program_told(people, notion, epsilon, recalibrate):
+    if recalibrate:
+        people = people.recalibrated(Calibration.fit(people))
+    solution = ExactProgram(people, notion, rates="labels").solve(epsilon, epsilon)
+    predictor = ScorePredictor.from_solution(solution)
+    found = evaluate(predictor, people)
+    assert found.accuracy == pytest.approx(solution.accuracy, abs=1e-9)
+    assert found.gaps.overall == pytest.approx(solution.gaps.overall, abs=1e-9, nan_ok=True)
+    np.testing.assert_allclose(found.gaps.local, solution.gaps.local, atol=1e-9)
+    assert found.before.accuracy == pytest.approx(people.counts.model_accuracy)
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@usual
+@given(scored_people(), st.sampled_from(["sp", "eo", "eo-full"]), st.booleans())
+def test_json_brings_the_same_answers_back(people, notion, recalibrate):
+    ready = people.recalibrated(Calibration.fit(people)) if recalibrate else people
+    fair = fitted(ready, notion, rates="scores" if recalibrate else "labels")
+    value = json.loads(json.dumps(fair.to_json(), allow_nan=False))
+    back = ScorePredictor.from_json(value)
+    assert back.to_json() == fair.to_json()
+    np.testing.assert_array_equal(back.chances_of(people), fair.chances_of(people))
+    np.testing.assert_allclose(back.chances_of(people).sum(axis=1), 1.0, atol=1e-6)
+
+
+def test_draws_converge_to_the_expected_answers_and_repeat():
+    people = scored_network(2, 2, 3, rows=300)
+    fair = fitted(people, "eo")
+    client, group = names_of(people)
+    chances = fair.chances_of(people)
+    drawn = np.zeros(chances.shape)
+    for seed in range(400):
+        answers = fair.sample(client, group, people.scores, seed=seed)
+        drawn += answers[:, None] == np.array(people.labels)
+    assert np.abs(drawn / 400 - chances).max() < 0.15
+    assert np.abs((drawn / 400 - chances).mean(axis=0)).max() < 0.005
+    once, again = (fair.sample(client, group, people.scores, seed=3) for _ in range(2))
+    assert (once == again).all()
+
+
+def test_the_same_person_always_gets_the_same_answer():
+    people = scored_network(2, 2, 2)
+    fair = fitted(people)
+    client, group = names_of(people)
+    ids = np.arange(len(people))
+    whole = fair.decide(client, group, people.scores, row_id=ids)
+    order = np.random.default_rng(0).permutation(len(people))[:100]
+    some = fair.decide(client[order], group[order], people.scores[order], row_id=ids[order])
+    assert (some == whole[order]).all()
+    chances = fair.chances_of(people)
+    certain = chances.max(axis=1) > 1 - 1e-12
+    assert (whole[certain] == np.array(people.labels)[chances.argmax(axis=1)][certain]).all()
+
+
+def test_people_in_another_order_of_names_are_judged_alike():
+    people = scored_network(3, 2, 3)
+    fair = fitted(people, "eo")
+    turned = ScoredPeople(
+        2 - people.client, 1 - people.group, 2 - people.label, people.scores[:, ::-1].copy(),
+        2 - people.said, people.clients[::-1], people.groups[::-1], people.labels[::-1],
+        people.favourable,
+    )  # fmt: skip
+    np.testing.assert_allclose(fair.chances_of(turned)[:, ::-1], fair.chances_of(people))
+    one, two = evaluate(fair, people), evaluate(fair, turned)
+    assert one.accuracy == pytest.approx(two.accuracy)
+    np.testing.assert_allclose(one.gaps.local, two.gaps.local[::-1])
+
+
+def test_evaluation_agrees_with_people_answered_one_by_one():
+    people = scored_network(2, 2, 2, rows=500)
+    found = evaluate(fitted(people), people)
+    chances = fitted(people).chances_of(people)
+    for c, a, y, k in np.ndindex(found.confusion.shape):
+        rows = (people.client == c) & (people.group == a) & (people.label == y)
+        assert found.confusion[c, a, y, k] == pytest.approx(chances[rows, k].sum(), abs=1e-9)
+        assert found.squares[c, a, y, k] == pytest.approx((chances[rows, k] ** 2).sum(), abs=1e-9)
+    for a in range(2):
+        rows = people.group == a
+        changed = 1 - chances[rows, people.said[rows]]
+        assert found.changed[a] == pytest.approx(changed.mean())
+
+
+def test_files_of_every_region_are_read_by_one_function(tmp_path):
+    people = scored_network(2, 2, 2)
+    for region in ("simplex", "kernel", "exact"):
+        solution = program_for(people, "eop", region).solve(0.01, 0.01)
+        path = predictor_of(solution).write(tmp_path / f"{region}.json")
+        back = read_predictor(path)
+        assert back.region == region
+        assert isinstance(back, ScorePredictor if region == "exact" else FairPredictor)
+        assert evaluate(back, people).accuracy == pytest.approx(
+            evaluate(predictor_of(solution), people).accuracy
+        )
+
+
+def test_broken_files_and_rows_are_refused_with_a_sentence(tmp_path):
+    people = scored_network(2, 2, 2)
+    fair = fitted(people)
+    value = fair.to_json()
+    rule = value["clients"][0]["rules"][0][0]
+
+    def with_rules(rules):
+        first = {"name": "c0", "rules": [rules, *value["clients"][0]["rules"][1:]]}
+        return value | {"clients": [first, *value["clients"][1:]]}
+
+    for broken, says in (
+        (with_rules([]), "needs a list of rules"),
+        (with_rules([rule | {"probability": 0.2}]), "do not sum to one"),
+        (with_rules([{"probability": 1.0, "answers": ["l0", "no"]}]), "one of the labels"),
+        (with_rules([{"probability": 1.0, "theta": [1.0], "b": [0.0, 0.0]}]), "one entry per"),
+        (with_rules([{"probability": 1.0}]), "give one"),
+        (with_rules(["rule"]), "must be an object"),
+        (value | {"rates": "guesses"}, "rates"),
+        (value | {"region": "exactly"}, "region"),
+        (value | {"calibration": 3}, "must be an object"),
+    ):
+        path = write_json(tmp_path / "broken.json", broken)
+        with pytest.raises(InputError, match=says):
+            read_predictor(path) if broken["region"] == "exact" else ScorePredictor.from_json(
+                broken
+            )
+    client, group = names_of(people)
+    with pytest.raises(InputError, match="not probabilities"):
+        fair.sample(client, group, people.scores * 3, seed=0)
+    with pytest.raises(InputError, match="one column for each"):
+        fair.sample(client, group, people.scores[:, :1], seed=0)
+    with pytest.raises(InputError, match="differ in number"):
+        fair.sample(client, group, people.scores[:5], seed=0)
+    with pytest.raises(InputError, match="looks at scores"):
+        evaluate(fair, people.counts)
+    other = people.recalibrated(Calibration.fit(people))
+    with pytest.raises(InputError, match="another calibration"):
+        evaluate(fair, other)
+
+
+def test_a_table_becomes_people_as_it_becomes_counts():
+    people = scored_network(2, 2, 2, rows=100)
+    client, group = names_of(people)
+    rows = pd.DataFrame(
+        {
+            "clinic": client, "sex": group, "y": np.array(people.labels)[people.label],
+            "no": people.scores[:, 0], "yes": people.scores[:, 1],
+        }
+    )  # fmt: skip
+    columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
+    found = ScoredPeople.from_table(rows, **columns)
+    np.testing.assert_array_equal(found.counts.table, people.counts.table)
+    np.testing.assert_array_equal(found.scores, people.scores)
+    with pytest.raises(InputError, match="not probabilities"):
+        ScoredPeople.from_table(rows.assign(no=5.0), **columns)
+
+
+def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
+    fit = [scored_network(2, 2, 2, seed=seed) for seed in (0, 1)]
+    test = [scored_network(2, 2, 2, seed=seed + 10) for seed in (0, 1)]
+    programs = [(seed, program_for(people, "eop", "exact")) for seed, people in enumerate(fit)]
+    study = run_study(programs, test, 0.01, 0.01, fitted=fit)
+    assert study.has_held_out
+    for one, people in zip(study.outcomes, fit, strict=True):
+        assert one.solution.rates == "shrunk" and one.solution.gaps.overall <= 0.01 + 1e-7
+        assert one.reached.counts.n == len(people)
+        assert one.held_out.accuracy == evaluate(one.predictor, test[one.seed]).accuracy
+
+
+def test_a_map_never_falls_and_tells_how_far_it_is():
+    people = scored_network(3, 2, 2)
+    told = []
+    found = exact_frontier(
+        ExactProgram(people, "eo"), eps_local=[0.0, 0.02, 0.1, 1.0], eps_global=[0.0, 0.05, 1.0],
+        progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert (np.diff(found.accuracy, axis=0) >= -1e-7).all()
+    assert (np.diff(found.accuracy, axis=1) >= -1e-7).all()
+    assert told[-1] == (24, 24)
+    assert (found.gap_local_worst <= np.array([0.0, 0.02, 0.1, 1.0])[:, None] + 1e-6).all()
+
+
+def test_scores_of_one_person_must_be_probabilities():
+    with pytest.raises(InputError, match="data row 2"):
+        as_people([0, 0], [0, 1], [0, 1], np.array([[0.5, 0.5], [-0.1, 1.1]]), 1, 2)

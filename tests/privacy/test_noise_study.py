@@ -1,0 +1,160 @@
+"""Noise against fairness: the study equals its parts done by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism, what_if
+from fairfl_core.privacy.noise_study import (
+    NoiseStudy,
+    band,
+    model_alone,
+    noise_study,
+    spending,
+    without_noise,
+)
+from fairfl_core.solving.program import FairnessProgram
+from tests.helpers.strategies import count_tables, notion_and_region, synthetic
+
+ASKED = {"eps_global": 0.02, "eps_local": 0.05}
+
+
+def two_runs(clients=3, groups=2, labels=2, rows=300):
+    return [
+        (synthetic(clients, groups, labels, rows, seed), synthetic(clients, groups, labels, rows, seed + 9))
+        for seed in (0, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(("groups", "labels"), [(2, 2), (3, 3)])
+def test_every_draw_equals_noise_solve_and_judge_done_one_by_one(name, groups, labels):
+    runs = two_runs(3, groups, labels)
+    mechanisms = [spending(name, budget, "replace-one") for budget in (2.0, 0.1)]
+    study = noise_study(runs, mechanisms, "eo", "simplex", **ASKED, draws=3, seed=4)
+    states = np.random.SeedSequence(4).generate_state(3)
+    for b, mechanism in enumerate(mechanisms):
+        for draw in range(3):
+            true, test = runs[draw % 2]
+            noisy = what_if(true, mechanism, seed=int(states[draw]))
+            solution = FairnessProgram(noisy, "eo", "simplex").solve(0.02, 0.05)
+            predictor = FairPredictor.from_solution(solution)
+            for judged, people in ((study.reached, true), (study.held_out, test)):
+                direct = evaluate(predictor, people)
+                assert judged.accuracy[b, draw] == pytest.approx(direct.accuracy, abs=1e-12)
+                assert judged.overall[b, draw] == pytest.approx(direct.gaps.overall, abs=1e-12)
+                np.testing.assert_allclose(judged.local[b, draw], direct.gaps.local, atol=1e-12)
+                assert judged.local_mean[b, draw] == pytest.approx(direct.gaps.local_mean)
+                assert judged.local_worst[b, draw] == pytest.approx(direct.gaps.local_worst)
+
+
+def test_the_references_are_the_solution_without_noise_and_the_model():
+    runs = two_runs()
+    exact, exact_unseen = without_noise(runs, "eop", "kernel", **ASKED)
+    model, model_unseen = model_alone(runs, "eop")
+    for run, (true, test) in enumerate(runs):
+        solution = FairnessProgram(true, "eop", "kernel").solve(0.02, 0.05)
+        held_out = evaluate(FairPredictor.from_solution(solution), test)
+        assert exact.accuracy[0, run] == pytest.approx(solution.accuracy)
+        assert exact_unseen.overall[0, run] == pytest.approx(held_out.gaps.overall)
+        assert model.accuracy[0, run] == pytest.approx(true.model_accuracy)
+        assert model_unseen.accuracy[0, run] == pytest.approx(test.model_accuracy)
+        np.testing.assert_allclose(model_unseen.local[0, run], held_out.before.gaps.local)
+    assert not exact.fails(np.full(3, 0.05)).any()
+
+
+def test_budgets_studied_apart_and_joined_are_the_same_study():
+    runs = two_runs()
+    mechanisms = [Mechanism(epsilon=epsilon) for epsilon in (2.0, 0.2)]
+    whole = noise_study(runs, mechanisms, "eo", **ASKED, draws=3, seed=1)
+    joined = NoiseStudy.joined(
+        [noise_study(runs, [each], "eo", **ASKED, draws=3, seed=1) for each in mechanisms]
+    )
+    assert joined.mechanisms == whole.mechanisms
+    for mine, other in ((joined.reached, whole.reached), (joined.held_out, whole.held_out)):
+        np.testing.assert_array_equal(mine.local, other.local)
+        np.testing.assert_array_equal(mine.accuracy, other.accuracy)
+        np.testing.assert_array_equal(mine.overall, other.overall)
+
+
+@settings(max_examples=30, deadline=None)
+@given(count_tables(), notion_and_region(), st.sampled_from(NEIGHBOURS), st.integers(0, 99))
+def test_with_an_endless_budget_nothing_is_lost(counts, how, neighbours, seed):
+    plenty = spending("histogram", 1e4, neighbours)  # noise of scale 0.0002: no integer but 0
+    study = noise_study([(counts, None)], [plenty], *how, **ASKED, draws=2, seed=seed)
+    assert study.held_out is None
+    exact = FairnessProgram(counts, *how).solve(0.02, 0.05)
+    np.testing.assert_allclose(study.reached.accuracy, exact.accuracy, atol=1e-6)
+    assert study.failing(0) is None
+    for gap in (study.reached.overall, study.reached.local_worst):
+        assert not (gap > 0.05 + 1e-6).any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(count_tables(most=4), st.sampled_from(MECHANISMS), st.floats(0.01, 10), st.integers(0, 99))
+def test_figures_are_shares_whatever_the_noise(counts, name, budget, seed):
+    mechanism = spending(name, budget, "replace-one")
+    study = noise_study([(counts, counts)], [mechanism], "eo", **ASKED, draws=3, seed=seed)
+    assert study.spent == pytest.approx([budget])
+    for judged in (study.reached, study.held_out):
+        for figure in (judged.accuracy, judged.overall, judged.local, judged.local_worst):
+            there = figure[~np.isnan(figure)]
+            assert ((there >= -1e-9) & (there <= 1 + 1e-9)).all()
+    assert ((study.fails >= 0) & (study.fails <= 1)).all()
+    again = noise_study([(counts, counts)], [mechanism], "eo", **ASKED, draws=3, seed=seed)
+    np.testing.assert_array_equal(study.reached.local, again.reached.local)
+
+
+def test_noise_that_leaves_nothing_keeps_the_models_answers():
+    one = ClientCounts([[[[1, 0], [0, 0]], [[0, 0], [0, 1]]]], ("a",), ("f", "m"), ("n", "y"))
+    mechanism = spending("paper", 0.01, "replace-one")
+    study = noise_study([(one, None)], [mechanism], "sp", **ASKED, draws=200, seed=0)
+    states = np.random.SeedSequence(0).generate_state(200)
+    lost = [i for i, seed in enumerate(states) if not what_if(one, mechanism, seed=int(seed)).n]
+    assert lost
+    np.testing.assert_allclose(study.reached.accuracy[0, lost], 1.0)
+
+
+def test_the_client_that_fails_most_is_the_small_one():
+    table = synthetic(3, 2, 2, rows=4000).table.copy()
+    table[1] //= 80
+    counts = ClientCounts(table, ("a", "small", "b"), ("f", "m"), ("n", "y"))
+    study = noise_study(
+        [(counts, None)], [Mechanism(epsilon=0.5)], "eo", **ASKED, draws=20, seed=3
+    )
+    assert study.clients[study.failing(0)] == "small"
+    assert study.fails[0, 1] == (study.reached.local[0, :, 1] > 0.05 + 1e-6).mean()
+    assert study.n_client[1] == counts.n_client[1]
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_can_be_asked_for_by_what_it_really_spends(name, neighbours):
+    mechanism = spending(name, 0.3, neighbours)
+    assert mechanism.spent == pytest.approx(0.3)
+    assert (mechanism.name, mechanism.neighbours) == (name, neighbours)
+
+
+def test_progress_is_told_and_nothing_to_do_is_refused():
+    told = []
+    runs = two_runs()
+    noise_study(runs, [Mechanism(epsilon=1)] * 2, "eo", **ASKED, draws=3, seed=0,
+                progress=lambda done, total: told.append((done, total)))  # fmt: skip
+    assert told == [(done, 6) for done in range(1, 7)]
+    with pytest.raises(InputError, match="at least one"):
+        noise_study(runs, [], "eo", **ASKED, draws=3, seed=0)
+    noisy = what_if(runs[0][0], Mechanism(epsilon=1), seed=0)
+    with pytest.raises(InputError, match="noisy already"):
+        noise_study([(noisy, None)], [Mechanism(epsilon=1)], "eo", **ASKED, draws=1, seed=0)
+
+
+def test_a_band_is_the_quantiles_of_the_draws_that_have_the_figure():
+    figure = np.array([[0.1, 0.3, 0.2, np.nan], [np.nan] * 4])
+    found = band(figure)
+    assert (found.low[0], found.middle[0], found.high[0]) == pytest.approx((0.11, 0.2, 0.29))
+    assert np.isnan([found.low[1], found.middle[1], found.high[1]]).all()

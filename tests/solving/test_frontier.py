@@ -1,0 +1,65 @@
+"""Maps over both epsilons: cell by cell, and merged by slope."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core.errors import InputError
+from fairfl_core.solving.frontier import frontier
+from fairfl_core.solving.program import FairnessProgram
+from tests.helpers.strategies import count_tables, epsilons, synthetic
+
+grids = st.lists(epsilons, min_size=1, max_size=4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 2)),
+    st.sampled_from(["eop", "sp"]),
+    st.sampled_from(["simplex", "kernel"]),
+    grids,
+    grids,
+)
+def test_merging_by_slope_equals_the_program(counts, notion, region, local, overall):
+    merged, solved = (
+        frontier(counts, notion, region, eps_local=local, eps_global=overall, method=method)
+        for method in ("merge", "program")
+    )
+    np.testing.assert_allclose(merged.accuracy, solved.accuracy, rtol=0, atol=1e-8)
+    # Optima may differ in which gaps they show, never in keeping within what was asked.
+    for found in (merged, solved):
+        assert (np.nan_to_num(found.gap_global) <= np.array(overall) + 1e-7).all()
+        assert (np.nan_to_num(found.gap_local_worst) <= np.array(local)[:, None] + 1e-7).all()
+        assert (np.isnan(found.gap_global) == np.isnan(merged.gap_global)).all()
+        mean, worst = np.nan_to_num(found.gap_local_mean), np.nan_to_num(found.gap_local_worst)
+        assert (mean <= worst + 1e-12).all()
+
+
+def test_each_cell_is_what_one_solve_gives():
+    counts = synthetic(5, 2, 3)
+    grid = [0.0, 0.05, 0.2]
+    told = []
+    found = frontier(
+        counts, "eo", "kernel", eps_local=grid, eps_global=grid,
+        progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    for i, local in enumerate(grid):
+        for j, overall in enumerate(grid):
+            alone = FairnessProgram(counts, "eo", "kernel").solve(overall, local)
+            assert found.accuracy[i, j] == pytest.approx(alone.accuracy, abs=1e-9)
+    assert told == [(i, 9) for i in range(1, 10)]
+
+
+def test_merge_is_taken_where_it_can_be_and_refused_where_not():
+    assert frontier(
+        synthetic(2000, 2, 2, rows=40), "sp", eps_local=[0.1], eps_global=[0.1]
+    ).accuracy.shape == (1, 1)
+    for counts, notion in ((synthetic(3, 3, 2), "sp"), (synthetic(3, 2, 2), "eo")):
+        with pytest.raises(InputError, match="two labels, two groups"):
+            frontier(counts, notion, eps_local=[0.1], eps_global=[0.1], method="merge")
+    other = FairnessProgram(synthetic(3, 2, 2, seed=9), "eo")
+    with pytest.raises(InputError, match="other counts"):
+        frontier(synthetic(3, 2, 2), "eo", eps_local=[0.1], eps_global=[0.1], program=other)
+    with pytest.raises(InputError, match="grid is empty"):
+        frontier(synthetic(2, 2, 2), eps_local=[], eps_global=[0.1])

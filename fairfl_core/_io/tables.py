@@ -5,8 +5,11 @@ text is never expanded row by row: a name stands once in a dictionary, however m
 """
 
 import codecs
+import io
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +18,22 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from fairfl_core._io.names import listed
+from fairfl_core._io.whole import STANDARD_INPUT, write_whole
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ACTING", "MOST_ROWS", "Upload", "open_table", "read_columns", "shown"]
+__all__ = [
+    "ACTING",
+    "MOST_ROWS",
+    "Upload",
+    "open_table",
+    "read_columns",
+    "read_rows",
+    "shown",
+    "write_rows",
+]
 
 MOST_BYTES = 210_000_000  # 200 MB as any system counts them
 MOST_ROWS = 10_000_000
@@ -351,3 +364,72 @@ def _frame(header: Sequence[str], cells: Sequence[Sequence[str]]) -> "pd.DataFra
     import pandas as pd
 
     return pd.DataFrame(dict(zip(header, cells, strict=True)), dtype=str)
+
+
+# -------------------------------------------------------------------- rows of the shell
+
+
+def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+    """Read these columns (default all) of a CSV or Parquet table; "-" is CSV from standard input.
+
+    A CSV cell is kept as the text it is: "007" stays "007", and a group called "NA" is a group.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            with open(path, "rb"):
+                pass
+            _check_wanted(path, pq.read_schema(path).names, columns)
+            wanted = None if columns is None else list(dict.fromkeys(columns))
+            return pq.read_table(path, columns=wanted).to_pandas(ignore_metadata=True)
+        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+        # Without a header pandas renames nothing, and a row with a cell too many is an error.
+        table = pd.read_csv(
+            io.BytesIO(data), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+        )
+        header = [str(name) for name in table.iloc[0]]
+        _check_wanted(path, header, columns)
+        table = table[1:].reset_index(drop=True).set_axis(header, axis=1)
+        return table if columns is None else table[list(dict.fromkeys(columns))]
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path.") from error
+    except OSError as error:
+        if error.errno is None:
+            raise InputError(
+                f"{path}: cannot be read as a table ({' '.join(str(error).split())[:200]}); "
+                "check the file."
+            ) from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}); check the path."
+        ) from error
+    except InputError:
+        raise
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not text in UTF-8; save it as UTF-8 CSV.") from error
+    except Exception as error:  # the readers raise a dozen kinds; all mean the file is not right
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{path}: cannot be read as a CSV or Parquet table ({reason}); check the file."
+        ) from error
+
+
+def _check_wanted(path: Path, found: list[str], wanted: Sequence[str] | None) -> None:
+    for name in wanted or ():
+        if name not in found:
+            has = ", ".join(f'"{column}"' for column in found[:12])
+            raise InputError(f'{path}: has no column "{name}"; its columns are {has}.')
+    for name in found if wanted is None else wanted:
+        if found.count(name) > 1:
+            raise InputError(f'{path}: the column "{name}" stands twice; rename one of them.')
+
+
+def write_rows(path: str | Path, rows: "pd.DataFrame") -> Path:
+    """Write a table as CSV, or Parquet where the name ends so; whole or not at all."""
+    path = Path(path)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        buffer = io.BytesIO()
+        rows.to_parquet(buffer, index=False)
+        return write_whole(path, buffer.getvalue())
+    return write_whole(path, rows.to_csv(index=False))

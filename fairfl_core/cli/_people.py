@@ -82,7 +82,7 @@ class Columns:
 
     def read(self, rows: Path) -> "ScoredPeople":
         """Read the table of scores."""
-        from fairfl_core._io.files import read_rows
+        from fairfl_core._io.tables import read_rows
         from fairfl_core.people.scored import ScoredPeople
 
         scores = split_names(self.scores) or []

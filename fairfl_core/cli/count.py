@@ -34,7 +34,7 @@ def count(
     Example: `python -m fairfl_core count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    from fairfl_core._io.files import read_rows
+    from fairfl_core._io.tables import read_rows
     from fairfl_core.errors import InputError
     from fairfl_core.people.counts import ClientCounts
 

@@ -46,7 +46,7 @@ def predict(
     Example: `python -m fairfl_core predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core._io.files import read_rows, write_rows
+    from fairfl_core._io.tables import read_rows, write_rows
     from fairfl_core.predictors.score_predictor import ScorePredictor, read_predictor
 
     if seed is not None and row_id is not None:

@@ -17,7 +17,7 @@ def reproduce(
 
     Example: `python -m fairfl_core reproduce --out docs/reproduction.md`
     """
-    from fairfl_core._io.files import write_whole
+    from fairfl_core._io.whole import write_whole
     from fairfl_core.paper.reproduction import reproduction
 
     with working("Reproducing"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fairfl_core._io.files import write_whole
+from fairfl_core._io.whole import write_whole
 from fairfl_core.datasets._columns import codes_of, one_hot
 from fairfl_core.datasets._declaration import Dataset, Form, People, Raw
 from fairfl_core.errors import InputError

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.files import write_whole
+from fairfl_core._io.whole import write_whole
 from fairfl_core.datasets import People
 from fairfl_core.errors import InputError
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, Federation, federate

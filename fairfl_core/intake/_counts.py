@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairfl_core._io.files import parse_json
+from fairfl_core._io.json_files import parse_json
 from fairfl_core._io.names import listed
 from fairfl_core._io.tables import shown
 from fairfl_core.errors import InputError

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairfl_core._io.files import check_keys, nested_numbers
+from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core.errors import InputError
 from fairfl_core.people.shares import wilson
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.files import LARGEST, check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import (
     as_name,
     as_series,

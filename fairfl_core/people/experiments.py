@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fairfl_core._io.files import read_json, write_json, write_whole
+from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.whole import write_whole
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.files import check_keys, nested_numbers, read_json
+from fairfl_core._io.json_files import check_keys, nested_numbers, read_json
 from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.calibration import Calibration

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairfl_core._io.files import read_json, read_rows
+from fairfl_core._io.json_files import read_json
+from fairfl_core._io.tables import read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts

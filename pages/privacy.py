@@ -283,7 +283,8 @@ def _paper_table(neighbours: str) -> None:
     st.markdown(
         f"Adult, statistical parity, both limits {PAPER_ASKED:g}, unseen people. **What the paper "
         f"calls ε really spends {times:g} ε** ({neighbours}); the histogram gets that same true "
-        "budget. Each entry: mean client's gap · overall gap · accuracy."
+        "budget. Each entry: mean client's gap · overall gap · accuracy. The paper's column is its "
+        "Table 4; for FedAvg its Table 2 prints other figures."
     )
     shown = pd.DataFrame(
         [[_row_name(epsilon), _spent(spent), *map(_said, three)]

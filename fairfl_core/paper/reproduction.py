@@ -1,7 +1,6 @@
 """The paper's experiments beside ours, as a Markdown document made from the shipped scores."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -9,11 +8,22 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.held_out_curve import EPSILONS as CURVE
 from fairfl_core.evaluation.held_out_curve import Curve, held_out_curve
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.paper.printed import (
+    ASKED,
+    FEDAVG,
+    GRID,
+    SCENARIOS,
+    TABLE_2,
+    TABLE_4,
+    TABLE_4_ASKED,
+    TABLE_4_FEDAVG,
+    Row,
+)
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism
-from fairfl_core.privacy.noise_study import band, noise_study
+from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from fairfl_core.solving.build import default_rates, program_for
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.program import FairnessProgram
@@ -21,87 +31,41 @@ from fairfl_core.solving.regions import EVERY_REGION
 
 __all__ = ["reproduction"]
 
-SETTINGS = {"both": (0.01, 0.01), "local only": (1.0, 0.01), "global only": (0.01, 1.0)}
-EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+# What the paper calls a row of Table 2, and what we call its setting.
+SETTINGS = {
+    "both": "Ours",
+    "local only": "Ours (only local)",
+    "global only": "Ours (only global)",
+}
 DRAWS = 40
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What the paper prints for one experiment: (accuracy %, mean local gap, global gap)."""
-
-    fedavg: tuple[float, float, float]
-    both: tuple[float, float, float]
-    local_only: tuple[float, float, float]
-    global_only: tuple[float, float, float]
-    differences: tuple[str, ...]
-
-    def row(self, setting: str) -> tuple[float, float, float]:
-        """The figures of one setting."""
-        figures: tuple[float, float, float] = getattr(self, setting.lower().replace(" ", "_"))
-        return figures
-
-
-PAPER = {
-    "adult": Paper(
-        (84.5, 0.287, 0.226),
-        (81.0, 0.039, 0.003),
-        (81.0, 0.044, 0.023),
-        (81.0, 0.155, 0.003),
-        (
-            "The paper does not say whether sex and client are inputs of the model; here both "
-            "are, which changes FedAvg's gap most.",
-            "The paper's kind of rounding, scaling and missing values is not given; we keep all "
-            "48,842 rows with missing values as a category of their own.",
-            "With about 23 doctorate women in a test split one realised draw of a perfectly fair "
-            "predictor shows a local gap of .04 to .05 in the mean of the two clients: the "
-            "paper's fair entries lie at that floor and cannot be ranked.",
-        ),
+DIFFERENCES = {
+    "adult": (
+        "The paper does not say whether sex and client are inputs of the model; here both "
+        "are, which changes FedAvg's gap most.",
+        "The paper's kind of rounding, scaling and missing values is not given; we keep all "
+        "48,842 rows with missing values as a category of their own.",
+        "With about 23 doctorate women in a test split one realised draw of a perfectly fair "
+        "predictor shows a local gap of .04 to .05 in the mean of the two clients: the "
+        "paper's fair entries lie at that floor and cannot be ranked.",
     ),
-    "public_coverage": Paper(
-        (77.8, 0.103, 0.062),
-        (76.4, 0.041, 0.001),
-        (76.5, 0.048, 0.020),
-        (76.6, 0.163, 0.001),
-        (
-            "Ours is a 40 % sample of the task, stratified by state: states are 2.5 times "
-            "smaller, so local gaps on test carry more chance.",
-            "The authors' notebook fits local models on all rows, validation and test included, "
-            "averages clients uniformly, and prints the sum of the TPR and TNR gaps as equal "
-            "opportunity. We train on training rows only, weigh by rows, and report the TPR gap.",
-            "State and race are inputs of our model; more rounds were run (see the manifest).",
-        ),
+    "public_coverage": (
+        "Ours is a 40 % sample of the task, stratified by state: states are 2.5 times "
+        "smaller, so local gaps on test carry more chance.",
+        "The authors' notebook fits local models on all rows, validation and test included, "
+        "averages clients uniformly, and prints the sum of the TPR and TNR gaps as equal "
+        "opportunity. We train on training rows only, weigh by rows, and report the TPR gap.",
+        "State and race are inputs of our model; more rounds were run (see the manifest).",
     ),
-    "ham10000": Paper(
-        (75.4, 0.421, 0.198),
-        (69.4, 0.113, 0.056),
-        (69.5, 0.116, 0.161),
-        (74.9, 0.241, 0.048),
-        (
-            "Images here are DermaMNIST's 28x28 crops, decoded from JPEG, not Kaggle's pixels.",
-            "Splits are by lesion: several images of one lesion never fall on both sides. The "
-            "authors' notebook evaluates HAM10000 on rows it was fitted on.",
-            "The paper's age bands are not given; ours are in the data's README.",
-            "Learning rate 1e-3 instead of 1e-4, mild augmentation, sex and age band joined to "
-            "the dense head.",
-            "A label of a group of a client can hold a handful of people (vascular lesions): "
-            "test gaps of such clients are mostly chance.",
-        ),
+    "ham10000": (
+        "Images here are DermaMNIST's 28x28 crops, decoded from JPEG, not Kaggle's pixels.",
+        "Splits are by lesion: several images of one lesion never fall on both sides. The "
+        "authors' notebook evaluates HAM10000 on rows it was fitted on.",
+        "The paper's age bands are not given; ours are in the data's README.",
+        "Learning rate 1e-3 instead of 1e-4, mild augmentation, sex and age band joined to "
+        "the dense head.",
+        "A label of a group of a client can hold a handful of people (vascular lesions): "
+        "test gaps of such clients are mostly chance.",
     ),
-}
-# eps: local gap, global gap, accuracy % (paper's table on differential privacy, Adult)
-PAPER_PRIVACY = {
-    np.inf: (0.019, 0.015, 81.30),
-    1.0: (0.024, 0.017, 81.69),
-    0.5: (0.043, 0.038, 81.32),
-    0.1: (0.057, 0.072, 82.00),
-    0.05: (0.076, 0.072, 81.54),
-}
-# loss from .3 to .05 on both (% of initial), accuracy at eps_c = .05 for eps_0 = .3 and .05
-PAPER_SCENARIOS = {
-    "ham10000_scenario1": (5.5, 0.736, 0.736),
-    "ham10000_scenario2": (7.9, 0.715, 0.712),
-    "ham10000_scenario3": (8.1, 0.719, 0.701),
 }
 
 
@@ -111,7 +75,7 @@ def reproduction(progress: Callable[[str], None] = lambda _: None) -> str:
     for name in experiments.list_experiments():
         progress(f"{name}: every setting and region")
         parts.append(_experiment(experiments.open(name)))
-    shipped = [name for name in PAPER_SCENARIOS if name in experiments.list_experiments()]
+    shipped = [name for name in SCENARIOS if name in experiments.list_experiments()]
     if shipped:
         progress("the scenarios' maps")
         parts.append(_scenarios([experiments.open(name) for name in shipped]))
@@ -138,7 +102,7 @@ tolerances hold for the estimated rates, so that its gaps counted on validation 
 
 def _experiment(experiment: Experiment) -> str:
     manifest, notion = experiment.manifest, experiment.notion
-    paper = PAPER.get(experiment.name)
+    paper = TABLE_2.get(experiment.name)
     balanced = manifest["figures"]["test"]["balanced_accuracy"]
     majority = manifest["figures"]["test"]["majority_share"]
     lines = [
@@ -167,11 +131,12 @@ def _experiment(experiment: Experiment) -> str:
         ]
         if region == EVERY_REGION[0]:
             none = run_study(programs, unseen, 1.0, 1.0)
-            lines.append(_row("FedAvg", "", none, paper, lambda e: e.before))
-            ours["FedAvg"] = none.over(lambda e: e.before.accuracy, unseen=True).mean
-        for setting, epsilons in SETTINGS.items():
-            study = run_study(programs, unseen, *epsilons, fitted=fitted)
-            beside = paper if region == "simplex" else None
+            beside = paper[FEDAVG] if paper else None
+            lines.append(_row(FEDAVG, "", none, beside, lambda e: e.before))
+            ours[FEDAVG] = none.over(lambda e: e.before.accuracy, unseen=True).mean
+        for setting, framework in SETTINGS.items():
+            study = run_study(programs, unseen, *ASKED[framework], fitted=fitted)
+            beside = paper[framework] if paper and region == "simplex" else None
             if beside:
                 ours[setting] = study.over(lambda e: e.accuracy, unseen=True).mean
             lines.append(_row(setting, region, study, beside, lambda e: e))
@@ -181,7 +146,7 @@ def _experiment(experiment: Experiment) -> str:
     if paper:
         lines += [_distance(paper, ours), ""]
         lines += ["What differs from the paper's set-up, next to what it may explain:", ""]
-        lines += [f"- {difference}" for difference in paper.differences]
+        lines += [f"- {difference}" for difference in DIFFERENCES[experiment.name]]
         lines.append("")
     return "\n".join(lines)
 
@@ -205,10 +170,10 @@ def _what_the_region_costs(curves: dict[str, Curve]) -> list[str]:
     return lines
 
 
-def _distance(paper: Paper, ours: dict[str, float]) -> str:
+def _distance(paper: Mapping[str, Row], ours: Mapping[str, float]) -> str:
     """How far our accuracy on test is from the paper's, setting by setting."""
     said = [
-        f"{setting} {100 * accuracy - paper.row(setting)[0]:+.1f}"
+        f"{setting} {100 * (accuracy - paper[SETTINGS.get(setting, setting)].accuracy.mean):+.1f}"
         for setting, accuracy in ours.items()
     ]
     return f"Our accuracy on test less the paper's, in points (simplex): {', '.join(said)}."
@@ -218,7 +183,7 @@ def _row(
     setting: str,
     region: str,
     study: Study,
-    paper: Paper | None,
+    paper: Row | None,
     part: Callable[[Evaluation], Evaluation],
 ) -> str:
     cells = []
@@ -237,8 +202,9 @@ def _row(
     cells.append(f"{larger.mean:.3f} ± {larger.deviation:.3f}")
     beside = ""
     if paper:
-        accuracy_paper, local, overall = paper.row(setting)
-        beside = f"{accuracy_paper:.1f} / {local:.3f} / {overall:.3f}"
+        beside = (
+            f"{100 * paper.accuracy.mean:.1f} / {paper.local.mean:.3f} / {paper.overall.mean:.3f}"
+        )
     return f"| {setting} | {region} | {' | '.join(cells)} | {beside} |"
 
 
@@ -253,37 +219,48 @@ def _scenarios(shipped: list[Experiment]) -> str:
     for experiment in shipped:
         maps = [
             frontier(
-                experiment.counts(seed, "validation"), "eo", "simplex",
-                eps_local=EPSILONS, eps_global=EPSILONS,
+                experiment.counts(seed, "validation"),
+                "eo",
+                "simplex",
+                eps_local=GRID,
+                eps_global=GRID,
             ).accuracy
             for seed in experiment.seeds
-        ]  # fmt: skip
+        ]
         accuracy = np.mean(maps, axis=0)
         loss = (accuracy[-1, -1] - accuracy[0, 0]) / accuracy[-1, -1]
-        paper_loss, paper_from, paper_to = PAPER_SCENARIOS[experiment.name]
+        paper = SCENARIOS[experiment.name]
         lines += [
             f"### {experiment.manifest['title']}",
             "",
-            "| eps_local | " + " | ".join(f"{epsilon:g}" for epsilon in EPSILONS) + " |",
-            "| --- " * (len(EPSILONS) + 1) + "|",
+            "| eps_local | " + " | ".join(f"{epsilon:g}" for epsilon in GRID) + " |",
+            "| --- " * (len(GRID) + 1) + "|",
             *(
                 f"| {epsilon:g} | " + " | ".join(f"{value:.3f}" for value in row) + " |"
-                for epsilon, row in zip(EPSILONS, accuracy, strict=True)
+                for epsilon, row in zip(GRID, accuracy, strict=True)
             ),
             "",
-            f"Both from .3 to .05 loses {loss:.1%} of the initial accuracy (paper {paper_loss} %). "
+            f"Both from .3 to .05 loses {loss:.1%} of the initial accuracy "
+            f"(paper {100 * paper.loss:.1f} %). "
             f"At eps_local .05, eps_global from .3 to .05: {accuracy[0, -1]:.3f} to "
-            f"{accuracy[0, 0]:.3f} (paper {paper_from} to {paper_to}).",
+            f"{accuracy[0, 0]:.3f} (paper {paper.before} to {paper.after}).",
             "",
         ]
     return "\n".join(lines)
 
 
 def _privacy(experiment: Experiment) -> str:
+    """Adult with noise: Table 4 beside both mechanisms, on unseen people."""
     runs = [
         (experiment.counts(seed, "validation"), experiment.counts(seed, "test"))
         for seed in experiment.seeds
     ]
+    programs = [
+        (seed, FairnessProgram(validation, experiment.notion, "simplex"))
+        for seed, (validation, _) in zip(experiment.seeds, runs, strict=True)
+    ]
+    quiet = run_study(programs, [test for _, test in runs], *TABLE_4_ASKED)
+    other = TABLE_2[experiment.name][FEDAVG]
     lines = [
         "## Privacy: Adult, sp, simplex, eps = (.01, .01), on test",
         "",
@@ -294,48 +271,71 @@ def _privacy(experiment: Experiment) -> str:
         "| paper's epsilon | truly spent | mechanism | local | global | accuracy % "
         "| paper: local / global / acc. |",
         "| --- | --- | --- | --- | --- | --- | --- |",
+        _quiet_row(FEDAVG, quiet, lambda e: e.before, TABLE_4_FEDAVG),
     ]
-    for epsilon, (local, overall, accuracy) in PAPER_PRIVACY.items():
-        beside = f"{local:.3f} / {overall:.3f} / {accuracy:.2f}"
+    for epsilon, printed in TABLE_4.items():
         if np.isinf(epsilon):
-            programs = [
-                (seed, FairnessProgram(validation, "sp", "simplex"))
-                for seed, (validation, _) in zip(experiment.seeds, runs, strict=True)
-            ]
-            study = run_study(programs, [test for _, test in runs], 0.01, 0.01)
-            lines.append(
-                "| no noise | | | "
-                f"{study.over(lambda e: e.gaps.local_mean, unseen=True).mean:.3f} | "
-                f"{study.over(lambda e: e.gaps.overall, unseen=True).mean:.3f} | "
-                f"{100 * study.over(lambda e: e.accuracy, unseen=True).mean:.2f} | {beside} |"
-            )
-            continue
-        paper = Mechanism(name="paper", epsilon=epsilon)
-        for mechanism in (paper, Mechanism(epsilon=paper.spent)):
-            found = noise_study(
-                runs, [mechanism], "sp", "simplex", eps_global=0.01, eps_local=0.01,
-                draws=DRAWS, seed=0,
-            ).held_out  # fmt: skip
-            if found is None:
-                continue
-            cells = [
-                f"{part.middle[0] * scale:.{digits}f} ({part.low[0] * scale:.{digits}f} to "
-                f"{part.high[0] * scale:.{digits}f})"
-                for part, scale, digits in (
-                    (band(found.local_mean), 1, 3),
-                    (band(found.overall), 1, 3),
-                    (band(found.accuracy), 100, 2),
-                )
-            ]
-            named = f"{epsilon:g}" if mechanism is paper else ""
-            lines.append(
-                f"| {named} | {mechanism.spent:g} | {mechanism.name} | {' | '.join(cells)} | "
-                f"{beside if mechanism is paper else ''} |"
-            )
+            lines.append(_quiet_row("no noise", quiet, lambda e: e, printed))
+        else:
+            lines += _noisy_rows(runs, experiment.notion, epsilon, printed)
     lines += [
         "",
-        "The paper's column is one table of one set-up without intervals; its accuracy rises with "
-        "more noise because the noise loosens the fairness it really reaches.",
+        "The paper's column is its Table 4, one set-up without intervals; its accuracy rises with "
+        "more noise because the noise loosens the fairness it really reaches. Its FedAvg is "
+        f"{TABLE_4_FEDAVG.where}'s too; {other.where} prints {100 * other.accuracy.mean:.1f} % "
+        f"and a global gap of {other.overall.mean:.3f}, without saying why.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _quiet_row(
+    name: str, study: Study, part: Callable[[Evaluation], Evaluation], printed: Row
+) -> str:
+    """A row of the table on privacy that has no noise in it: the mean over seeds."""
+    local = study.over(lambda e: part(e).gaps.local_mean, unseen=True).mean
+    overall = study.over(lambda e: part(e).gaps.overall, unseen=True).mean
+    accuracy = study.over(lambda e: part(e).accuracy, unseen=True).mean
+    return (
+        f"| {name} | | | {local:.3f} | {overall:.3f} | {100 * accuracy:.2f} "
+        f"| {_printed_privacy(printed)} |"
+    )
+
+
+def _noisy_rows(runs: Runs, notion: str, epsilon: float, printed: Row) -> list[str]:
+    """One row with the paper's mechanism, one with the histogram at the same true budget."""
+    paper = Mechanism(name="paper", epsilon=epsilon)
+    eps_global, eps_local = TABLE_4_ASKED
+    rows = []
+    for mechanism in (paper, Mechanism(epsilon=paper.spent)):
+        study = noise_study(
+            runs,
+            [mechanism],
+            notion,
+            "simplex",
+            eps_global=eps_global,
+            eps_local=eps_local,
+            draws=DRAWS,
+            seed=0,
+        )
+        if study.held_out is None:
+            continue
+        cells = [
+            f"{part.middle[0] * scale:.{digits}f} ({part.low[0] * scale:.{digits}f} to "
+            f"{part.high[0] * scale:.{digits}f})"
+            for part, scale, digits in (
+                (band(study.held_out.local_mean), 1, 3),
+                (band(study.held_out.overall), 1, 3),
+                (band(study.held_out.accuracy), 100, 2),
+            )
+        ]
+        first = mechanism is paper
+        rows.append(
+            f"| {f'{epsilon:g}' if first else ''} | {mechanism.spent:g} | {mechanism.name} | "
+            f"{' | '.join(cells)} | {_printed_privacy(printed) if first else ''} |"
+        )
+    return rows
+
+
+def _printed_privacy(row: Row) -> str:
+    return f"{row.local.mean:.3f} / {row.overall.mean:.3f} / {100 * row.accuracy.mean:.2f}"

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.paper import printed
+from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.resample import even_shares, largest_size, redraw
@@ -15,32 +17,12 @@ from pages.components.session import own_data
 from pages.components.shared.results import Choice, counts_of, experiment_of, heat_of, study_of
 
 __all__ = [
-    "MAP", "SCENARIOS", "Own", "Paper", "Scenario", "composition", "missing", "most_people",
+    "MAP", "SCENARIOS", "Own", "Scenario", "composition", "missing", "most_people",
     "own_heat", "own_most", "own_study", "scenario_of",
 ]  # fmt: skip
 
-MAP = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)  # the paper's grid
+MAP = GRID
 WIDE, NARROW = MAP[-1], MAP[0]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What the paper reports of a scenario.
-
-    `loss` is the share of the initial accuracy lost when both limits go from .3 to .05; `before`
-    and `after` are the accuracies with the local limit at .05 and the overall one at .3 and .05.
-    """
-
-    loss: float
-    before: float
-    after: float
-
-
-SCENARIOS = {
-    "ham10000_scenario1": Paper(0.055, 0.736, 0.736),
-    "ham10000_scenario2": Paper(0.079, 0.715, 0.712),
-    "ham10000_scenario3": Paper(0.081, 0.719, 0.701),
-}
 
 
 # -------------------------------------------------------------------- the paper's three
@@ -51,7 +33,7 @@ class Scenario:
     """One scenario: its map on validation, and unseen people's accuracy at the map's corners."""
 
     choice: Choice
-    paper: Paper
+    paper: printed.Scenario
     heat: Frontier
     unseen: dict[tuple[float, float], float]  # by (eps_global, eps_local)
 

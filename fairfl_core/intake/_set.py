@@ -43,7 +43,7 @@ class UploadedSet(Experiment):
         """Whether people come with a probability for each label."""
         return bool(self.people)
 
-    def scores(self, seed: int, split: str) -> Scores:
+    def scores(self, seed: int, split: str, fold: int | None = None) -> Scores:
         """The people of a split, where there are scores."""
         self._check(seed, split)
         if split not in self.people:
@@ -53,7 +53,9 @@ class UploadedSet(Experiment):
             )
         return self.people[split]
 
-    def counts(self, seed: int, split: str) -> ClientCounts | None:  # type: ignore[override]
+    def counts(  # type: ignore[override]
+        self, seed: int, split: str, fold: int | None = None
+    ) -> ClientCounts | None:
         """The counts of a split; None for "test" where no held-out check is possible."""
         self._check(seed, split)
         return self.tables.get(split)

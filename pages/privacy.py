@@ -324,7 +324,7 @@ def _in_words(mechanism: Mechanism) -> None:
     st.markdown("**What is shown here is a rehearsal; this is the release**")
     st.markdown(privacy_words.REHEARSAL)
     st.code(
-        f"python -m fairfl_core privatize counts.json --mechanism {mechanism.name} "
+        f"fairfl privatize counts.json --mechanism {mechanism.name} "
         f"--epsilon {mechanism.epsilon:g} --neighbours {mechanism.neighbours} --out noisy.json",
         language="shell",
         wrap_lines=True,

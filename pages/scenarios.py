@@ -60,7 +60,7 @@ def _papers(choice: Choice, here: tuple[float, float], place) -> None:  # noqa: 
     if lacking:
         st.info(
             f"Not among the experiments here: {', '.join(map(words.plain, lacking))}. Train one "
-            "with `python -m fairfl_core train`, and it appears in this place."
+            "with `fairfl train`, and it appears in this place."
         )
     bar = st.empty()
     found = [

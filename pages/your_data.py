@@ -146,10 +146,7 @@ def _command(taken: Taken, region: str) -> str:
         del names["prediction"]
         names["scores"] = ",".join(column for _, column in columns.scores)
     options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in names.items())
-    return (
-        f"python -m fairfl_core predict {PREDICTOR} new-rows.csv {options} "
-        "--row-id patient --out fair.csv"
-    )
+    return f"fairfl predict {PREDICTOR} new-rows.csv {options} --row-id patient --out fair.csv"
 
 
 page()

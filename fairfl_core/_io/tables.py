@@ -275,7 +275,7 @@ def _read_csv(
     if table.num_rows > MOST_ROWS:
         raise InputError(
             f"{upload.name}: has {table.num_rows:,} rows; {MOST_ROWS:,} are taken at most. Make "
-            "counts of them with `python -m fairfl_core count`."
+            "counts of them with `fairfl count`."
         )
     return table.rename_columns(wanted), skipped[0]
 
@@ -306,7 +306,7 @@ def _open_parquet(name: str, data: bytes) -> Upload:
         if size > most:
             raise InputError(
                 f"{name}: declares {size:,} {what}; {most:,} are taken at most. Make counts of "
-                "it with `python -m fairfl_core count`."
+                "it with `fairfl count`."
             )
     schema = file.schema_arrow
     header = _check_header(name, schema.names)

@@ -7,6 +7,7 @@ from io import TextIOWrapper
 import click
 import typer
 
+from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
@@ -21,7 +22,7 @@ from fairfl_core.errors import FairflError, SolveError
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    name="python -m fairfl_core",
+    name="fairfl",
     help="What local and global fairness cost a federated model, and the predictor that pays it.",
     no_args_is_help=True,
     add_completion=False,
@@ -38,6 +39,7 @@ for _command, _name in (
     (train, "train"),
     (experiments, "experiments"),
     (reproduce, "reproduce"),
+    (dashboard, "app"),
 ):
     app.command(_name)(_command)
 
@@ -47,7 +49,7 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
-        result = app(standalone_mode=False)
+        result = app(prog_name="fairfl", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError:
         sys.exit(2)
     except click.UsageError as error:

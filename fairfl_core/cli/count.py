@@ -31,7 +31,7 @@ def count(
 ) -> None:
     """Count people by client, group, label and prediction.
 
-    Example: `python -m fairfl_core count rows.csv --client clinic --group sex
+    Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
     from fairfl_core._io.tables import read_rows

@@ -44,7 +44,7 @@ def evaluate(
     A predictor of the region exact is judged on a table of scores, with its columns (--client,
     --group, --label, --scores).
 
-    Example: `python -m fairfl_core evaluate predictor.json test-counts.json`
+    Example: `fairfl evaluate predictor.json test-counts.json`
     """
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.evaluation import evaluate as judge

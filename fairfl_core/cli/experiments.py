@@ -16,7 +16,7 @@ def experiments(
 ) -> None:
     """List the bundled experiments, each verified against the hash in its manifest.
 
-    Example: python -m fairfl_core experiments
+    Example: fairfl experiments
     """
     from fairfl_core.people import experiments as room
 
@@ -27,7 +27,7 @@ def experiments(
     elif rows:
         _show(rows)
     else:
-        typer.echo(f"{where}: no experiments here; `python -m fairfl_core train adult` makes one.")
+        typer.echo(f"{where}: no experiments here; `fairfl train adult` makes one.")
 
 
 def summary(manifest: Mapping[str, Any]) -> dict[str, Any]:

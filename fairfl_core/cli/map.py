@@ -52,7 +52,7 @@ def map_(
 ) -> None:
     """Map the best accuracy over (eps_local, eps_global): rows local, columns global.
 
-    Example: `python -m fairfl_core map counts.json --notion eo --epsilons 0.05,0.1,0.2`
+    Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
     from fairfl_core.solving.exact.program import ExactProgram
     from fairfl_core.solving.frontier import exact_frontier, frontier

@@ -43,7 +43,7 @@ def predict(
 ) -> None:
     """Apply the lottery to every row.
 
-    Example: `python -m fairfl_core predict predictor.json rows.csv --client clinic --group sex
+    Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
     from fairfl_core._io.tables import read_rows, write_rows

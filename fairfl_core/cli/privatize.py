@@ -23,7 +23,7 @@ def privatize(
 ) -> None:
     """Add Laplace noise to every client's counts and say what budget that spends.
 
-    Example: `python -m fairfl_core privatize counts.json --mechanism histogram --epsilon 1
+    Example: `fairfl privatize counts.json --mechanism histogram --epsilon 1
     --neighbours replace-one --out noisy.json`
     """
     from fairfl_core.errors import InputError

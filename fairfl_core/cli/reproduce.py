@@ -15,7 +15,7 @@ def reproduce(
 ) -> None:
     """Write the reproduction of the paper's experiments from the shipped scores.
 
-    Example: `python -m fairfl_core reproduce --out docs/reproduction.md`
+    Example: `fairfl reproduce --out docs/reproduction.md`
     """
     from fairfl_core._io.whole import write_whole
     from fairfl_core.paper.reproduction import reproduction

@@ -69,7 +69,7 @@ def solve(
     The region exact, and rates from scores, need the table of scores and its columns
     (--client, --group, --label, --scores) instead of counts.
 
-    Example: `python -m fairfl_core solve counts.json --notion eo --eps-global 0.01
+    Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
     from fairfl_core.predictors.score_predictor import predictor_of

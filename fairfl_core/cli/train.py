@@ -43,7 +43,7 @@ def train(
     Killed at any moment, the same command goes on where it was. The scores and their manifest are
     written to OUT/EXPERIMENT, the checkpoints to OUT/EXPERIMENT/checkpoints.
 
-    Example: python -m fairfl_core train adult --seeds 0
+    Example: fairfl train adult --seeds 0
     """
     from fairfl_core import datasets
     from fairfl_core.federated.recipes import recipe as recipe_of

@@ -28,7 +28,7 @@ def take_in_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") 
     if sum(len(data) for _, data in files) > MOST_BYTES:
         raise InputError(
             f"the counts files are larger than {MOST_BYTES // 1_000_000} MB together; counts are "
-            "small: make them with `python -m fairfl_core count`."
+            "small: make them with `fairfl count`."
         )
     counts = merge_counts([(name, _read(name, data)) for name, data in files], favourable)
     if not counts.n:

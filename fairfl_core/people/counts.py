@@ -284,9 +284,7 @@ class ClientCounts:
     def from_json(cls, value: Any) -> "ClientCounts":
         """Check and take a `fairfl-counts/1` object."""
         if not isinstance(value, dict) or value.get("format") != FORMAT:
-            raise InputError(
-                f'"format" is not "{FORMAT}"; make the file with `python -m fairfl_core count`.'
-            )
+            raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl count`.')
         check_keys(value, _KEYS, {"noisy"}, "the file")
         for key in ("labels", "groups"):
             if not _is_list_of(value[key], str):

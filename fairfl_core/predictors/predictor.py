@@ -186,9 +186,7 @@ def heading_of(solution: Optimum) -> dict[str, Any]:
 def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any], list[Any]]:
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise InputError(
-            f'"format" is not "{FORMAT}"; make the file with `python -m fairfl_core solve`.'
-        )
+        raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
     check_keys(value, _KEYS | more, set(), "the file")
     labels, groups = (_names(value[key], f'"{key}"') for key in ("labels", "groups"))
     if not isinstance(value["clients"], list):

@@ -170,7 +170,7 @@ def test_a_wrong_format_tag(files, tag):
         path.write_text(json.dumps(value), "utf-8")
         readers = counts_readers if good == files.counts else predictor_readers
         for argv in readers(files, path).values():
-            refused(files, *argv, says=[path, '"format"', "python -m fairfl_core"])
+            refused(files, *argv, says=[path, '"format"', "`fairfl "])
 
 
 def test_counts_and_predictor_exchanged(files):

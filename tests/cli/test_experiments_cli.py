@@ -1,4 +1,4 @@
-"""`python -m fairfl_core experiments`."""
+"""`fairfl experiments`."""
 
 import json
 import warnings
@@ -30,4 +30,4 @@ def test_json_holds_the_same(capsys):
 
 def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):
     experiments(folder=tmp_path)
-    assert "`python -m fairfl_core train adult` makes one" in capsys.readouterr().out
+    assert "`fairfl train adult` makes one" in capsys.readouterr().out

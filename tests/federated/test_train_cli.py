@@ -1,4 +1,4 @@
-"""`python -m fairfl_core train`."""
+"""`fairfl train`."""
 
 import warnings
 from dataclasses import replace

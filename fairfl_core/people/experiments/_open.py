@@ -11,6 +11,7 @@ import numpy as np
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core._io.names import listed
+from fairfl_core._io.places import TOP
 from fairfl_core.errors import InputError
 from fairfl_core.people.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, Protocol
 from fairfl_core.people.experiments._scores import FoldScores, Scores
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDER", "FORMAT", "Experiment", "cross_fitted_of", "list_experiments", "open"]
 
 FORMAT = "fairfl-experiment/1"
-FOLDER = Path(__file__).resolve().parents[3] / "data" / "experiments"
+FOLDER = TOP / "data" / "experiments"
 _FIRST = ("adult", "public_coverage", "ham10000")  # the paper's three, in its order
 _NEEDED = {
     "format",

@@ -136,7 +136,7 @@ def studied(
     if heavy(asked.choice):
         raise InputError(
             "with so many clients hundreds of programs would take an hour; try fewer clients, or "
-            "make noisy counts with `python -m fairfl_core privatize` and upload those."
+            "make noisy counts with `fairfl privatize` and upload those."
         )
     other = next(name for name in MECHANISMS if name != mechanism.name)
     at = min(range(len(BUDGETS)), key=lambda place: abs(BUDGETS[place] - mechanism.spent))

@@ -47,7 +47,7 @@ def model_card(setting: Setting) -> str:
 
 
 def _how(region: str) -> str:
-    command = "<p>With <code>python -m fairfl_core predict</code>"
+    command = "<p>With <code>fairfl predict</code>"
     if region == "exact":
         return f"{command}, which looks at the model's scores.</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))

@@ -34,9 +34,9 @@ _LOOKED = "looked-at"  # what the file's beginning shows: never the file
 _EXAMPLE = "use-example"
 _REMOVED = "sets-removed"
 _COUNT = """\
-python -m fairfl_core count rows.csv --client hospital --group sex --label diagnosis \\
+fairfl count rows.csv --client hospital --group sex --label diagnosis \\
     --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
-python -m fairfl_core privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
+fairfl privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
 
 
 def refusal(error: InputError) -> None:

@@ -26,7 +26,7 @@ from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 from tests.cli.test_cli import ANSWERED, COLUMNS, REPO, make_files, people, run, shell
 
-FUZZ = settings(max_examples=120, deadline=None, derandomize=True)
+FUZZ = settings(max_examples=120, derandomize=True)
 PRECIOUS = b"an earlier result\n"
 TO_DO = re.compile(
     r"\b(add|adjust|check|choose|close|correct|count|fill|fit|free|give|keep|leave|make|name|put|"

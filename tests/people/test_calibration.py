@@ -23,7 +23,7 @@ def distorted(people, power=3.0):
     )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(scored_people())
 def test_recalibrated_scores_are_probabilities_and_json_brings_them_back(people):
     fitted = Calibration.fit(people)

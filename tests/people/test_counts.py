@@ -30,7 +30,7 @@ def rows_of(counts, seed=0):
 COLUMNS = {"client": "client", "group": "group", "label": "label", "prediction": "prediction"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(count_tables(), st.sampled_from(["object", "str", "category"]))
 def test_rows_counted_are_the_table_they_came_from(counts, dtype):
     found = ClientCounts.from_table(
@@ -43,7 +43,7 @@ def test_rows_counted_are_the_table_they_came_from(counts, dtype):
     )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(count_tables())
 def test_json_there_and_back(counts):
     text = json.dumps(counts.to_json(), allow_nan=False)

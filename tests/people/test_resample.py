@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
@@ -14,7 +14,6 @@ from tests.helpers.strategies import count_tables, synthetic
 shares_of = st.lists(st.floats(0, 1), min_size=2, max_size=6)
 
 
-@settings(deadline=None)
 @given(count_tables(), shares_of, st.integers(0, 10**6), st.data())
 def test_sizes_and_shares_are_exact_and_nobody_is_invented(counts, shares, seed, data):
     most = largest_size(counts, shares)

@@ -1,6 +1,7 @@
-"""Names of clients, groups and labels: read from columns, checked, put in order."""
+"""Names of clients, groups and labels: checked, put in order, told in sentences."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,22 +15,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "LONGEST_SHOWN",
     "as_name",
-    "as_names",
     "as_series",
     "check_names",
-    "coded",
-    "declared_names",
+    "check_readable",
     "in_order",
     "listed",
     "positions",
+    "shown",
 ]
+
+LONGEST_NAME = 200
+LONGEST_SHOWN = 60
+# Signs that turn the direction of the text around them.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Names in quotes for a sentence, the first few where there are many."""
     quoted = ", ".join(f'"{name}"' for name in names[:most])
     return quoted + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def shown(text: str) -> str:
+    """A header or a file's name in a sentence: on one line, not endless, nothing unseen in it."""
+    line = "".join(c for c in " ".join(text.split()) if c.isprintable() and c not in _TURNING)
+    return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 1] + "…"
 
 
 def check_names(names: tuple[str, ...], field: str) -> None:
@@ -55,6 +67,29 @@ def check_names(names: tuple[str, ...], field: str) -> None:
         raise InputError(f"one of the {field} has an empty name; name it.")
 
 
+def check_readable(names: Sequence[str], header: str) -> None:
+    """Refuse a name that no person would read: endless, or with signs that act on other text."""
+    for name in names:
+        if len(name) > LONGEST_NAME:
+            raise InputError(
+                f'column "{shown(header)}": the name "{name[:40]}…" has {len(name):,} letters; '
+                f"shorten it to at most {LONGEST_NAME}."
+            )
+        acting = next(
+            (
+                sign
+                for sign in name
+                if sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs")
+            ),
+            None,
+        )
+        if acting is not None:
+            raise InputError(
+                f'column "{shown(header)}": the name "{shown(name)}" holds the unseen sign '
+                f"U+{ord(acting):04X}, which acts on other text; remove it."
+            )
+
+
 def in_order(names: Sequence[str]) -> tuple[str, ...]:
     """Sorted; as numbers where all of them are, so that "10" comes after "9"."""
     numbers = all(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in names)
@@ -71,60 +106,12 @@ def positions(names: Sequence[str], declared: Sequence[str]) -> NDArray[np.int64
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
-def declared_names(
-    declared: Sequence[str] | None,
-    names: Sequence[str],
-    codes: NDArray[np.int64],
-    column: str,
-    what: str,
-    option: str,
-) -> tuple[str, ...]:
-    """The names to use, after checking that the rows hold no other."""
-    if declared is None:
-        return in_order(names)
-    unknown = np.flatnonzero(positions(names, declared)[codes] < 0)
-    if unknown.size:
-        name = names[codes[unknown[0]]]
-        raise InputError(
-            f'column "{column}", data row {unknown[0] + 1}: the {what} "{name}" is not declared '
-            f"({listed(declared)}); add it with {option} or correct the row."
-        )
-    return tuple(declared)
-
-
-def coded(values: "pd.Series[Any]", column: str) -> tuple[NDArray[np.int64], list[str]]:
-    """Return a code per row and the name of each code; a missing value is refused."""
-    import pandas as pd
-
-    try:
-        codes, uniques = pd.factorize(values)
-    except TypeError as error:
-        raise InputError(
-            f'column "{column}" holds lists or objects; give one name a row.'
-        ) from error
-    names = [as_name(value) for value in uniques]
-    blank = np.array([not name.strip() for name in names] + [True])  # the last: code -1, missing
-    if blank[codes].any():
-        raise InputError(
-            f'column "{column}", data row {int(np.argmax(blank[codes])) + 1} is empty; '
-            "fill it in or leave the row out."
-        )
-    merged = list(dict.fromkeys(names))  # 1 and 1.0 are one name
-    return positions(names, merged)[codes], merged
-
-
 def as_name(value: Any) -> str:
     """A label read as 1.0 in one column and 1 in another is the same label."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     text = str(value)
     return text.split(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
-
-
-def as_names(values: "pd.Series[Any]") -> NDArray[Any]:
-    """Each row's name as text, the way `coded` reads it."""
-    codes, names = coded(values, str(values.name))
-    return np.array(names, dtype=object)[codes]
 
 
 def as_series(values: ArrayLike) -> "pd.Series[Any]":

@@ -15,9 +15,19 @@ if TYPE_CHECKING:
     from fairfl_core.solving.program import FairnessProgram
 
 __all__ = [
-    "ClientColumn", "ClientNames", "Columns", "Favourable", "GroupColumn", "GroupNames",
-    "LabelColumn", "LabelNames", "RatesName", "ScoreColumns", "Source", "read_program",
-]  # fmt: skip
+    "ClientColumn",
+    "ClientNames",
+    "Columns",
+    "Favourable",
+    "GroupColumn",
+    "GroupNames",
+    "LabelColumn",
+    "LabelNames",
+    "RatesName",
+    "ScoreColumns",
+    "Source",
+    "read_program",
+]
 
 Source = Annotated[
     Path,
@@ -82,12 +92,12 @@ class Columns:
 
     def read(self, rows: Path) -> "ScoredPeople":
         """Read the table of scores."""
-        from fairfl_core._io.tables import read_rows
+        from fairfl_core._io.tables import open_table_at, read_rows
         from fairfl_core.people.scored import ScoredPeople
 
         scores = split_names(self.scores) or []
         client, group, label = str(self.client), str(self.group), str(self.label)
-        table = read_rows(rows, [client, group, label, *scores])
+        table = read_rows(open_table_at(rows), [client, group, label], scores)
         try:
             return ScoredPeople.from_table(
                 table,

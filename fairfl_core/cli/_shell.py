@@ -19,9 +19,18 @@ if TYPE_CHECKING:
     from fairfl_core.people.counts import ClientCounts
 
 __all__ = [
-    "Counts", "Json", "NotionName", "RegionName", "print_json", "print_table", "progress_bar",
-    "read_counts", "say", "split_names", "working",
-]  # fmt: skip
+    "Counts",
+    "Json",
+    "NotionName",
+    "RegionName",
+    "print_json",
+    "print_table",
+    "progress_bar",
+    "read_counts",
+    "say",
+    "split_names",
+    "working",
+]
 
 Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -81,10 +90,14 @@ def working(what: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error; yields the function to call with (done, in all)."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeRemainingColumn())  # fmt: skip
     with Progress(
-        *columns, console=_err, transient=True, disable=not _err.is_terminal
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=_err,
+        transient=True,
+        disable=not _err.is_terminal,
     ) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -34,14 +34,14 @@ def count(
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    from fairfl_core._io.tables import read_rows
+    from fairfl_core._io.tables import open_table_at, read_rows
     from fairfl_core.errors import InputError
     from fairfl_core.people.counts import ClientCounts
 
     score_columns = split_names(scores)
     with working(f"Counting {rows}"):
-        wanted = [client, group, label, *([prediction] if prediction else score_columns or [])]
-        table = read_rows(rows, wanted)
+        names = [client, group, label, *([prediction] if prediction else [])]
+        table = read_rows(open_table_at(rows), names, [] if prediction else score_columns or [])
         try:
             counts = ClientCounts.from_table(
                 table,

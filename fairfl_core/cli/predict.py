@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from fairfl_core.cli._shell import Json, print_json, say, split_names, working
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fairfl_core.predictors.predictor import FairPredictor
-    from fairfl_core.predictors.score_predictor import ScorePredictor
 
 __all__ = ["predict"]
 
@@ -46,42 +44,42 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core._io.tables import read_rows, write_rows
+    from fairfl_core._io.tables import open_table_at, read_rows, read_whole_table, write_table
     from fairfl_core.predictors.score_predictor import ScorePredictor, read_predictor
 
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
-    looks = _looked_at(isinstance(fair, ScorePredictor), prediction, scores, fair.labels)
+    by_scores = isinstance(fair, ScorePredictor)
+    looks = _looked_at(by_scores, prediction, scores, fair.labels)
+    if row_id is None and seed is None:
+        seed = secrets.randbelow(2**32)
     with working(f"Answering {rows}"):
-        table = read_rows(rows)
-        for name in (client, group, *looks, *([row_id] if row_id else [])):
-            if not len(table):
-                raise InputError(f"{rows}: the table has no rows; give at least one person.")
-            if name not in table.columns:
-                raise InputError(f'{rows}: has no column "{name}"; check the name.')
-        if ANSWER in table.columns:
+        file = open_table_at(rows)
+        if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
-        if row_id is None and seed is None:
-            seed = secrets.randbelow(2**32)
+        names = [client, group, *([row_id] if row_id else []), *([] if by_scores else looks)]
+        frame = read_rows(file, names, looks if by_scores else ()).to_pandas()
         try:
-            seen, said = _seen(table, looks, fair)
-            columns = (table[client], table[group], seen)
-            table[ANSWER] = (
-                fair.sample(*columns, seed=seed)
+            seen, said = (_scores if by_scores else _answers)(frame, looks, fair.labels)
+            whose = (frame[client], frame[group], seen)
+            answers = (
+                fair.sample(*whose, seed=seed)
                 if seed is not None
-                else fair.decide(*columns, row_id=table[str(row_id)])
+                else fair.decide(*whose, row_id=frame[str(row_id)])
             )
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error
-        write_rows(out, table)
-    changed = float((said != table[ANSWER]).mean())
-    by = f"seed {seed}" if seed is not None else f"row id {row_id}"
+        table = read_whole_table(file).append_column(ANSWER, [answers.tolist()])
+        # In the dialect it came in: cells may have decimal commas.
+        write_table(out, table, file.delimiter or ",")
+    changed = float((said != answers).mean())
     if as_json:
-        print_json({"out": str(out), "n": len(table), "changed": changed, "seed": seed,
-                    "row_id": row_id})  # fmt: skip
-    else:
-        say(f"{out}: {len(table):,} answers drawn by {by}; {changed:.1%} differ from the model's.")
+        summary = {"out": str(out), "n": len(said), "changed": changed}
+        print_json(summary | {"seed": seed, "row_id": row_id})
+        return
+    by = f"seed {seed}" if seed is not None else f"row id {row_id}"
+    say(f"{out}: {len(said):,} answers drawn by {by}; {changed:.1%} differ from the model's.")
 
 
 def _looked_at(
@@ -101,15 +99,24 @@ def _looked_at(
     return [prediction]
 
 
-def _seen(
-    table: "pd.DataFrame", looks: list[str], fair: "FairPredictor | ScorePredictor"
-) -> tuple[Any, Any]:
-    """What the predictor looks at in each row, and what the model itself says."""
-    from fairfl_core._io.names import as_names
-    from fairfl_core.people.scored import check_scores, score_matrix
+def _scores(
+    frame: "pd.DataFrame", columns: list[str], labels: tuple[str, ...]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The scores of every row, and what the model itself says."""
+    from fairfl_core.people.coding import score_matrix
+    from fairfl_core.people.scored import check_scores
 
-    if len(looks) == 1:
-        return table[looks[0]], as_names(table[looks[0]])
-    scores = score_matrix(table, looks)
-    check_scores(scores, fair.labels)
-    return scores, np.array(fair.labels, dtype=object)[scores.argmax(axis=1)]
+    scores = score_matrix(frame, columns)
+    check_scores(scores, labels)
+    return scores, np.array(labels, dtype=object)[scores.argmax(axis=1)]
+
+
+def _answers(
+    frame: "pd.DataFrame", columns: list[str], labels: tuple[str, ...]
+) -> tuple["pd.Series[Any]", NDArray[Any]]:
+    """The model's answer of every row, as it stands and as a name."""
+    from fairfl_core._io.columns import code_names
+
+    column = frame[columns[0]]
+    coded = code_names(column, columns[0])
+    return column, np.array(coded.names, dtype=object)[coded.codes]

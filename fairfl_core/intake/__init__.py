@@ -1,12 +1,12 @@
 """What others bring: tables of predictions and counts files, read with suspicion.
 
-    bytes -> Upload -> (Columns, guessed then confirmed) -> Taken: an experiment, and its checks
+    bytes -> TableFile -> (Columns, guessed then confirmed) -> Taken: an experiment, and its checks
 
 Nothing here writes a file, and whatever a file holds, the worst that comes of it is an
 `InputError` with one sentence.
 """
 
-from fairfl_core._io.tables import Upload, open_table
+from fairfl_core._io.tables import TableFile, open_table
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._columns import Columns, guess, guess_scores
 from fairfl_core.intake._counts import take_in_counts
@@ -16,7 +16,18 @@ from fairfl_core.intake._set import Taken, UploadedSet
 from fairfl_core.intake._take import take_in
 
 __all__ = [
-    "EXAMPLE", "Check", "Columns", "Taken", "Upload", "UploadedSet", "example_counts",
-    "example_table", "guess", "guess_scores", "labels_of", "open_table", "take_in",
+    "Check",
+    "Columns",
+    "EXAMPLE",
+    "TableFile",
+    "Taken",
+    "UploadedSet",
+    "example_counts",
+    "example_table",
+    "guess",
+    "guess_scores",
+    "labels_of",
+    "open_table",
+    "take_in",
     "take_in_counts",
-]  # fmt: skip
+]

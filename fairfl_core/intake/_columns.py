@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairfl_core._io.tables import Upload
+from fairfl_core._io.tables import TableFile
 
 __all__ = ["Columns", "guess", "guess_scores"]
 
@@ -39,7 +39,7 @@ class Columns:
     split: str = ""
 
 
-def guess(upload: Upload) -> Columns:
+def guess(upload: TableFile) -> Columns:
     """The likeliest columns by header, else by how many different values they have."""
     left = list(upload.columns)
     found: dict[str, str] = {}
@@ -94,7 +94,7 @@ def _by_header(columns: Sequence[str], words: Sequence[str]) -> str:
     return ""
 
 
-def _by_values(upload: Upload, columns: Sequence[str], role: str) -> str:
+def _by_values(upload: TableFile, columns: Sequence[str], role: str) -> str:
     """A client column has more values than a group's, and both fewer than there are rows."""
     rows = len(upload.sample)
     different = {column: upload.sample[column].nunique() for column in columns}
@@ -104,6 +104,6 @@ def _by_values(upload: Upload, columns: Sequence[str], role: str) -> str:
     return max(fits, key=different.get) if role == "client" else min(fits, key=different.get)  # type: ignore[arg-type]
 
 
-def _any_other(upload: Upload, found: dict[str, str]) -> str:
+def _any_other(upload: TableFile, found: dict[str, str]) -> str:
     """A column that has no role yet, else the first: a person will say."""
     return next((c for c in upload.columns if c not in found.values()), upload.columns[0])

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io.json_files import parse_json
-from fairfl_core._io.names import listed
-from fairfl_core._io.tables import shown
+from fairfl_core._io.names import check_readable, listed, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
-from fairfl_core.intake._rows import _check_readable
 from fairfl_core.intake._set import Taken, make_set, manifest_of
 from fairfl_core.people.counts import ClientCounts
 
@@ -49,7 +47,7 @@ def _read(name: str, data: bytes) -> ClientCounts:
     try:
         counts = ClientCounts.from_json(value)
         for field in ("clients", "groups", "labels"):
-            _check_readable(getattr(counts, field), field)
+            check_readable(getattr(counts, field), field)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     return counts

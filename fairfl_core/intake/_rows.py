@@ -1,41 +1,23 @@
 """From read columns to codes: whose row, which group, which label, what the model said."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import as_name, in_order, listed, positions
-from fairfl_core._io.tables import ACTING, Upload, read_columns, shown
+from fairfl_core._io.columns import Coded, as_numbers, encode
+from fairfl_core._io.names import as_name, check_readable, in_order, shown
+from fairfl_core._io.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._columns import Columns
+from fairfl_core.people.coding import all_labels, check_two, score_matrix
 
-__all__ = ["Coded", "Rows", "code_rows", "labels_of", "same_but_for_case"]
+__all__ = ["Rows", "code_rows", "labels_of", "same_but_for_case"]
 
-LONGEST_NAME = 200
 MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
 Codes = NDArray[np.int32]
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A column as codes into its names; -1 where a row has none."""
-
-    codes: Codes
-    names: tuple[str, ...]
-
-    @property
-    def n(self) -> NDArray[np.int64]:
-        """Rows of each name."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-
-    def among(self, declared: Sequence[str]) -> Codes:
-        """The same rows as codes into other names; -1 for a name that is none of them."""
-        return np.append(positions(self.names, declared), -1)[self.codes].astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +38,13 @@ class Rows:
     skipped: int
 
 
-def labels_of(upload: Upload, column: str) -> tuple[str, ...]:
+def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
     """The different values of a column, in order; for a person to pair with scores."""
     table, _ = read_columns(upload, [column])
     return in_order(_coded(table.column(column), column, "label", join=False).names)
 
 
-def code_rows(upload: Upload, columns: Columns, *, join: bool = False) -> Rows:
+def code_rows(upload: TableFile, columns: Columns, *, join: bool = False) -> Rows:
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
     roles = [columns.client, columns.group, columns.label]
     chosen = [*roles, *filter(None, (columns.prediction, columns.split))]
@@ -83,13 +65,14 @@ def code_rows(upload: Upload, columns: Columns, *, join: bool = False) -> Rows:
     if columns.split:
         split = _coded(table.column(columns.split), columns.split, "split", join=True)
     if columns.prediction:
-        answer = _coded(table.column(columns.prediction), columns.prediction, "label", join,
-                        label.names)  # fmt: skip
-        labels = _all_labels(label, answer, columns)
+        answer = _coded(
+            table.column(columns.prediction), columns.prediction, "label", join, label.names
+        )
+        labels = all_labels(label.names, answer.names, columns.label, columns.prediction)
         said, scores = answer.among(labels), None
     else:
         labels = tuple(name for name, _ in columns.scores)
-        scores = _scores(table, score_columns, "," if upload.delimiter == ";" else ".")
+        scores = score_matrix(table, score_columns)
         said = _largest(scores)
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
@@ -104,79 +87,30 @@ def _coded(
     column: pa.ChunkedArray, header: str, role: str, join: bool, like: Sequence[str] = ()
 ) -> Coded:
     """Code a column; joined names are written as in `like` where it has them."""
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = coded.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    raw = whole.dictionary.to_pylist()
+    codes, values = encode(column, header)
     most = MOST_NAMES.get(role)
-    if most and len(raw) > most:
-        raise InputError(_too_many(header, role, len(raw), whole))
-    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    names = [_name(value) for value in raw]
-    _check_readable(names, header)
-    kept = _joined(names, like) if join else names
-    different = list(dict.fromkeys(name for name in kept if name))
-    place = np.append(positions(kept, different), -1).astype(np.int32)
-    used = place[codes]
-    seen = np.unique(used[used >= 0])
-    return Coded(used, tuple(different)) if len(seen) == len(different) else _seen(used, different)
+    if most and len(values) > most:
+        raise InputError(_too_many(header, role, len(codes), values))
+    names = [
+        "" if value is None or value != value else as_name(value) for value in values.to_pylist()
+    ]
+    check_readable(names, header)
+    return Coded.of(codes, _joined(names, like) if join else names)
 
 
-def _seen(codes: Codes, names: Sequence[str]) -> Coded:
-    """Leave out names that no row says: a file's dictionary may hold more."""
-    seen = np.unique(codes[codes >= 0])
-    place = np.full(len(names) + 1, -1, np.int32)
-    place[seen] = np.arange(len(seen))
-    return Coded(place[codes], tuple(names[code] for code in seen))
-
-
-def _name(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    name = as_name(value)
-    return name if name.strip() else ""
-
-
-def _check_readable(names: Sequence[str], header: str) -> None:
-    """A name is for people: not endless, and no sign in it acts on the text around it."""
-    for name in names:
-        if len(name) > LONGEST_NAME:
-            raise InputError(
-                f'column "{shown(header)}": the name "{name[:40]}…" has {len(name):,} letters; '
-                f"shorten it to at most {LONGEST_NAME}."
-            )
-        acts = next(
-            (c for c in name if c in ACTING or unicodedata.category(c) in ("Cc", "Cs")), None
-        )
-        if acts is not None:
-            raise InputError(
-                f'column "{shown(header)}": the name "{shown(name)}" holds the unseen sign '
-                f"U+{ord(acts):04X}, which acts on other text; remove it."
-            )
-
-
-def _too_many(header: str, role: str, n: int, column: pa.DictionaryArray) -> str:
-    kind = column.dictionary.type
-    real = pa.types.is_floating(kind) or pa.types.is_integer(kind) or _numeric(column.dictionary)
+def _too_many(header: str, role: str, rows: int, values: pa.Array) -> str:
+    n = len(values)
     if role == "client":
         return (
-            f'column "{shown(header)}" has {n:,} different clients, about {len(column) / n:.1f} rows '
+            f'column "{shown(header)}" has {n:,} different clients, about {rows / n:.1f} rows '
             "each: it looks like the id of a person; choose the column of the hospital or site."
         )
-    what = "looks continuous" if real else "has too many values"
+    continuous = not np.isnan(as_numbers(values[:1000])).any()
+    what = "looks continuous" if continuous else "has too many values"
     return (
         f'column "{shown(header)}" {what} for a {role} ({n:,} different); choose another column, or '
         f"put its values into at most {MOST_NAMES[role]} bins."
     )
-
-
-def _numeric(values: pa.Array) -> bool:
-    try:
-        values[:1000].cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _fold(name: str) -> str:
@@ -202,16 +136,6 @@ def _joined(names: Sequence[str], as_written: Sequence[str] = ()) -> list[str]:
 # -------------------------------------------------------------------- answers
 
 
-def _all_labels(label: Coded, answer: Coded, columns: Columns) -> tuple[str, ...]:
-    if not set(label.names) & set(answer.names):
-        raise InputError(
-            f'the labels in "{shown(columns.label)}" ({listed(label.names, 4)}) and the answers in '
-            f'"{shown(columns.prediction)}" ({listed(answer.names, 4)}) have no name in common; '
-            "write both with the same names."
-        )
-    return in_order(list(dict.fromkeys([*label.names, *answer.names])))
-
-
 def _check_labels(label: Coded, labels: tuple[str, ...], columns: Columns) -> None:
     unknown = [name for name in label.names if name not in labels]
     if unknown:
@@ -219,31 +143,9 @@ def _check_labels(label: Coded, labels: tuple[str, ...], columns: Columns) -> No
             f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
             f'{len(label.names)} labels in "{shown(columns.label)}".'
         )
-    if len(labels) < 2 or not label.names:
-        raise InputError(
-            f'column "{shown(columns.label)}" holds fewer than two different labels; '
-            "choose the column of the true label."
-        )
+    check_two(label.names and labels, columns.label, "label")
     if len(labels) > MOST_NAMES["label"]:
         raise InputError(f"there are {len(labels)} labels; put them into at most 50 bins.")
-
-
-def _scores(table: pa.Table, columns: Sequence[str], decimal: str) -> NDArray[np.float64]:
-    """One column of scores a label; NaN where a cell is no finite number."""
-    import pandas as pd
-
-    found = np.empty((table.num_rows, len(columns)))
-    for place, name in enumerate(columns):
-        column = table.column(name)
-        if pa.types.is_dictionary(column.type):
-            text = column.to_pandas().astype(str)
-            if decimal == ",":
-                text = text.str.replace(",", ".", regex=False)
-            values = pd.to_numeric(text, errors="coerce").to_numpy(float)
-        else:
-            values = column.cast(pa.float64()).to_numpy()
-        found[:, place] = np.where(np.isfinite(values), values, np.nan)
-    return found
 
 
 def _largest(scores: NDArray[np.float64]) -> Codes:

@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import in_order, listed
-from fairfl_core._io.tables import Upload, shown
+from fairfl_core._io.names import in_order, listed, shown
+from fairfl_core._io.tables import TableFile
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import NEITHER, Check, of_counts, of_rows
 from fairfl_core.intake._columns import Columns, guess_scores
 from fairfl_core.intake._rows import Rows, code_rows
 from fairfl_core.intake._set import SEED, Taken, make_set, manifest_of
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.coding import check_two
+from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import SPLITS, Scores
 from fairfl_core.people.scored import check_scores
 
@@ -28,13 +29,13 @@ Bools = NDArray[np.bool_]
 
 
 def take_in(
-    upload: Upload, columns: Columns, *, favourable: str = "", join: bool = False
+    upload: TableFile, columns: Columns, *, favourable: str = "", join: bool = False
 ) -> Taken:
     """Make an experiment of an uploaded table.
 
     Parameters
     ----------
-    upload : Upload
+    upload : TableFile
     columns : Columns
         Which column is what, as a person confirmed it.
     favourable : str
@@ -47,21 +48,16 @@ def take_in(
     keep, dropped = _keep(rows, split)
     clients, keep, lost = _whole_clients(rows, split, keep)
     dropped += lost
-    groups = _seen(rows.group.names, rows.group.codes[keep])
-    if len(groups) < 2:
-        raise InputError(
-            f'column "{shown(columns.group)}" holds {len(groups)} group (of the rows that can be '
-            "used); fairness compares at least two: choose another column."
-        )
+    groups = check_two(_seen(rows.group.names, rows.group.codes[keep]), columns.group, "group")
     tables, people = _counted(rows, split, keep, clients, groups, favourable)
     kept = int(keep.sum())
     checks = of_rows(rows, kept, dropped) + [told, *_scores_said(upload, rows, people)]
     counts = tables["validation"]
-    manifest = manifest_of(
-        counts, files=upload.name, sha256=hashlib.sha256(upload.data).hexdigest(), rows=kept,
-        sample=f"split by the column {shown(columns.split)}" if columns.split
-        else f"split inside each client with seed {SEED}",
-    )  # fmt: skip
+    sample = f"split inside each client with seed {SEED}"
+    if columns.split:
+        sample = f"split by the column {shown(columns.split)}"
+    sha256 = hashlib.sha256(upload.data).hexdigest()
+    manifest = manifest_of(counts, files=upload.name, sha256=sha256, rows=kept, sample=sample)
     everyone = replace(counts, table=counts.table + tables["test"].table)
     return Taken(
         make_set(tables, people, manifest), (*checks, *of_counts(everyone, counts)), columns
@@ -163,24 +159,20 @@ def _counted(
 ) -> tuple[dict[str, ClientCounts], dict[str, Scores]]:
     """Counts of both splits, and their people where scores are probabilities."""
     labels = rows.labels
-    shape = (len(clients), len(groups), len(labels), len(labels))
+    shape = table_shape(clients, groups, labels)
     if np.prod(shape, dtype=float) > _MOST_CELLS:
         raise InputError(
             f"{shape[0]:,} clients, {shape[1]} groups and {shape[2]} labels make a table too large "
             "to solve; join clients, groups or labels."
         )
-    client, group, label = (
-        rows.client.among(clients), rows.group.among(groups), rows.label.among(labels)
-    )  # fmt: skip
+    client, group = rows.client.among(clients), rows.group.among(groups)
+    label = rows.label.among(labels)
     favourable = favourable if favourable in labels else labels[-1]
     tables, people = {}, {}
     probable = _probable(rows, keep)
     for code, name in enumerate(SPLITS):
         mine = keep & (split == code)
-        cell = np.ravel_multi_index(
-            (client[mine], group[mine], label[mine], rows.said[mine]), shape
-        )
-        table = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+        table = count_people(client[mine], group[mine], label[mine], rows.said[mine], shape)
         tables[name] = ClientCounts(table, clients, groups, labels, favourable)
         if probable and rows.scores is not None:
             people[name] = Scores(
@@ -199,7 +191,7 @@ def _probable(rows: Rows, keep: Bools) -> bool:
     return True
 
 
-def _scores_said(upload: Upload, rows: Rows, people: dict[str, Scores]) -> list[Check]:
+def _scores_said(upload: TableFile, rows: Rows, people: dict[str, Scores]) -> list[Check]:
     """What is made of scores, and what could be."""
     if rows.scores is not None and not people:
         return [

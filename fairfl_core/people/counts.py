@@ -9,25 +9,47 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import (
-    as_name,
-    as_series,
-    check_names,
-    coded,
-    declared_names,
-    in_order,
-    listed,
-    positions,
-)
+from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.errors import InputError
 
-if TYPE_CHECKING:  # pandas takes half a second to import and JSON counts do not need it
-    import pandas as pd
+if TYPE_CHECKING:
+    from fairfl_core.people.coding import CodedPeople
 
-__all__ = ["FORMAT", "ClientCounts"]
+__all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
+Codes = NDArray[np.integer[Any]]
 _KEYS = {"format", "labels", "favourable", "groups", "clients", "noisy"}
+
+
+def table_shape(
+    clients: Sequence[str], groups: Sequence[str], labels: Sequence[str]
+) -> tuple[int, int, int, int]:
+    """The shape of a table of counts: clients, groups, labels, predictions."""
+    return len(clients), len(groups), len(labels), len(labels)
+
+
+def count_people(
+    client: Codes,
+    group: Codes,
+    label: Codes | int,
+    prediction: Codes,
+    shape: tuple[int, int, int, int],
+    weight: ArrayLike | None = None,
+) -> NDArray[Any]:
+    """The table n[client, group, label, prediction] of people given as codes.
+
+    Parameters
+    ----------
+    client, group, label, prediction : array of int
+        One code a person; a label that holds for everybody may be given once.
+    shape : tuple of int
+        How many clients, groups, labels and predictions there are; see `table_shape`.
+    weight : array of float, optional
+        What each person counts for; one unless given.
+    """
+    cell = np.ravel_multi_index((client, group, label, prediction), shape)
+    return np.bincount(cell, weight, minlength=int(np.prod(shape))).reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +92,7 @@ class ClientCounts:
         object.__setattr__(self, "table", self._checked_table())
 
     def _checked_table(self) -> NDArray[Any]:
-        shape = (len(self.clients), len(self.groups), len(self.labels), len(self.labels))
+        shape = table_shape(self.clients, self.groups, self.labels)
         table = np.asarray(self.table)
         if table.shape != shape:
             raise InputError(
@@ -157,36 +179,37 @@ class ClientCounts:
         favourable: str | None = None,
     ) -> "ClientCounts":
         """Count rows given as arrays, one entry a person; see `from_table`."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "client": as_series(client).array,
-            "group": as_series(group).array,
-            "label": as_series(label).array,
-        }
-        score_columns: list[str] | None = None
+        columns = {"client": client, "group": group, "label": label}
+        if prediction is not None:
+            columns["prediction"] = prediction
+        score_columns: list[str] = []
         if scores is not None:
             matrix = np.asarray(scores)
             if matrix.ndim != 2:
                 raise InputError("scores must be a matrix: one row a person, one column a label.")
             score_columns = [f"score_{i}" for i in range(matrix.shape[1])]
-            columns |= {name: matrix[:, i] for i, name in enumerate(score_columns)}
-        if prediction is not None:
-            columns["prediction"] = as_series(prediction).array
-        if len({len(column) for column in columns.values()}) > 1:
+            columns |= dict(zip(score_columns, matrix.T, strict=True))
+        if len({len(np.atleast_1d(column)) for column in columns.values()}) > 1:
             raise InputError(
                 "the arrays differ in length; give one entry a person in each of them."
             )
         return cls.from_table(
-            pd.DataFrame(columns), client="client", group="group", label="label",
-            prediction=None if prediction is None else "prediction", scores=score_columns,
-            clients=clients, groups=groups, labels=labels, favourable=favourable,
-        )  # fmt: skip
+            columns,
+            client="client",
+            group="group",
+            label="label",
+            prediction=None if prediction is None else "prediction",
+            scores=score_columns,
+            clients=clients,
+            groups=groups,
+            labels=labels,
+            favourable=favourable,
+        )
 
     @classmethod
     def from_table(
         cls,
-        rows: "pd.DataFrame",
+        rows: Any,
         *,
         client: str,
         group: str,
@@ -202,7 +225,7 @@ class ClientCounts:
 
         Parameters
         ----------
-        rows : DataFrame
+        rows : table of pandas, polars or Arrow, or mapping from names to columns
             One row a person.
         client, group, label : str
             The columns that hold them.
@@ -216,53 +239,29 @@ class ClientCounts:
         favourable : str, optional
             Default: the last label.
         """
-        clients, groups, labels = (
-            None if names is None else tuple(map(as_name, names))
-            for names in (clients, groups, labels)
+        from fairfl_core.people.coding import code_people
+
+        people = code_people(
+            rows,
+            client=client,
+            group=group,
+            label=label,
+            prediction=prediction,
+            scores=scores,
+            clients=clients,
+            groups=groups,
+            labels=labels,
         )
-        _check_columns(rows, [client, group, label], prediction, scores)
-        client_codes, client_names = coded(rows[client], client)
-        group_codes, group_names = coded(rows[group], group)
-        label_codes, label_names = coded(rows[label], label)
-        clients = declared_names(
-            clients, client_names, client_codes, client, "client", "--clients"
+        return cls.from_people(people, favourable)
+
+    @classmethod
+    def from_people(cls, people: "CodedPeople", favourable: str | None = None) -> "ClientCounts":
+        """Count people whose rows are coded already."""
+        names = people.clients, people.groups, people.labels
+        table = count_people(
+            people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
-        groups = declared_names(groups, group_names, group_codes, group, "group", "--groups")
-        if prediction is not None:
-            answer_codes, answer_names = coded(rows[prediction], prediction)
-            seen = list(dict.fromkeys([*label_names, *answer_names]))
-            labels = tuple(labels) if labels else in_order(seen)
-            labels = declared_names(
-                labels, answer_names, answer_codes, prediction, "label", "--labels"
-            )
-            answers = positions(answer_names, labels)[answer_codes]
-        else:
-            scores = list(scores or [])
-            if len(set(scores)) < len(scores):
-                twice = next(name for name in scores if scores.count(name) > 1)
-                raise InputError(
-                    f'the score column "{twice}" is given twice; give one column per label.'
-                )
-            labels = tuple(labels) if labels else in_order(label_names)
-            if len(labels) != len(scores):
-                raise InputError(
-                    f"there are {len(scores)} score columns but {len(labels)} labels in column "
-                    f'"{label}" ({listed(labels)}); give one score column per label, and name '
-                    "the labels with --labels where the rows do not hold them all."
-                )
-            answers = _largest(rows, scores)
-        labels = declared_names(labels, label_names, label_codes, label, "label", "--labels")
-        shape = (len(clients), len(groups), len(labels), len(labels))
-        codes = (
-            positions(client_names, clients)[client_codes],
-            positions(group_names, groups)[group_codes],
-            positions(label_names, labels)[label_codes],
-            answers,
-        )
-        flat = np.ravel_multi_index(codes, shape)
-        table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
-        favourable = "" if favourable is None else as_name(favourable)
-        return cls(table, clients, groups, labels, favourable)
+        return cls(table, *names, "" if favourable is None else as_name(favourable))
 
     # ---------------------------------------------------------------- JSON
 
@@ -317,10 +316,8 @@ class ClientCounts:
                 'unless the file says "noisy": true.'
             )
         table = np.array(tables, dtype=float).reshape(shape)
-        return cls(
-            table, tuple(names), tuple(value["groups"]), tuple(value["labels"]),
-            value["favourable"], noisy,
-        )  # fmt: skip
+        fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
+        return cls(table, *fields, value["favourable"], noisy)
 
     @classmethod
     def read(cls, path: str | Path) -> "ClientCounts":
@@ -334,48 +331,6 @@ class ClientCounts:
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-counts/1` file, whole or not at all."""
         return write_json(path, self.to_json())
-
-
-# -------------------------------------------------------------------- columns
-
-
-def _check_columns(
-    rows: "pd.DataFrame", names: list[str], prediction: str | None, scores: Sequence[str] | None
-) -> None:
-    if (prediction is None) == (not scores):
-        raise InputError("give either a prediction column or score columns, one of the two.")
-    for name in [*names, *([prediction] if prediction else scores or [])]:
-        found = list(rows.columns).count(name)
-        if found != 1:
-            raise InputError(
-                f'there is no column "{name}"; the table has {listed(list(map(str, rows.columns)))}.'
-                if found == 0
-                else f'the column "{name}" stands {found} times; rename all but one.'
-            )
-    if not len(rows):
-        raise InputError("the table has no rows; give at least one person.")
-
-
-def _largest(rows: "pd.DataFrame", scores: Sequence[str]) -> NDArray[np.int64]:
-    """Which label has the largest score in each row; of equal ones, the first."""
-    import pandas as pd
-
-    columns = []
-    for name in scores:
-        values = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        wrong = ~np.isfinite(values)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f'column "{name}", data row {row + 1}: the score "{rows[name].iloc[row]!s:.40}" is '
-                "not a finite number; correct it or leave the row out."
-            )
-        columns.append(values)
-    best, answer = columns[0], np.zeros(len(rows), dtype=np.int64)
-    for place, column in enumerate(columns[1:], start=1):
-        answer[column > best] = place
-        best = np.maximum(best, column)
-    return answer
 
 
 # -------------------------------------------------------------------- JSON pieces

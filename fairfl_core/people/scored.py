@@ -9,17 +9,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import coded, positions
 from fairfl_core.errors import InputError
 from fairfl_core.people.calibration import Calibration
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.coding import code_people
+from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fairfl_core.people.experiments import Experiment
 
-__all__ = ["ScoredPeople", "check_scores", "score_matrix"]
+__all__ = ["ScoredPeople", "check_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,9 +68,8 @@ class ScoredPeople:
     @cached_property
     def counts(self) -> ClientCounts:
         """The table n[client, group, label, prediction] of these people."""
-        shape = (len(self.clients), len(self.groups), len(self.labels), len(self.labels))
-        flat = np.ravel_multi_index((self.client, self.group, self.label, self.said), shape)
-        table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+        shape = table_shape(self.clients, self.groups, self.labels)
+        table = count_people(self.client, self.group, self.label, self.said, shape)
         return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
 
     def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
@@ -115,7 +112,7 @@ class ScoredPeople:
     @classmethod
     def from_table(
         cls,
-        rows: "pd.DataFrame",
+        rows: Any,
         *,
         client: str,
         group: str,
@@ -127,38 +124,28 @@ class ScoredPeople:
         favourable: str | None = None,
     ) -> "ScoredPeople":
         """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
-        counts = ClientCounts.from_table(  # checks the columns, and finds names and their order
-            rows, client=client, group=group, label=label, scores=scores, clients=clients,
-            groups=groups, labels=labels, favourable=favourable,
-        )  # fmt: skip
-        matrix = score_matrix(rows, scores)
-
-        def codes(column: str, names: tuple[str, ...]) -> Ints:
-            code, seen = coded(rows[column], column)
-            return positions(seen, names)[code]
-
+        people = code_people(
+            rows,
+            client=client,
+            group=group,
+            label=label,
+            scores=scores,
+            clients=clients,
+            groups=groups,
+            labels=labels,
+        )
+        counts = ClientCounts.from_people(people, favourable)
         return cls(
-            client=codes(client, counts.clients),
-            group=codes(group, counts.groups),
-            label=codes(label, counts.labels),
-            scores=matrix,
-            said=matrix.argmax(axis=1),
-            clients=counts.clients,
-            groups=counts.groups,
-            labels=counts.labels,
+            client=np.asarray(people.client, np.int64),
+            group=np.asarray(people.group, np.int64),
+            label=np.asarray(people.label, np.int64),
+            scores=people.scores,
+            said=np.asarray(people.prediction, np.int64),
+            clients=people.clients,
+            groups=people.groups,
+            labels=people.labels,
             favourable=counts.favourable,
         )
-
-
-def score_matrix(rows: "pd.DataFrame", columns: Sequence[str]) -> Floats:
-    """Score columns as numbers, one column a label; NaN where it is none."""
-    import pandas as pd
-
-    parts: list[Any] = [
-        pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        for name in columns
-    ]
-    return np.stack(parts, axis=1)
 
 
 def check_scores(scores: Floats, labels: Sequence[str]) -> None:

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairfl_core._io.columns import code_names
 from fairfl_core._io.json_files import check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import as_series, check_names, coded, listed, positions
+from fairfl_core._io.names import check_names, listed, positions
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import NOTIONS, number_or_none
 from fairfl_core.people.counts import ClientCounts
@@ -95,13 +96,14 @@ class Predictor:
     @staticmethod
     def position(values: ArrayLike, names: tuple[str, ...], what: str) -> NDArray[np.int64]:
         """Where each row's name stands among those the predictor was fitted for."""
-        column = as_series(values)
-        codes, seen = coded(column, what if column.name is None else str(column.name))
-        place = positions(seen, names)[codes]
+        header = getattr(values, "name", None)
+        column = code_names(values, what if header is None else str(header))
+        place = np.asarray(column.among(names), np.int64)
         if (place < 0).any():
             row = int(np.argmax(place < 0))
+            unknown = column.names[column.codes[row]]
             raise InputError(
-                f'data row {row + 1}: the {what} "{seen[codes[row]]}" is not one the predictor '
+                f'data row {row + 1}: the {what} "{unknown}" is not one the predictor '
                 f"was fitted for ({listed(names)}); fit it with that {what}, or leave the row out."
             )
         return place

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.scored import ScoredPeople
 
 __all__ = ["PSEUDO_ROWS", "RATES", "Measured", "counted", "measured", "shrink"]
@@ -80,15 +80,12 @@ def counted(people: ScoredPeople, rates: str = "labels") -> ClientCounts:
             "is promises fairness that it does not keep; recalibrate first "
             "(people.recalibrated(Calibration.fit(people)))."
         )
-    labels = len(people.labels)
-    shape = (len(people.clients), len(people.groups), labels, labels)
-    place = people.cell * labels + people.said
-    size = len(people.clients) * len(people.groups) * labels
-    table = np.zeros((size // labels, labels, labels))
-    for y in range(labels):
-        amount = np.bincount(place, people.scores[:, y], minlength=size)
-        table[:, y] = amount.reshape(-1, labels)
-    return _reals(people.counts, table.reshape(shape))
+    shape = table_shape(people.clients, people.groups, people.labels)
+    table = sum(
+        count_people(people.client, people.group, y, people.said, shape, people.scores[:, y])
+        for y in range(len(people.labels))
+    )
+    return _reals(people.counts, np.asarray(table))
 
 
 def shrink(counts: ClientCounts, rows: float = PSEUDO_ROWS) -> ClientCounts:

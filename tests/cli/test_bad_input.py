@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import read_json
-from fairfl_core._io.tables import read_rows
+from fairfl_core._io.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts
@@ -316,7 +316,9 @@ def test_one_sentence_is_one_line_whatever_the_names_hold(files):
     rows = people(20)
     rows.loc[3, "sex"] = "two\nlines"
     rows.to_csv(files / "wrong.csv", index=False)
-    refused(files, *count_of(files, files / "wrong.csv", "--groups", "f,m"), says=["data row 4"])
+    refused(
+        files, *count_of(files, files / "wrong.csv", "--groups", "f,m"), says=['"sex"', "U+000A"]
+    )
 
 
 def test_counts_that_noise_left_nobody_in(files):
@@ -348,21 +350,20 @@ WRONG_ROWS = {
     "a header only": (HEADER, ["no rows"]),
     "not UTF-8": ((HEADER + BODY).encode("utf-16"), ["UTF-8"]),
     "latin-1": ((HEADER + BODY + "Québec,f,no,no\n").encode("latin-1"), ["UTF-8"]),
-    "semicolons": ((HEADER + BODY).replace(",", ";"), ['"clinic"', "clinic;sex;diagnosis"]),
     "no such column": ((HEADER + BODY).replace("sex", "gender"), ['"sex"', '"gender"']),
     "a column twice": (
         "clinic,sex,diagnosis,model,clinic\n" + BODY.replace("\n", ",east\n"),
         ['"clinic"'],
     ),
-    "a cell too many": (HEADER + BODY + "north,f,no,no,no\n", ["7"]),
-    "a cell too many everywhere": (HEADER + BODY.replace("\n", ",no\n"), []),
-    "a comma in a name": (HEADER + BODY + "north, upper,f,no,no\n", ["7"]),
-    "a cell too few": (HEADER + BODY + "north,f,no\n", ['"model"', "data row 6", "empty"]),
+    "a cell too many": (HEADER + BODY + "north,f,no,no,no\n", ["data row 6", "5 cells"]),
+    "a cell too many everywhere": (HEADER + BODY.replace("\n", ",no\n"), ["data row 1"]),
+    "a comma in a name": (HEADER + BODY + "north, upper,f,no,no\n", ["data row 6", "5 cells"]),
+    "a cell too few": (HEADER + BODY + "north,f,no\n", ["data row 6", "3 cells"]),
     "an empty cell": (HEADER + BODY + "north,,no,no\n", ['"sex"', "data row 6", "empty"]),
     "a blank cell": (HEADER + BODY + "  ,f,no,no\n", ['"clinic"', "data row 6", "empty"]),
     "a quote left open": (HEADER + BODY + '"north,f,no,no\n', []),
-    "one group": ((HEADER + BODY).replace(",m,", ",f,"), ["groups", "at least 2"]),
-    "one label": ((HEADER + BODY).replace("yes", "no"), ["labels", "at least 2"]),
+    "one group": ((HEADER + BODY).replace(",m,", ",f,"), ["group", "at least two"]),
+    "one label": ((HEADER + BODY).replace("yes", "no"), ["label", "at least two"]),
 }
 
 
@@ -372,7 +373,7 @@ def test_wrong_rows(files, content, says):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     refused(files, *count_of(files, path), says=[path, *says])
     refused(files, *count_of(files, "-"), stdin=path.read_bytes(), says=says)
-    if says[:1] not in (["groups"], ["labels"]):  # a predictor needs no two of them
+    if says[:1] not in (["group"], ["label"]):  # a predictor needs no two of them
         refused(files, *predict_of(files, path, "--seed", "1"), says=[path, *says[:1]])
 
 
@@ -1030,9 +1031,9 @@ def test_any_small_table_is_counted_or_refused(text, header):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.csv")
         path.write_bytes((header + text).encode("utf-8"))
-        columns = [*wanted.values(), *answer.get("scores", ["model"])]
+        names = [*wanted.values(), *([] if "scores" in answer else ["model"])]
         try:
-            rows = read_rows(path, columns)
+            rows = read_rows(open_table_at(path), names, answer.get("scores", []))
             counts = ClientCounts.from_table(rows, **wanted, **answer)
         except InputError:
             return
@@ -1059,9 +1060,10 @@ def test_any_parquet_column_is_counted_or_refused(data, kind):
         except Exception:  # Arrow cannot hold it, so nobody can bring it
             return
         for answer in ({"prediction": "model"}, {"scores": ["score_no", "score_yes"]}):
-            used = [*wanted.values(), *answer.get("scores", ["model"])]
+            names = [*wanted.values(), *([] if "scores" in answer else ["model"])]
             try:
-                counts = ClientCounts.from_table(read_rows(path, used), **wanted, **answer)
+                rows = read_rows(open_table_at(path), names, answer.get("scores", []))
+                counts = ClientCounts.from_table(rows, **wanted, **answer)
             except InputError:
                 continue
             assert counts.n == 6

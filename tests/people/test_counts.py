@@ -113,7 +113,7 @@ def test_declared_names_give_the_order_and_the_empty_places():
         ({"prediction": None, "scores": [[0.1], [0.9]]}, "1 score columns but 2 labels"),
         ({"prediction": None, "scores": [0.1, 0.9]}, "must be a matrix"),
         ({"favourable": "maybe"}, '"maybe" is not one of the labels'),
-        ({"group": ["f", "f"]}, "there are 1 groups but at least 2"),
+        ({"group": ["f", "f"]}, "holds 1 group; fairness compares at least two"),
         ({k: [] for k in COLUMNS}, "no rows"),
     ],
 )

@@ -157,14 +157,11 @@ class Experiment:
 
     def counts(self, seed: int, split: str, fold: int | None = None) -> "ClientCounts":
         """The table n[client, group, label, prediction] of the people of `scores`."""
-        from fairfl_core.people.counts import ClientCounts
+        from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 
         people = self.scores(seed, split, fold)
-        shape = (len(self.clients), len(self.groups), len(self.labels), len(self.labels))
-        cell = np.ravel_multi_index(
-            (people.client, people.group, people.label, people.prediction), shape
-        )
-        table = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+        shape = table_shape(self.clients, self.groups, self.labels)
+        table = count_people(people.client, people.group, people.label, people.prediction, shape)
         return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
 
     @property

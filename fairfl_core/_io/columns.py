@@ -1,0 +1,156 @@
+"""Columns of any table (pandas, polars, Arrow, lists) as codes into names, or as numbers.
+
+Whatever holds them, columns go through Arrow: a name stands once in a dictionary, however many
+rows say it, and what is read from a file is coded exactly as what is held in memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairfl_core._io.names import as_name, check_readable, positions
+from fairfl_core.errors import InputError
+
+__all__ = [
+    "Coded",
+    "as_numbers",
+    "code_names",
+    "column_names",
+    "decimal_points",
+    "encode",
+    "is_text",
+    "to_arrow",
+]
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_COMMA = r"^(\s*[+-]?\d*),(\d+([eE][+-]?\d+)?\s*)$"
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as codes into its names; -1 where a row has none."""
+
+    codes: Codes
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, codes: Codes, names: Sequence[str]) -> "Coded":
+        """Take equal names as one, blank ones as none, and leave out those that no row has."""
+        different = list(dict.fromkeys(name for name in names if name.strip()))
+        merged = np.append(positions(names, different), -1).astype(np.int32)[codes]
+        seen = np.flatnonzero(np.bincount(merged[merged >= 0], minlength=len(different)))
+        place = np.full(len(different) + 1, -1, np.int32)
+        place[seen] = np.arange(len(seen))
+        return cls(place[merged], tuple(different[code] for code in seen))
+
+    def among(self, declared: Sequence[str]) -> Codes:
+        """The same rows as codes into other names; -1 for a name that is none of them."""
+        return np.append(positions(self.names, declared), -1).astype(np.int32)[self.codes]
+
+
+# -------------------------------------------------------------------- tables of any kind
+
+
+def column_names(rows: Any) -> list[str]:
+    """The header of a pandas, polars or Arrow table, or of a mapping from names to columns."""
+    if isinstance(rows, Mapping):
+        return [str(name) for name in rows]
+    return [str(name) for name in getattr(rows, "column_names", rows.columns)]
+
+
+def to_arrow(values: Any, header: str) -> pa.ChunkedArray:
+    """A column of any kind as an Arrow one; lists of several kinds become text."""
+    try:
+        if hasattr(values, "__arrow_c_stream__"):  # pandas, polars, Arrow: nothing is copied
+            return pa.chunked_array(values)
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.chunked_array([pa.array([_text(value, header) for value in values])])
+    except pa.ArrowNotImplementedError as error:
+        raise _no_names(header) from error
+
+
+def _text(value: Any, header: str) -> str | None:
+    if isinstance(value, list | tuple | set | dict | np.ndarray):
+        raise _no_names(header)
+    return None if value is None or value != value else as_name(value)
+
+
+def _no_names(header: str) -> InputError:
+    return InputError(f'column "{header}" holds lists or objects; give one name a row.')
+
+
+# -------------------------------------------------------------------- names
+
+
+def encode(column: pa.ChunkedArray, header: str) -> tuple[Codes, pa.Array]:
+    """A code a row, -1 where it is missing, and the values the codes stand for."""
+    try:
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        whole = coded.unify_dictionaries().combine_chunks()
+    except pa.ArrowNotImplementedError as error:
+        raise _no_names(header) from error
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes = whole.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, whole.dictionary
+
+
+def code_names(values: Any, header: str) -> Coded:
+    """Code a column in which every row must have a name."""
+    codes, dictionary = encode(to_arrow(values, header), header)
+    names = [
+        "" if value is None or value != value else as_name(value)
+        for value in dictionary.to_pylist()
+    ]
+    check_readable(names, header)
+    coded = Coded.of(codes, names)
+    if (coded.codes < 0).any():
+        raise InputError(
+            f'column "{header}", data row {int(np.argmax(coded.codes < 0)) + 1} is empty; '
+            "fill it in or leave the row out."
+        )
+    return coded
+
+
+# -------------------------------------------------------------------- numbers
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def as_numbers(column: pa.ChunkedArray | pa.Array) -> Floats:
+    """A column as numbers; NaN where a cell is none or is not finite."""
+    if pa.types.is_dictionary(column.type):
+        codes, dictionary = encode(pa.chunked_array(column), "")
+        return np.append(as_numbers(dictionary), np.nan)[codes]
+    try:
+        numbers = _parsed(column) if is_text(column.type) else column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # dates, lists
+        return np.full(len(column), np.nan)
+    values = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _parsed(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Numbers that are written in text; null where it is none."""
+    import pyarrow.compute as pc
+
+    bare = pc.utf8_trim_whitespace(texts)
+    numeric = pc.match_substring_regex(bare, _NUMBER)
+    return pc.if_else(numeric, pc.utf8_ltrim(bare, "+"), None).cast(pa.float64())
+
+
+def decimal_points(texts: pa.Array) -> pa.Array:
+    """Write numbers that have a decimal comma with a point; leave everything else as it is."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(texts, _DECIMAL_COMMA, r"\1.\2")

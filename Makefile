@@ -1,27 +1,41 @@
 # Two commands for a newcomer: `make run` and `make test`. Each installs what it lacks.
-PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 INSTALLED := $(VENV)/.installed
 PORT ?= 8501
 
+# Any Python from 3.11 to 3.13 will do; a name on the PATH is tried out, for it may lead nowhere.
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
+	$$name -c '$(FITS)' 2>/dev/null && { echo $$name; break; }; done)
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
+
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests browser reproduce bench clean
+.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser reproduce bench clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
 
-install: $(INSTALLED) ## Make .venv and install the exact versions
+install: $(INSTALLED) ## Make .venv with everything: training, tests, tools
 
-# Bytecode is compiled at install: without it TensorFlow takes three times as long to import.
-$(INSTALLED): requirements.txt requirements-dev.txt
-	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is needed (set PYTHON=... to name it)"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --compile -r requirements-dev.txt
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11, 3.12 or 3.13 is needed (name it: make PYTHON=...)"; exit 1; }
+	@$(PYTHON) -c '$(FITS)' || { echo "make: $(PYTHON) is not Python 3.11, 3.12 or 3.13"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Running needs no TensorFlow and no test tools: 1.1 GB instead of 2.7.
+$(RUNS): pyproject.toml requirements.txt | $(BIN)/python
+	$(BIN)/python $(PIP_INSTALL) -c requirements.txt -e .
 	@touch $@
 
-run: $(INSTALLED) ## Start the dashboard (PORT=8501)
-	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
+# Bytecode is compiled at install: without it TensorFlow takes three times as long to import.
+$(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/python
+	$(BIN)/python $(PIP_INSTALL) -r requirements.txt -r requirements-dev.txt -e .
+	@touch $(RUNS) $@
+
+run: $(RUNS) ## Start the dashboard (PORT=8501)
+	$(BIN)/fairfl app --port $(PORT)
 
 test: lint types tests ## Lint, types and tests
 
@@ -29,7 +43,7 @@ lint: $(INSTALLED) ## Style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(INSTALLED) ## Types of the core
+types: $(INSTALLED) ## Types
 	$(BIN)/mypy
 
 # The browser has the machine to itself, and may try again what it was too slow for: a page that
@@ -37,6 +51,34 @@ types: $(INSTALLED) ## Types of the core
 tests: $(INSTALLED) ## Tests only
 	$(BIN)/python -m pytest -n 2 --ignore tests/browser
 	$(BIN)/python -m pytest tests/browser --reruns 2
+
+# The core alone, without TensorFlow and browser, on each Python of this machine.
+CORE_TESTS := $(filter-out tests/browser tests/federated tests/pages tests/package tests/__%, \
+	$(patsubst %/,%,$(wildcard tests/*/)))
+test-pythons: ## Tests of the core on every Python from 3.11 to 3.13 that is here
+	@failed=""; for version in 3.11 3.12 3.13; do \
+		for name in python$$version $$HOME/.pyenv/versions/$$version.*/bin/python; do \
+			$$name -c '$(FITS)' 2>/dev/null || continue; \
+			echo "== Python $$version: $$name"; \
+			test -x .venvs/$$version/bin/python || $$name -m venv .venvs/$$version || exit 1; \
+			.venvs/$$version/bin/python $(PIP_INSTALL) -c requirements.txt -r requirements-dev.txt -e . || exit 1; \
+			.venvs/$$version/bin/python -m pytest -q -n 2 $(CORE_TESTS) || failed="$$failed $$version"; \
+			continue 2; \
+		done; \
+		echo "== Python $$version: not here"; \
+	done; test -z "$$failed" || { echo "make: the core's tests fail on Python$$failed"; exit 1; }
+
+wheel: $(INSTALLED) ## Build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+wheel-check: $(INSTALLED) ## Build the wheel, install it into an empty environment, open the app
+	$(BIN)/python -m pytest -m "install or not install" tests/package
+
+# Asks the network for known holes in the pinned versions; its own environment, so that it judges only them.
+audit: | $(BIN)/python ## Look up the pinned versions among known vulnerabilities
+	test -x .venvs/audit/bin/pip-audit || { $(BIN)/python -m venv .venvs/audit && \
+		.venvs/audit/bin/python $(PIP_INSTALL) pip-audit; }
+	.venvs/audit/bin/pip-audit -r requirements.txt -r requirements-dev.txt
 
 # Debian's package; as root or with sudo. Any Chromium or Chrome that is there already will do.
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
@@ -51,11 +93,11 @@ browser: ## Install Chromium for the tests in tests/browser, if there is none
 		echo "      chromium, chromium-browser or google-chrome is on the PATH."; exit 1; \
 	fi
 
-reproduce: $(INSTALLED) ## Write docs/reproduction.md from the shipped scores
-	$(BIN)/python -m fairfl_core reproduce --out docs/reproduction.md
+reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
+	$(BIN)/fairfl reproduce --out docs/reproduction.md
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-clean: ## Remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## Remove what was installed, built and cached
+	rm -rf $(VENV) .venvs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

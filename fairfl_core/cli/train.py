@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,6 +46,11 @@ def train(
 
     Example: fairfl train adult --seeds 0
     """
+    if find_spec("tensorflow") is None:
+        raise InputError(
+            "training needs TensorFlow, which comes with the extra fairfl[train]; install it with "
+            "`pip install tensorflow-cpu`, in a checkout with `make install`."
+        )
     from fairfl_core import datasets
     from fairfl_core.federated.recipes import recipe as recipe_of
     from fairfl_core.people import experiments

@@ -1,0 +1,151 @@
+"""Someone with only the wheel: an empty environment, another folder, the app open in a minute."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from tests.package.conftest import TOP
+from tests.package.test_requirements import PROJECT
+
+pytestmark = pytest.mark.install
+
+SIX = {
+    "adult", "public_coverage", "ham10000",
+    "ham10000_scenario1", "ham10000_scenario2", "ham10000_scenario3",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(wheel, tmp_path_factory):
+    """An empty environment with the wheel in it; tests run in a folder that has nothing to do."""
+    folder = tmp_path_factory.mktemp("somewhere")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    command = ["-m", "pip", "install", "--quiet", "-c", TOP / "requirements.txt", wheel]
+    subprocess.run([folder / "venv" / "bin" / "python", *command], check=True)
+    return folder
+
+
+@pytest.fixture
+def shell(place, tmp_path):
+    """Run a program of the environment, in a folder of its own and without our paths."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+    }
+
+    def run(program, *words):
+        return subprocess.run(
+            [place / "venv" / "bin" / program, *map(str, words)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def test_the_six_experiments_are_there(shell):
+    done = shell("fairfl", "experiments", "--json")
+    assert done.returncode == 0, done.stderr
+    assert {row["name"] for row in json.loads(done.stdout)} == SIX
+
+
+def test_count_solve_evaluate_and_predict(shell, tmp_path):
+    rows = ["clinic,sex,truth,said"]
+    for clinic in ("north", "south"):
+        for sex, right in (("f", 20), ("m", 35)):
+            rows += [f"{clinic},{sex},{y},{y if i < right else 1 - y}"
+                     for y in (0, 1) for i in range(40)]  # fmt: skip
+    (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    columns = ("--client", "clinic", "--group", "sex")
+    steps = (
+        ("count", "rows.csv", *columns, "--label", "truth", "--prediction", "said",
+         "--out", "counts.json"),
+        ("solve", "counts.json", "--eps-global", 0.01, "--eps-local", 0.05, "--out", "fair.json"),
+        ("evaluate", "fair.json", "counts.json"),
+        ("predict", "fair.json", "rows.csv", *columns, "--prediction", "said", "--seed", 1,
+         "--out", "answers.csv"),
+    )  # fmt: skip
+    for step in steps:
+        done = shell("fairfl", *step)
+        assert done.returncode == 0, (step, done.stdout, done.stderr)
+    assert len((tmp_path / "answers.csv").read_text(encoding="utf-8").splitlines()) == len(rows)
+
+
+def test_the_library_is_imported_and_neither_tensorflow_nor_tests_are_there(shell):
+    code = (
+        "import importlib.util, fairfl_core; from fairfl_core import FairnessProgram;"
+        "print(FairnessProgram.__name__, fairfl_core.__version__,"
+        "[name for name in ('tensorflow', 'pytest', 'pages', 'tests', 'app')"
+        " if importlib.util.find_spec(name)])"
+    )
+    done = shell("python", "-c", code)
+    assert done.returncode == 0, done.stderr
+    name, version, others = done.stdout.split()
+    assert (name, others) == ("FairnessProgram", "[]")
+    assert version == PROJECT["version"]
+
+
+def test_without_tensorflow_training_says_what_to_install(shell):
+    done = shell("fairfl", "train", "adult", "--source", TOP, "--seeds", "0")
+    assert done.returncode == 2
+    assert "fairfl[train]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_app_opens_with_its_settings(place, tmp_path):
+    """From a folder with settings of its own, which must not win over the app's."""
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text("[client]\nshowErrorDetails = 'full'\n")
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    command = [place / "venv" / "bin" / "fairfl", "app", "--headless", "--port", str(port)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        try:
+            assert answer(f"http://localhost:{port}/_stcore/health", server) == "ok"
+            assert "<title>" in answer(f"http://localhost:{port}/", server)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            said = server.communicate(timeout=20)[0]
+    assert f"http://localhost:{port}" in said
+    assert "Traceback" not in said
+
+
+def test_every_page_opens_with_its_data(shell):
+    code = """
+import sys
+from streamlit.testing.v1 import AppTest
+from fairfl_core._io.places import TOP
+sys.path.insert(0, str(TOP))  # as Streamlit does for the script that it runs
+app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120).run()
+for page in sorted((TOP / "pages").glob("[a-z]*.py")):
+    app.switch_page(f"pages/{page.name}").run()
+    print(page.stem, [one.value for one in (*app.exception, *app.error)])
+"""
+    done = shell("python", "-c", code)
+    assert done.returncode == 0, done.stderr
+    pages = sorted(path.stem for path in (TOP / "pages").glob("[a-z]*.py"))
+    assert done.stdout.splitlines() == [f"{page} []" for page in pages]
+
+
+def answer(address, server, patience=60):
+    """The text at an address, once the server gives it."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as page:
+                return page.read().decode()
+        except OSError:
+            assert server.poll() is None, server.stdout.read()
+            assert time.monotonic() < until, f"{address} did not answer in {patience} s"
+            time.sleep(0.2)

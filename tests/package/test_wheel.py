@@ -1,0 +1,68 @@
+"""What is in the wheel: the core, the app with its pages and data, and nothing else."""
+
+import subprocess
+import zipfile
+from email import message_from_bytes
+
+import pytest
+
+from tests.package.conftest import TOP
+
+
+@pytest.fixture(scope="module")
+def inside(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def metadata(inside):
+    (name,) = (name for name in inside if name.endswith(".dist-info/METADATA"))
+    return message_from_bytes(inside[name])
+
+
+def tracked(*paths):
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *paths],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout of git")
+    return {name for name in listed.stdout.split("\0") if name and (TOP / name).is_file()}
+
+
+def test_the_wheel_is_one_for_every_system(wheel):
+    assert wheel.name.startswith("fairfl-")
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_it_holds_the_core_and_the_app_letter_by_letter_and_nothing_else(inside):
+    """Every file of the repository that belongs there, and no file that does not."""
+    core = {name: name for name in tracked("fairfl_core")}
+    beside = tracked("app.py", "pages", "data", "docs/apply_predictor.py", ".streamlit")
+    wanted = core | {f"fairfl_core/_app/{name}": name for name in beside}
+    packed = {name for name in inside if ".dist-info/" not in name}
+    assert packed == set(wanted)
+    for name, source in wanted.items():
+        assert inside[name] == (TOP / source).read_bytes(), name
+
+
+def test_it_is_typed_and_says_under_which_terms(inside, metadata):
+    assert "fairfl_core/py.typed" in inside
+    assert "fairfl_core/_app/pages/components/shared/style.css" in inside
+    licences = {name.rsplit("/", 1)[1] for name in inside if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE", "NOTICE"}
+    assert "CC-BY-NC-4.0" in metadata["License-Expression"]
+
+
+def test_tensorflow_and_the_tools_of_tests_are_extras(metadata):
+    needs = metadata.get_all("Requires-Dist")
+    base = {need for need in needs if "extra ==" not in need}
+    assert any(need.startswith("streamlit") for need in base)
+    for name in ("tensorflow", "keras", "pytest", "ruff", "playwright"):
+        assert not [need for need in base if need.startswith(name)]
+        assert [need for need in needs if need.startswith(name)]
+    assert set(metadata.get_all("Provides-Extra")) == {"train", "dev"}
+    assert metadata["Requires-Python"] == "<3.14,>=3.11"

@@ -48,9 +48,3 @@ def test_no_version_of_a_tool_is_without_use():
     assert set(TOOLS) == {
         Requirement(need).name for need in PROJECT["optional-dependencies"]["dev"]
     }
-
-
-def test_every_paper_names_the_same_version():
-    version = PROJECT["version"]
-    assert f"\nversion: {version}\n" in (TOP / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\n## {version}\n" in (TOP / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -38,6 +38,12 @@ def test_the_wheel_is_one_for_every_system(wheel):
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+def test_every_paper_names_its_version(metadata):
+    version = metadata["Version"]
+    assert f"\nversion: {version}\n" in (TOP / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {version}\n" in (TOP / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_it_holds_the_core_and_the_app_letter_by_letter_and_nothing_else(inside):
     """Every file of the repository that belongs there, and no file that does not."""
     core = {name: name for name in tracked("fairfl_core")}

@@ -18,8 +18,8 @@ from fairfl_core.fairness.notions import Notion  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.people.calibration import Calibration  # noqa: E402
 from fairfl_core.people.scored import ScoredPeople  # noqa: E402
-from fairfl_core.predictors.score_predictor import predictor_of  # noqa: E402
-from fairfl_core.solving.build import program_for  # noqa: E402
+from fairfl_core.predictors.load import predictor_of  # noqa: E402
+from fairfl_core.solving.build import build_program  # noqa: E402
 from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
 from fairfl_core.solving.frontier import exact_frontier  # noqa: E402
 from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
@@ -55,13 +55,15 @@ def speed():
     rng = np.random.default_rng(0)
     rows = []
     for rates in RATES:
-        program, build = timed(lambda rates=rates: program_for(people, "eop", "exact", rates))
+        program, build = timed(
+            lambda rates=rates: build_program(people, "eop", "exact", rates=rates)
+        )
         solution, solve = timed(lambda program=program: program.solve(0.01, 0.01))
         moves = [
             timed(lambda program=program: program.solve(*map(float, rng.choice(GRID[:8], 2))))[1]
             for _ in range(40)
         ]
-        fresh = program_for(people, "eop", "exact", rates)
+        fresh = build_program(people, "eop", "exact", rates=rates)
         _, whole = timed(
             lambda fresh=fresh: exact_frontier(fresh, eps_local=GRID, eps_global=GRID)
         )
@@ -129,7 +131,7 @@ def against_logofair():
             )
             begun = time.perf_counter()
             ours = evaluate(
-                predictor_of(program_for(fit, notion, "exact").solve(0.01, 0.01)), test
+                predictor_of(build_program(fit, notion, "exact").solve(0.01, 0.01)), test
             )
             fast = time.perf_counter() - begun
             assert equal.accuracy >= theirs.accuracy - 1e-6

@@ -13,9 +13,9 @@ from fairfl_core.evaluation.held_out_curve import pooled_debiased  # noqa: E402
 from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.people.scored import ScoredPeople  # noqa: E402
-from fairfl_core.solving.build import program_for  # noqa: E402
+from fairfl_core.solving.build import build_program  # noqa: E402
 from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
-from fairfl_core.solving.regions import EVERY_REGION  # noqa: E402
+from fairfl_core.solving.regions import region_names  # noqa: E402
 
 ASKED = (0.01, 0.01)
 
@@ -52,11 +52,11 @@ def main():
             "| region | rates | accuracy % | global gap | mean local gap | worst local gap "
             "| debiased, larger half | s a seed |\n| --- | --- | --- | --- | --- | --- | --- | --- |"
         )
-        for region in EVERY_REGION:
+        for region in region_names():
             for rates in RATES:
                 begun = time.perf_counter()
                 programs = [
-                    (seed, program_for(people, experiment.notion, region, rates))
+                    (seed, build_program(people, experiment.notion, region, rates=rates))
                     for seed, people in zip(experiment.seeds, fitted, strict=True)
                 ]
                 for _, program in programs:

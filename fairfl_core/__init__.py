@@ -4,4 +4,71 @@ The way of the data, one direction only::
 
     dataset -> federated training -> scores (an experiment) -> counts -> program
     -> solution -> predictor -> evaluation -> figure, sentence, file
+
+The names below are promised to users; each is loaded when it is first asked for.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairfl_core.errors import InputError, SolveError
+    from fairfl_core.evaluation.evaluation import evaluate
+    from fairfl_core.people.counts import ClientCounts
+    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.predictor import FairPredictor
+    from fairfl_core.predictors.score_predictor import ScorePredictor
+    from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.solving.build import build_program
+    from fairfl_core.solving.exact.program import ExactProgram
+    from fairfl_core.solving.frontier import frontier
+    from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.program import FairnessProgram
+
+__all__ = [
+    "ClientCounts",
+    "ExactProgram",
+    "FairPredictor",
+    "FairnessProgram",
+    "Guarantee",
+    "InputError",
+    "Mechanism",
+    "ScorePredictor",
+    "ScoredPeople",
+    "SolveError",
+    "build_program",
+    "evaluate",
+    "frontier",
+    "read_predictor",
+]
+
+__version__ = "0.2.0"
+
+_ROOMS = {
+    "ClientCounts": "people.counts",
+    "ExactProgram": "solving.exact.program",
+    "FairPredictor": "predictors.predictor",
+    "FairnessProgram": "solving.program",
+    "Guarantee": "solving.guarantee",
+    "InputError": "errors",
+    "Mechanism": "privacy.mechanisms",
+    "ScorePredictor": "predictors.score_predictor",
+    "ScoredPeople": "people.scored",
+    "SolveError": "errors",
+    "build_program": "solving.build",
+    "evaluate": "evaluation.evaluation",
+    "frontier": "solving.frontier",
+    "read_predictor": "predictors.load",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a promised name from its room."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core.evaluation.study import Study
-from fairfl_core.solving.exact.rules import ScoreRules
 from pages.components.session import controls, state
 from pages.components.shared import figures, words
 from pages.components.shared.charts import chart, part, table_below
@@ -204,7 +203,7 @@ def _rates(study: Study, at: int) -> None:
 
 def _lottery(study: Study, at: int) -> None:
     solution = study.first.solution
-    if isinstance(solution.region, ScoreRules):
+    if solution.needs_scores:
         _score_lottery(study, at)
         return
     beta = np.mean([one.solution.beta[at] for one in study.outcomes], axis=0)
@@ -212,17 +211,17 @@ def _lottery(study: Study, at: int) -> None:
         "**Its lottery, in words**" + (" (mean over runs)" if len(study.outcomes) > 1 else "")
     )
     for group, weights in zip(solution.counts.groups, beta, strict=True):
-        for sentence in words.lottery(weights, solution.region, group):
+        for sentence in words.lottery(weights, solution.rules, group):
             st.markdown(f"- {sentence}")
     table = pd.DataFrame(beta.T, columns=list(solution.counts.groups))
-    table.insert(0, "rule", solution.region.rules)
+    table.insert(0, "rule", solution.rules.names)
     table_below(table.round(4), name=f"lottery-{at}", key="clients-lottery")
 
 
 def _score_lottery(study: Study, at: int) -> None:
     """The exact region: rules of the scores and their shares, of the first run shown."""
     outcome = study.first
-    counts, rules = outcome.solution.counts, outcome.solution.region
+    counts, rules = outcome.solution.counts, outcome.solution.rules
     st.markdown(
         "**Its lottery, in words**" + (f" (run {outcome.seed})" if len(study.outcomes) > 1 else "")
     )

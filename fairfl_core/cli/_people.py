@@ -11,13 +11,16 @@ from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.people.scored import ScoredPeople
-    from fairfl_core.solving.exact.program import ExactProgram
-    from fairfl_core.solving.program import FairnessProgram
+    from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.program import Program
 
 __all__ = [
     "ClientColumn",
     "ClientNames",
     "Columns",
+    "Confidence",
+    "ConfidenceProof",
+    "ConfidenceScope",
     "Favourable",
     "GroupColumn",
     "GroupNames",
@@ -26,6 +29,7 @@ __all__ = [
     "RatesName",
     "ScoreColumns",
     "Source",
+    "guarantee_of",
     "read_program",
 ]
 
@@ -57,6 +61,25 @@ ClientNames = Annotated[str | None, typer.Option("--clients", help="All clients.
 Favourable = Annotated[str | None, typer.Option("--favourable", help="Label. Default: the last.")]
 
 
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        help="Ask that the limits hold on unseen people with this confidence, e.g. 0.95.",
+    ),
+]
+ConfidenceScope = Annotated[
+    str,
+    typer.Option("--confidence-scope", help="each: every limit on its own; all: all at once."),
+]
+ConfidenceProof = Annotated[
+    str,
+    typer.Option(
+        "--confidence-proof", help="measured: by resampling; proved: by theorem, and dearer."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Columns:
     """Which columns of a table hold what, and which names to expect: `count`'s options."""
@@ -72,18 +95,21 @@ class Columns:
 
     def named(self, region: str) -> bool:
         """Whether a table of scores is meant; if so, that all its columns are named."""
+        from fairfl_core.solving.regions import region_kind
+
         options = {
             "--client": self.client,
             "--group": self.group,
             "--label": self.label,
             "--scores": self.scores,
         }
-        if region != "exact" and not any(options.values()):
+        needs_scores = region_kind(region).needs_scores
+        if not needs_scores and not any(options.values()):
             return False
         missing = ", ".join(option for option, given in options.items() if not given)
-        if missing and region == "exact":
+        if missing and needs_scores:
             raise InputError(
-                "the exact region looks at scores, which counts do not hold: give the table of "
+                f"the {region} region looks at scores, which counts do not hold: give the table of "
                 f"scores and its columns (missing: {missing})."
             )
         if missing:
@@ -115,21 +141,26 @@ class Columns:
 
 
 def read_program(
-    source: Path, notion: str, region: str, rates: str | None, columns: Columns
-) -> "FairnessProgram | ExactProgram":
+    source: Path,
+    notion: str,
+    region: str,
+    rates: str | None,
+    columns: Columns,
+    guarantee: "Guarantee | None" = None,
+) -> "Program":
     """Build the program of a region from counts, or from a table of scores."""
-    from fairfl_core.solving.build import program_for
-    from fairfl_core.solving.program import FairnessProgram
-    from fairfl_core.solving.rate_estimates import RATES, shrink
+    from fairfl_core.solving.build import build_program
+    from fairfl_core.solving.rate_estimates import check_rates
 
-    if rates is not None and rates not in RATES:
-        raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')
-    if columns.named(region):
-        return program_for(columns.read(source), notion, region, rates)
-    counts = read_counts(source)
-    if rates == "scores":
-        raise InputError(
-            "rates from scores need the table of scores, which counts do not hold; give the table "
-            "with --client, --group, --label and --scores."
-        )
-    return FairnessProgram(shrink(counts) if rates == "shrunk" else counts, notion, region)
+    if rates is not None:
+        check_rates(rates)
+    scored = columns.named(region)
+    people = columns.read(source) if scored else read_counts(source)
+    return build_program(people, notion, region, rates=rates, guarantee=guarantee)
+
+
+def guarantee_of(confidence: float | None, scope: str, proof: str) -> "Guarantee | None":
+    """The guarantee that the options ask for, if any."""
+    from fairfl_core.solving.guarantee import Guarantee
+
+    return None if confidence is None else Guarantee(confidence, scope, proof)

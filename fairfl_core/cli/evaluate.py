@@ -48,7 +48,7 @@ def evaluate(
     """
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.evaluation import evaluate as judge
-    from fairfl_core.predictors.score_predictor import read_predictor
+    from fairfl_core.predictors.load import read_predictor
 
     fair = read_predictor(predictor)
     # The labels are the predictor's, unless the score columns stand in another order.

@@ -8,6 +8,9 @@ from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
     Columns,
+    Confidence,
+    ConfidenceProof,
+    ConfidenceScope,
     Favourable,
     GroupColumn,
     GroupNames,
@@ -16,6 +19,7 @@ from fairfl_core.cli._people import (
     RatesName,
     ScoreColumns,
     Source,
+    guarantee_of,
     read_program,
 )
 from fairfl_core.cli._shell import (
@@ -40,6 +44,9 @@ def map_(
         str, typer.Option(help="Tolerances, used for both directions.")
     ] = "0.05,0.1,0.15,0.2,0.25,0.3",
     rates: RatesName = None,
+    confidence: Confidence = None,
+    confidence_scope: ConfidenceScope = "each",
+    confidence_proof: ConfidenceProof = "measured",
     client: ClientColumn = None,
     group: GroupColumn = None,
     label: LabelColumn = None,
@@ -54,22 +61,17 @@ def map_(
 
     Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
-    from fairfl_core.solving.exact.program import ExactProgram
-    from fairfl_core.solving.frontier import exact_frontier, frontier
+    from fairfl_core.solving.frontier import frontier
 
     grid = _numbers(epsilons)
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
-    with progress_bar("Solving the grid") as progress:
-        program = read_program(source, notion, region, rates, columns)
-        if isinstance(program, ExactProgram):
-            found = exact_frontier(program, eps_local=grid, eps_global=grid, progress=progress)
-        else:
-            found = frontier(
-                program.counts, notion, region, eps_local=grid, eps_global=grid,
-                program=program, progress=progress,
-            )  # fmt: skip
+    guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
+    with progress_bar("Solving the grid") as on_progress:
+        program = read_program(source, notion, region, rates, columns, guarantee)
+        found = frontier(program, eps_local=grid, eps_global=grid, on_progress=on_progress)
     if as_json:
-        print_json({"epsilons": grid, "accuracy": found.accuracy.tolist()})
+        said = None if guarantee is None else guarantee.to_json()
+        print_json({"epsilons": grid, "accuracy": found.accuracy.tolist(), "guarantee": said})
         return
     print_table(
         f"Accuracy, {notion}, {region} ({program.counts.n:,.0f} people it was fitted on); "

@@ -45,12 +45,12 @@ def predict(
     --prediction said --row-id patient --out fair.csv`
     """
     from fairfl_core._io.tables import open_table_at, read_rows, read_whole_table, write_table
-    from fairfl_core.predictors.score_predictor import ScorePredictor, read_predictor
+    from fairfl_core.predictors.load import read_predictor
 
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
-    by_scores = isinstance(fair, ScorePredictor)
+    by_scores = fair.needs_scores
     looks = _looked_at(by_scores, prediction, scores, fair.labels)
     if row_id is None and seed is None:
         seed = secrets.randbelow(2**32)

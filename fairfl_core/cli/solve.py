@@ -10,6 +10,9 @@ from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
     Columns,
+    Confidence,
+    ConfidenceProof,
+    ConfidenceScope,
     Favourable,
     GroupColumn,
     GroupNames,
@@ -18,6 +21,7 @@ from fairfl_core.cli._people import (
     RatesName,
     ScoreColumns,
     Source,
+    guarantee_of,
     read_program,
 )
 from fairfl_core.cli._shell import (
@@ -32,8 +36,7 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.solving.exact.program import ExactSolution
-    from fairfl_core.solving.program import Solution
+    from fairfl_core.solving.solution import Solution
 
 __all__ = ["solve"]
 
@@ -53,6 +56,9 @@ def solve(
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
     rates: RatesName = None,
+    confidence: Confidence = None,
+    confidence_scope: ConfidenceScope = "each",
+    confidence_proof: ConfidenceProof = "measured",
     client: ClientColumn = None,
     group: GroupColumn = None,
     label: LabelColumn = None,
@@ -72,11 +78,12 @@ def solve(
     Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
-    from fairfl_core.predictors.score_predictor import predictor_of
+    from fairfl_core.predictors.load import predictor_of
 
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
+    guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
     with working("Solving"):
-        program = read_program(source, notion, region, rates, columns)
+        program = read_program(source, notion, region, rates, columns, guarantee)
         names = program.counts.clients
         by_client = dict.fromkeys(names, eps_local) | _overrides(eps_local_client or [], names)
         solution = program.solve(eps_global, by_client)
@@ -109,9 +116,7 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution | ExactSolution", out: Path | None) -> None:
-    from fairfl_core.solving.exact.program import ExactSolution
-
+def _show(solution: "Solution", out: Path | None) -> None:
     counts, gaps = solution.counts, solution.gaps
     cost = 100 * (solution.model_accuracy - solution.accuracy)
     say(
@@ -119,8 +124,8 @@ def _show(solution: "Solution | ExactSolution", out: Path | None) -> None:
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points "
         f"({counts.n:,.0f} people, the counts it was fitted on)."
     )
-    if isinstance(solution, ExactSolution):
-        _show_bound(solution)
+    for sentence in solution.remarks():
+        say(sentence)
     say(f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
         f"{solution.price_global:.3f} points of accuracy per hundredth.")  # fmt: skip
     order = sorted(
@@ -148,19 +153,6 @@ def _show(solution: "Solution | ExactSolution", out: Path | None) -> None:
         say(f"... and {len(solution.not_assessable) - _MOST} more cells that nobody is in.")
     if out is not None:
         say(f"Predictor written to {out}.")
-
-
-def _show_bound(solution: "ExactSolution") -> None:
-    bound = f"{solution.bound.upper:.2%}"
-    say(
-        f"Rates from {solution.rates}; "
-        + (
-            f"no lottery of such rules can exceed {bound}"
-            if solution.bound.certified
-            else f"the scores promise up to {bound}, which is not certain"
-        )
-        + f" ({solution.rounds} rounds, {solution.bytes_per_client:,} bytes a client)."
-    )
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fairfl_core.errors import InputError
 from fairfl_core.fairness.intervals import expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
     Gaps,
@@ -18,16 +17,16 @@ from fairfl_core.fairness.notions import (
     not_assessable,
     number_or_none,
 )
+from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.people.shares import wilson
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.predictor import FairPredictor, People
 from fairfl_core.predictors.score_predictor import ScorePredictor
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMAT", "Debiased", "Evaluation", "evaluate"]
+__all__ = ["FORMAT", "Debiased", "Evaluation", "evaluate", "evaluate_answers"]
 
 FORMAT = "fairfl-evaluation/1"
 LEVEL = 0.95
@@ -52,55 +51,31 @@ class Debiased:
 class Evaluation:
     """Answers on people. Everything is computed from expected counts, nothing drawn.
 
-    With p_i(k) the probability that person i is answered k, summed over the people of a cell:
-
     Attributes
     ----------
     counts : ClientCounts
-        The people it is judged on.
+        The people it is judged on: how many of each client, group and label.
     notion : Notion
-    confusion : ndarray, shape (clients, groups, labels, labels)
-        Expected people by client, group, label and answer: sums of p_i(k).
-    squares : ndarray, shape (clients, groups, labels, labels)
-        Sums of p_i(k) squared: how much of it is luck.
-    turned : ndarray, shape (clients, groups)
-        Expected people whose answer is not the model's.
+    answers : Answers
+        What they are answered, in expectation.
+    own : Answers
+        What the model itself answers them.
     """
 
     counts: ClientCounts
     notion: Notion
-    confusion: Floats
-    squares: Floats
-    turned: Floats
+    answers: Answers
+    own: Answers
 
-    @classmethod
-    def of_lottery(cls, counts: ClientCounts, notion: Notion, lottery: Floats) -> "Evaluation":
-        """Judge Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
-        table = np.asarray(counts.table, float)
-        confusion, squares = (
-            np.einsum("cayj,cajk->cayk", table, part, optimize=True)
-            for part in (lottery, lottery**2)
-        )
-        kept = np.einsum("cayj,cajj->ca", table, lottery)
-        return cls(counts, notion, confusion, squares, table.sum(axis=(2, 3)) - kept)
+    @property
+    def confusion(self) -> Floats:
+        """Expected people by client, group, label and answer."""
+        return self.answers.confusion
 
-    @classmethod
-    def of_people(cls, people: ScoredPeople, notion: Notion, chances: Floats) -> "Evaluation":
-        """Judge each person's answer probabilities, shape (people, labels)."""
-        labels = len(people.labels)
-        counts = people.counts
-        place = (people.cell * labels + people.label)[:, None] * labels + np.arange(labels)
-        shape, size = counts.table.shape, counts.table.size
-        confusion, squares = (
-            np.bincount(place.ravel(), part.ravel(), minlength=size).astype(float)
-            for part in (chances, chances**2)
-        )
-        leaves = 1 - chances[np.arange(len(people)), people.said]
-        turned = np.bincount(people.cell, leaves, minlength=shape[0] * shape[1]).astype(float)
-        return cls(
-            counts, notion, confusion.reshape(shape), squares.reshape(shape),
-            turned.reshape(shape[:2]),
-        )  # fmt: skip
+    @property
+    def squares(self) -> Floats:
+        """Sums of squared answer probabilities, likewise."""
+        return self.answers.squares
 
     # ---------------------------------------------------------------- expectations
 
@@ -143,7 +118,7 @@ class Evaluation:
     @property
     def changed(self) -> Floats:
         """Expected share of each group's people whose answer is not the model's."""
-        return _share(self.turned.sum(axis=0), self.counts.table.sum(axis=(0, 2, 3)))
+        return _share(self.answers.turned.sum(axis=0), self.counts.table.sum(axis=(0, 2, 3)))
 
     # ---------------------------------------------------------------- uncertainty
 
@@ -209,8 +184,8 @@ class Evaluation:
         if not used.any():
             return Debiased(float("nan"), 0, len(chosen))
         mean = float((squares[used] / counted[used]).mean())
-        return Debiased(float(np.sign(mean) * np.sqrt(abs(mean))), int(used.sum()),
-                        int((~used).sum()))  # fmt: skip
+        root = float(np.sign(mean) * np.sqrt(abs(mean)))
+        return Debiased(root, int(used.sum()), int((~used).sum()))
 
     @property
     def larger_half(self) -> NDArray[np.int64]:
@@ -222,10 +197,9 @@ class Evaluation:
     def _draw_variance(self) -> Floats:
         """Variance of each rate from the lottery's own chance, the people held fixed."""
         spread = np.maximum(self.confusion - self.squares, 0.0)  # sums of p_i (1 - p_i)
-        return np.divide(
-            self.notion.answered(spread), self.people**2,
-            out=np.zeros_like(self.people), where=self.people > 0,
-        )  # fmt: skip
+        chance = np.zeros_like(self.people)
+        np.divide(self.notion.answered(spread), self.people**2, out=chance, where=self.people > 0)
+        return chance
 
     @cached_property
     def _sample_variance(self) -> Floats:
@@ -244,8 +218,7 @@ class Evaluation:
     @cached_property
     def before(self) -> "Evaluation":
         """The model's own answers on the same people."""
-        table = np.asarray(self.counts.table, float)
-        return Evaluation(self.counts, self.notion, table, table, np.zeros_like(self.turned))
+        return Evaluation(self.counts, self.notion, self.own, self.own)
 
     @property
     def not_assessable(self) -> tuple[NotAssessable, ...]:
@@ -331,7 +304,9 @@ class Evaluation:
                 },
                 "local_mean": number_or_none(self.gaps.local_mean),
                 "local_left_out": int(np.isnan(self.gaps.local).sum()),
-                "local_worst": None if worst is None else {
+                "local_worst": None
+                if worst is None
+                else {
                     "client": self.counts.clients[worst],
                     "gap": float(self.gaps.local[worst]),
                 },
@@ -351,28 +326,24 @@ class Evaluation:
             "groups": _records(self.group_table()),
             "rates": _records(self.rate_table()),
             "not_assessable": [vars(cell) for cell in self.not_assessable],
-        }  # fmt: skip
+        }
 
 
-def evaluate(
-    predictor: FairPredictor | ScorePredictor, people: ClientCounts | ScoredPeople
-) -> Evaluation:
-    """Judge a predictor on any people of its clients: validation, test, noisy or true.
+def evaluate(predictor: FairPredictor | ScorePredictor, people: People) -> Evaluation:
+    """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
     A predictor of the exact region looks at scores and needs `ScoredPeople`; to any other one
-    their counts say everything.
+    their counts say everything. `FoldedPeople` are answered by a mixture of fold models.
     """
-    if isinstance(predictor, ScorePredictor):
-        if isinstance(people, ClientCounts):
-            raise InputError(
-                "a predictor of the exact region looks at scores, which counts do not hold; "
-                "judge it on the table of scores."
-            )
-        notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
-        return Evaluation.of_people(people, notion, predictor.chances_of(people))
-    counts = people.counts if isinstance(people, ScoredPeople) else people
-    notion = Notion.of(predictor.notion, counts.labels, predictor.favourable)
-    return Evaluation.of_lottery(counts, notion, predictor.lottery_for(counts))
+    notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+    return evaluate_answers(predictor.answers_to(people), people, notion)
+
+
+def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:
+    """Judge whatever answers people are given."""
+    shape = people.counts.table.shape
+    own = people.under_lottery(np.broadcast_to(np.eye(shape[2]), shape))
+    return Evaluation(people.counts, notion, answers, own)
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.predictors.predictor import People
+from fairfl_core.solving.program import Program
 
 __all__ = ["EPSILONS", "Curve", "held_out_curve", "pooled_debiased"]
 
@@ -35,11 +33,11 @@ class Curve:
 
 
 def held_out_curve(
-    programs: Sequence[tuple[int, FairnessProgram | ExactProgram]],
-    unseen: Sequence[ClientCounts | ScoredPeople],
+    programs: Sequence[tuple[int, Program]],
+    unseen: Sequence[People],
     epsilons: Sequence[float] = EPSILONS,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Curve:
     """Solve every seed for each tolerance and judge it on unseen people.
 
@@ -49,7 +47,7 @@ def held_out_curve(
         As for `run_study`.
     epsilons : sequence of float
         Each is asked of the global and of every local gap.
-    progress : callable, optional
+    on_progress : callable, optional
         Called with (tolerances done, tolerances in all).
     """
     if not len(epsilons):
@@ -65,8 +63,8 @@ def held_out_curve(
                 pooled_debiased(study)[0],
             )
         )
-        if progress:
-            progress(place + 1, len(epsilons))
+        if on_progress:
+            on_progress(place + 1, len(epsilons))
     return Curve(np.array(epsilons, float), *np.array(points).T)
 
 
@@ -77,8 +75,8 @@ def pooled_debiased(study: Study) -> tuple[float, float, float]:
     mean square with its sign kept, and the same of two standard errors either side. Seeds split
     the same people anew, so the limits are too narrow if anything.
     """
-    found = [each.debiased(each.larger_half).gap for each in study.evaluations(unseen=True)]
-    squares = np.array([np.sign(gap) * gap**2 for gap in found if not np.isnan(gap)])
+    gaps = [one.debiased(one.larger_half).gap for one in study.evaluations(unseen=True)]
+    squares = np.array([np.sign(gap) * gap**2 for gap in gaps if not np.isnan(gap)])
     if not squares.size:
         return (float("nan"),) * 3
     error = squares.std(ddof=1) / np.sqrt(len(squares)) if len(squares) > 1 else np.nan

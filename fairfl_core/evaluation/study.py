@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.predictor import FairPredictor
-from fairfl_core.predictors.score_predictor import ScorePredictor, predictor_of
-from fairfl_core.solving.exact.program import ExactProgram, ExactSolution
-from fairfl_core.solving.program import EpsLocal, FairnessProgram, Solution
+from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.predictor import FairPredictor, People
+from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.solving.limits import EpsLocal
+from fairfl_core.solving.program import Program
+from fairfl_core.solving.solution import Solution
 
 __all__ = ["Outcome", "Spread", "Study", "run_study"]
 
@@ -47,7 +47,7 @@ class Outcome:
     """
 
     seed: int
-    solution: Solution | ExactSolution
+    solution: Solution
     predictor: FairPredictor | ScorePredictor
     reached: Evaluation
     held_out: Evaluation | None
@@ -100,29 +100,25 @@ class Study:
 
 
 def run_study(
-    programs: Sequence[tuple[int, FairnessProgram | ExactProgram]],
-    unseen: Sequence[ClientCounts | ScoredPeople | None],
+    programs: Sequence[tuple[int, Program]],
+    unseen: Sequence[People | None],
     eps_global: float,
     eps_local: EpsLocal,
-    *,
-    fitted: Sequence[ClientCounts | ScoredPeople] | None = None,
 ) -> Study:
     """Solve every seed's program and judge its lottery on the fitted and on unseen people.
 
     Parameters
     ----------
-    programs : sequence of (seed, FairnessProgram or ExactProgram)
-        One program a seed, built on that seed's validation people.
-    unseen : sequence of ClientCounts, ScoredPeople or None
+    programs : sequence of (seed, Program)
+        One program a seed, built on that seed's fitted people. What was reached is judged on
+        them by their labels, whatever rates the program saw.
+    unseen : sequence of people or None
         The test people of the same seeds, in the same order; the exact region needs scores.
     eps_global, eps_local
-        As for `FairnessProgram.solve`.
-    fitted : sequence of ClientCounts or ScoredPeople, optional
-        The validation people with their labels. Needed where a program sees estimated rates
-        (from scores, shrunk): what was reached is always judged by labels.
+        As for `Program.solve`.
     """
     outcomes = []
-    for place, ((seed, program), test) in enumerate(zip(programs, unseen, strict=True)):
+    for (seed, program), test in zip(programs, unseen, strict=True):
         solution = program.solve(eps_global, eps_local)
         predictor = predictor_of(solution)
         outcomes.append(
@@ -130,14 +126,8 @@ def run_study(
                 seed=seed,
                 solution=solution,
                 predictor=predictor,
-                reached=evaluate(predictor, fitted[place] if fitted else _people(program)),
+                reached=evaluate(predictor, program.people),
                 held_out=None if test is None else evaluate(predictor, test),
             )
         )
     return Study(tuple(outcomes))
-
-
-def _people(program: FairnessProgram | ExactProgram) -> ClientCounts | ScoredPeople:
-    """Whom a program was fitted on."""
-    people = program.people if isinstance(program, ExactProgram) else program.counts
-    return people if isinstance(people, ScoredPeople) else program.counts

@@ -6,8 +6,9 @@ notion's rates; inside one client it is local, over the pooled people of all cli
 (paper, definitions 2 and 3, and appendix "Extension to other fairness metrics").
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +17,19 @@ from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
 
 __all__ = [
-    "NOTIONS",
     "Gaps",
     "NotAssessable",
     "Notion",
+    "NotionKind",
     "Rate",
     "gaps",
     "not_assessable",
+    "notion_kind",
+    "notion_names",
     "number_or_none",
+    "register_notion",
 ]
 
-NOTIONS = ("sp", "eop", "eo", "eo-full")
 Floats = NDArray[np.float64]
 
 
@@ -41,21 +44,71 @@ class Rate:
         return f"Pr(answer={self.answer}" + (f" | label={self.label})" if self.label else ")")
 
 
-@dataclass(frozen=True)
-class Notion:
-    """The rates that a notion wants equal across groups.
+class NotionKind(ABC):
+    """What a notion of fairness is before it meets labels; a new one is one new file.
 
     Attributes
     ----------
     name : str
-        One of `NOTIONS`.
+        Its name on the command line, in files and in links.
+    title : str
+        Its name in words.
+    meaning : str
+        What it asks, in one sentence; ``{favourable}`` stands for the favourable label.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    meaning: ClassVar[str]
+
+    @abstractmethod
+    def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
+        """The rates it wants equal across groups.
+
+        With two labels the rates of the two answers sum to one and have the same gap: one of
+        them is enough.
+        """
+
+
+_KINDS: dict[str, NotionKind] = {}
+
+
+def register_notion(kind: type[NotionKind]) -> type[NotionKind]:
+    """Make a notion known by its name; used as a decorator."""
+    _KINDS[kind.name] = kind()
+    return kind
+
+
+def _kinds() -> dict[str, NotionKind]:
+    import fairfl_core.fairness.kinds  # noqa: F401  (registers the ones that come with us)
+
+    return _KINDS
+
+
+def notion_names() -> tuple[str, ...]:
+    """Every notion that is known, in the order of registration."""
+    return tuple(_kinds())
+
+
+def notion_kind(name: str) -> NotionKind:
+    """The notion of a name, or a sentence that lists those there are."""
+    known = _kinds()
+    if name not in known:
+        raise InputError(f'there is no notion "{name}"; choose one of {", ".join(known)}.')
+    return known[name]
+
+
+@dataclass(frozen=True)
+class Notion:
+    """The rates that a notion wants equal across groups, for given labels.
+
+    Attributes
+    ----------
+    name : str
+        One of `notion_names`.
     labels : tuple of str
         The labels it was made for.
     rates : tuple of Rate
-        ``sp``: Pr(answer) for every answer. ``eop``: Pr(favourable | favourable). ``eo``:
-        Pr(y | y) for every label (the paper's equalized odds: the diagonal). ``eo-full``:
-        Pr(j | y) for every label and answer (the textbook definition). With two labels the
-        rates of the two answers sum to one and have the same gap: only one is kept.
     """
 
     name: str
@@ -65,18 +118,12 @@ class Notion:
     @classmethod
     def of(cls, name: str, labels: tuple[str, ...], favourable: str) -> "Notion":
         """Make the notion called `name` for these labels."""
-        answers = labels if len(labels) > 2 else (favourable,)
-        if name == "sp":
-            rates = [Rate(answer, None) for answer in answers]
-        elif name == "eop":
-            rates = [Rate(favourable, favourable)]
-        elif name == "eo":
-            rates = [Rate(label, label) for label in labels]
-        elif name == "eo-full":
-            rates = [Rate(answer, label) for label in labels for answer in answers]
-        else:
-            raise InputError(f'there is no notion "{name}"; choose one of {", ".join(NOTIONS)}.')
-        return cls(name, labels, tuple(rates))
+        return cls(name, labels, notion_kind(name).rates(labels, favourable))
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether some rate counts a wrong answer: then who is wrong how matters, too."""
+        return any(rate.label not in (None, rate.answer) for rate in self.rates)
 
     @property
     def given(self) -> Floats:

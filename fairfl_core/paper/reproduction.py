@@ -24,10 +24,10 @@ from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
-from fairfl_core.solving.build import default_rates, program_for
+from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.regions import EVERY_REGION
+from fairfl_core.solving.regions import region_names
 
 __all__ = ["reproduction"]
 
@@ -94,7 +94,7 @@ between seeds. *Validation* is what the program was fitted on, *test* are unseen
 the mean over clients (the paper's local disparity), "worst" the largest client's gap, "debiased"
 the local gap of the larger half of the clients once chance is taken out (below zero: chance alone
 explains more than was seen; one large enough client is left of two). Gaps are of expected rates: the lottery's own luck is averaged
-out, so they are a little smaller than those of one realised draw, which the paper reports. Regions: {", ".join(EVERY_REGION)}. No figure was tuned to match.
+out, so they are a little smaller than those of one realised draw, which the paper reports. Regions: {", ".join(region_names())}. No figure was tuned to match.
 The exact region sees rates {default_rates("exact")} to the pooled ones and recalibrated scores (`rates.md`): its
 tolerances hold for the estimated rates, so that its gaps counted on validation may exceed them a little.
 """
@@ -124,18 +124,18 @@ def _experiment(experiment: Experiment) -> str:
         for split in experiments.SPLITS
     )
     curves: dict[str, Curve] = {}
-    for region in EVERY_REGION:
+    for region in region_names():
         programs = [
-            (seed, program_for(people, notion, region))
+            (seed, build_program(people, notion, region))
             for seed, people in zip(experiment.seeds, fitted, strict=True)
         ]
-        if region == EVERY_REGION[0]:
+        if region == region_names()[0]:
             none = run_study(programs, unseen, 1.0, 1.0)
             beside = paper[FEDAVG] if paper else None
             lines.append(_row(FEDAVG, "", none, beside, lambda e: e.before))
             ours[FEDAVG] = none.over(lambda e: e.before.accuracy, unseen=True).mean
         for setting, framework in SETTINGS.items():
-            study = run_study(programs, unseen, *ASKED[framework], fitted=fitted)
+            study = run_study(programs, unseen, *ASKED[framework])
             beside = paper[framework] if paper and region == "simplex" else None
             if beside:
                 ours[setting] = study.over(lambda e: e.accuracy, unseen=True).mean
@@ -219,9 +219,7 @@ def _scenarios(shipped: list[Experiment]) -> str:
     for experiment in shipped:
         maps = [
             frontier(
-                experiment.counts(seed, "validation"),
-                "eo",
-                "simplex",
+                FairnessProgram(experiment.counts(seed, "validation"), "eo"),
                 eps_local=GRID,
                 eps_global=GRID,
             ).accuracy

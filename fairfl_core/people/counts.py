@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.errors import InputError
+from fairfl_core.people.answers import Answers, of_lottery
 
 if TYPE_CHECKING:
     from fairfl_core.people.coding import CodedPeople
@@ -149,6 +150,22 @@ class ClientCounts:
     def model_accuracy(self) -> float:
         """Share of people for whom the model's own answer is right."""
         return float(np.einsum("cayy->", self.table) / self.n)
+
+    @property
+    def counts(self) -> "ClientCounts":
+        """Themselves: people of every kind have counts."""
+        return self
+
+    def under_lottery(self, lottery: NDArray[np.float64]) -> Answers:
+        """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        return of_lottery(self.table, lottery)
+
+    def under_chances(self, chances_of: Any) -> Answers:
+        """Counts hold no scores: say so."""
+        raise InputError(
+            "a predictor of the exact region looks at scores, which counts do not hold; "
+            "judge it on the table of scores."
+        )
 
     def take(self, clients: Sequence[str]) -> "ClientCounts":
         """Return the counts of some clients only, in the order given."""

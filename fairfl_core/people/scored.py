@@ -1,6 +1,6 @@
 """People with their scores: what the exact region looks at where counts do not suffice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.coding import code_people
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
@@ -71,6 +72,16 @@ class ScoredPeople:
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(self.client, self.group, self.label, self.said, shape)
         return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
+
+    def under_lottery(self, lottery: Floats) -> Answers:
+        """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        return self.counts.under_lottery(lottery)
+
+    def under_chances(self, chances_of: Callable[["ScoredPeople"], Floats]) -> Answers:
+        """Answers when each person has these probabilities, shape (people, labels)."""
+        chances = chances_of(self)
+        leaves = 1 - chances[np.arange(len(self)), self.said]
+        return answers_to(self.cell, self.label, chances, leaves, self.counts.table.shape)
 
     def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
         """The same people with recalibrated scores; the model's answers stay."""

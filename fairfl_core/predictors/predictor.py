@@ -1,5 +1,6 @@
 """The fair predictor: a lottery that turns the model's answer into the one a person gets."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,19 +12,33 @@ from fairfl_core._io.columns import code_names
 from fairfl_core._io.json_files import check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import check_names, listed, positions
 from fairfl_core.errors import InputError
-from fairfl_core.fairness.notions import NOTIONS, number_or_none
+from fairfl_core.fairness.notions import notion_names, number_or_none
+from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.folded import FoldedPeople
+from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.row_uniforms import row_draws
-from fairfl_core.solving.program import Optimum, Solution, check_epsilon
-from fairfl_core.solving.regions import REGIONS
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.limits import check_epsilon
+from fairfl_core.solving.regions import region_kind, region_names
+from fairfl_core.solving.solution import AnswerSolution, Solution
 
-__all__ = ["FORMAT", "FairPredictor", "Predictor", "Reached", "heading_of", "read_heading"]
+__all__ = [
+    "FORMAT",
+    "FairPredictor",
+    "People",
+    "Predictor",
+    "Reached",
+    "heading_of",
+    "read_heading",
+]
 
 FORMAT = "fairfl-predictor/1"
 _KEYS = {
     "format", "notion", "region", "epsilon", "reached", "labels", "favourable", "groups", "clients"
 }  # fmt: skip
 Floats = NDArray[np.float64]
+People = ClientCounts | ScoredPeople | FoldedPeople
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +53,7 @@ class Reached:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Predictor:
+class Predictor(ABC):
     """What predictors of every region share: whom they know, what was asked and reached.
 
     Attributes
@@ -49,6 +64,10 @@ class Predictor:
         What was asked when it was fitted.
     reached : Reached
         What it does on the counts it was fitted on.
+    guarantee : Guarantee or None
+        With what confidence its limits were to hold beyond those.
+    needs_scores : bool
+        Whether it looks at scores, not only at the model's answer.
     """
 
     clients: tuple[str, ...]
@@ -60,15 +79,23 @@ class Predictor:
     eps_global: float
     eps_local: tuple[float, ...]
     reached: Reached
+    guarantee: Guarantee | None = None
 
-    regions: ClassVar[tuple[str, ...]] = REGIONS
+    needs_scores: ClassVar[bool] = False
+
+    @classmethod
+    def _regions(cls) -> tuple[str, ...]:
+        """The regions whose predictors look at what this one looks at."""
+        return tuple(
+            name for name in region_names() if region_kind(name).needs_scores == cls.needs_scores
+        )
 
     def __post_init__(self) -> None:
         for field in ("clients", "groups", "labels"):
             check_names(getattr(self, field), field)
         for name, known, kind in (
-            (self.notion, NOTIONS, "notion"),
-            (self.region, self.regions, "region"),
+            (self.notion, notion_names(), "notion"),
+            (self.region, self._regions(), "region"),
             (self.favourable, self.labels, "favourable label"),
         ):
             if name not in known:
@@ -142,6 +169,7 @@ class Predictor:
             "format": FORMAT,
             "notion": self.notion,
             "region": self.region,
+            "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
             "epsilon": {"global": self.eps_global, "local": by_client},
             "reached": {
                 "n": self.reached.n,
@@ -154,16 +182,20 @@ class Predictor:
             "groups": list(self.groups),
         }
 
+    @abstractmethod
+    def answers_to(self, people: People) -> Answers:
+        """What these people are answered, in expectation."""
+
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form."""
-        raise NotImplementedError
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-predictor/1` file, whole or not at all."""
         return write_json(path, self.to_json())
 
 
-def heading_of(solution: Optimum) -> dict[str, Any]:
+def heading_of(solution: Solution) -> dict[str, Any]:
     """The shared fields of a predictor from what a program found."""
     counts = solution.counts
     return {
@@ -172,7 +204,8 @@ def heading_of(solution: Optimum) -> dict[str, Any]:
         "labels": counts.labels,
         "favourable": counts.favourable,
         "notion": solution.notion.name,
-        "region": solution.region_name,
+        "region": solution.region,
+        "guarantee": solution.guarantee,
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(
@@ -189,7 +222,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    check_keys(value, _KEYS | more, set(), "the file")
+    check_keys(value, _KEYS | more | {"guarantee"}, {"guarantee"}, "the file")
     labels, groups = (_names(value[key], f'"{key}"') for key in ("labels", "groups"))
     if not isinstance(value["clients"], list):
         raise InputError(f'"clients" must be a list of objects with "name" and "{lists}".')
@@ -213,6 +246,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
             check_epsilon(epsilon["local"][name], f'epsilon of "{name}"') for name in clients
         ),
         "reached": _reached(value["reached"], clients),
+        "guarantee": Guarantee.from_json(value.get("guarantee")),
     }
     return fields, [entry[lists] for entry in entries]
 
@@ -253,9 +287,9 @@ class FairPredictor(Predictor):
     # ---------------------------------------------------------------- where it comes from
 
     @classmethod
-    def from_solution(cls, solution: Solution) -> "FairPredictor":
+    def from_solution(cls, solution: AnswerSolution) -> "FairPredictor":
         """Take the lottery that a solved program found."""
-        return cls(lottery=solution.region.lottery(solution.beta), **heading_of(solution))
+        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
 
     # ---------------------------------------------------------------- using it
 
@@ -286,8 +320,12 @@ class FairPredictor(Predictor):
             raise InputError("clients, groups and predictions differ in number; give one a row.")
         return found
 
-    def lottery_for(self, counts: ClientCounts) -> Floats:
-        """The lottery in the order of other counts' clients, groups and labels."""
+    def answers_to(self, people: People) -> Answers:
+        """What these people are answered, in expectation."""
+        return people.under_lottery(self.lottery_for(people))
+
+    def lottery_for(self, counts: People) -> Floats:
+        """The lottery in the order of other people's clients, groups and labels."""
         client, group, label = self.places(counts.clients, counts.groups, counts.labels)
         return self.lottery[np.ix_(client, group, label, label)]
 

@@ -2,24 +2,23 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import check_keys, nested_numbers, read_json
+from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError
+from fairfl_core.people.answers import Answers
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople, check_scores
-from fairfl_core.predictors.predictor import FairPredictor, Predictor, heading_of, read_heading
+from fairfl_core.predictors.predictor import People, Predictor, heading_of, read_heading
 from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.exact.rules import ScoreRules
-from fairfl_core.solving.program import Solution
 from fairfl_core.solving.rate_estimates import RATES
 
-__all__ = ["ScorePredictor", "predictor_of", "read_predictor"]
+__all__ = ["ScorePredictor"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +45,7 @@ class ScorePredictor(Predictor):
     calibration: Calibration | None
     rates: str
 
-    regions: ClassVar[tuple[str, ...]] = ("exact",)
+    needs_scores: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,7 +68,7 @@ class ScorePredictor(Predictor):
     def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
         """Take the rules that a solved program found."""
         return cls(
-            rules=solution.region,
+            rules=solution.rules,
             beta=solution.beta,
             calibration=solution.calibration,
             rates=solution.rates,
@@ -135,6 +134,10 @@ class ScorePredictor(Predictor):
         weight[cell[order], turn] = self.beta[order]
         return rule, weight
 
+    def answers_to(self, people: People) -> Answers:
+        """What these people are answered, in expectation; counts hold no scores."""
+        return people.under_chances(self.chances_of)
+
     def chances_of(self, people: ScoredPeople) -> Floats:
         """Answer probabilities of these people, in the order of their labels."""
         client, group, label = self.places(people.clients, people.groups, people.labels)
@@ -145,8 +148,10 @@ class ScorePredictor(Predictor):
                 "give the model's own scores."
             )
         if (people.clients, people.groups, people.labels) == (
-            self.clients, self.groups, self.labels,
-        ):  # fmt: skip
+            self.clients,
+            self.groups,
+            self.labels,
+        ):
             scores = people.scores_by(self.calibration)
             return self.chances(clients, groups, scores, people.said)
         scores = np.empty(people.scores.shape)
@@ -243,23 +248,3 @@ def _rule(
     numbers = np.array(nested_numbers(value[kind], axes, f'{where}, "{kind}"'), float)
     weights = np.diag(numbers) if kind == "theta" else numbers.reshape(size, size)
     return probability, ScoreRules.of_scores(*cell, weights[None], b[None])
-
-
-# -------------------------------------------------------------------- of any region
-
-
-def predictor_of(solution: Solution | ExactSolution) -> FairPredictor | ScorePredictor:
-    """The predictor that a solved program of any region found."""
-    if isinstance(solution, ExactSolution):
-        return ScorePredictor.from_solution(solution)
-    return FairPredictor.from_solution(solution)
-
-
-def read_predictor(path: str | Path) -> FairPredictor | ScorePredictor:
-    """Read a `fairfl-predictor/1` file of any region."""
-    value = read_json(path)
-    exact = isinstance(value, dict) and value.get("region") == "exact"
-    try:
-        return ScorePredictor.from_json(value) if exact else FairPredictor.from_json(value)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error

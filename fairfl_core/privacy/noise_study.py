@@ -16,7 +16,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
-from fairfl_core.solving.program import EpsLocal, FairnessProgram, eps_per_client
+from fairfl_core.solving.limits import EpsLocal, eps_per_client
+from fairfl_core.solving.program import FairnessProgram
 
 __all__ = ["Band", "Judged", "NoiseStudy", "Runs", "band", "model_alone", "noise_study", "spending",
            "without_noise"]  # fmt: skip
@@ -232,7 +233,7 @@ def _lottery(
 ) -> Floats:
     """Pr(answer | model's answer) in each cell, as the server would send it."""
     solution = FairnessProgram(counts, notion, region).solve(eps_global, eps_local)
-    return solution.region.lottery(solution.beta)
+    return solution.rules.lottery(solution.beta)
 
 
 def _keep(counts: ClientCounts) -> Floats:

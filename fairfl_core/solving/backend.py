@@ -1,4 +1,11 @@
-"""HiGHS as the programs use it: one quiet model, solved warm, with a sentence when it fails."""
+"""HiGHS as the programs use it; the only file that imports it.
+
+A model is solved from the same starting point every time: the best rule of every block basic,
+every other row slack. That point is dual feasible whatever the limits are, so HiGHS skips
+presolve and phase 1, and what it finds is a function of the model and the limits alone: not of
+what was solved before, by whom, or in which thread. At fifty clients that costs as much as
+starting from the last optimum.
+"""
 
 import highspy
 import numpy as np
@@ -6,40 +13,116 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import SolveError
 
-__all__ = ["new_solver", "optimum"]
+__all__ = ["Model"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
+_OPTIONS = (
+    ("output_flag", False),
+    ("threads", 1),
+    ("solver", "simplex"),
+    ("presolve", "off"),  # it takes epsilons below its tolerance for contradictions
+    ("primal_feasibility_tolerance", _TOLERANCE),
+    ("dual_feasibility_tolerance", _TOLERANCE),
+    (
+        "simplex_scale_strategy",
+        0,
+    ),  # rates and shares need no scaling, and scaled tolerances do not hold
+    ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
+)
 
 
-def new_solver() -> highspy.Highs:
-    """An empty model with our options."""
-    highs = highspy.Highs()
-    for option, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("primal_feasibility_tolerance", _TOLERANCE),
-        ("dual_feasibility_tolerance", _TOLERANCE),
-        ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
-    ):
-        highs.setOptionValue(option, value)
-    return highs
+class Model:
+    """Minimise cost.x over x >= 0 with limits on the rows; one thread at a time.
 
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (rows,)
+        Limits of the rows, to begin with.
+    """
 
-def optimum(highs: highspy.Highs) -> tuple[Floats, Floats]:
-    """Column values and row duals; solved warm, if that fails once more from scratch."""
-    for attempt in ("warm", "cold"):
-        if attempt == "cold":
-            # Presolve takes epsilons below its tolerance for contradictions.
-            highs.clearSolver()
-            highs.setOptionValue("presolve", "off")
-        highs.run()
-        status = highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kOptimal:
-            solution = highs.getSolution()
-            return np.array(solution.col_value), np.array(solution.row_dual)
-    reason = highs.modelStatusToString(status)
-    raise SolveError(
-        f"HiGHS ended without an optimum ({reason}); the program is always feasible, so "
-        "please report this with the counts."
-    )
+    def __init__(self, lower: Floats, upper: Floats) -> None:
+        self._highs = highspy.Highs()
+        for option, value in _OPTIONS:
+            self._highs.setOptionValue(option, value)
+        self._rows = len(lower)
+        self._added = 0
+        nothing = np.zeros(0)
+        self._highs.addRows(
+            len(lower),
+            lower,
+            upper,
+            0,
+            np.zeros(len(lower), np.int32),
+            nothing.astype(np.int32),
+            nothing,
+        )
+
+    def add_columns(self, cost: Floats, entries: tuple[Ints, Ints, Floats]) -> None:
+        """Append columns: their costs, and (row, column, value) of what they put into rows."""
+        row, column, value = entries
+        order = np.lexsort((row, column))
+        starts = np.searchsorted(column[order], np.arange(len(cost)))
+        self._highs.addCols(
+            len(cost),
+            cost,
+            np.zeros(len(cost)),
+            np.full(len(cost), np.inf),
+            len(order),
+            starts.astype(np.int32),
+            row[order].astype(np.int32),
+            value[order],
+        )
+
+    def add_row(self, columns: Ints, values: Floats, upper: float) -> None:
+        """Append a row for this solve only: `begin` takes it away again."""
+        self._highs.addRow(
+            -np.inf, upper, len(columns), columns.astype(np.int32), np.asarray(values, float)
+        )
+        self._added += 1
+
+    def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
+        """Say which columns and rows are basic where every solve begins."""
+        lower, basic = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
+        columns = np.zeros(self._highs.getNumCol(), bool)
+        columns[basic_columns] = True
+        rows = np.zeros(self._rows, bool)
+        rows[basic_rows] = True
+        self._start = highspy.HighsBasis()
+        self._start.col_status = [basic if one else lower for one in columns]
+        self._start.row_status = [basic if one else lower for one in rows]
+        self._start.valid = True
+
+    def begin(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        """Set the limits of some rows and go back to the starting point."""
+        if self._added:
+            first = self._rows
+            places = np.arange(first, first + self._added, dtype=np.int32)
+            self._highs.deleteRows(len(places), places)
+            self._added = 0
+        self._highs.clearSolver()
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
+        self._highs.setBasis(self._start)
+
+    def change_limits(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        """Set the limits of some rows and go on from the last optimum."""
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
+
+    def optimum(self) -> tuple[Floats, Floats]:
+        """Column values and row duals."""
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            # Once more without a starting point: a basis can be numerically unlucky.
+            self._highs.clearSolver()
+            self._highs.run()
+            status = self._highs.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            reason = self._highs.modelStatusToString(status)
+            raise SolveError(
+                f"HiGHS ended without an optimum ({reason}); the program is always feasible, so "
+                "please report this with the counts."
+            )
+        solution = self._highs.getSolution()
+        return np.array(solution.col_value), np.array(solution.row_dual)

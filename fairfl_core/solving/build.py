@@ -1,37 +1,41 @@
 """From people to a program: any region, any choice of rates, by one call."""
 
-from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.rate_estimates import counted
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.program import Program
+from fairfl_core.solving.rate_estimates import check_rates
+from fairfl_core.solving.regions import region_kind
 
-__all__ = ["default_rates", "program_for"]
-
-
-def default_rates(region: str) -> str:
-    """The rates that delivered best on unseen people: see docs/rates.md."""
-    return "shrunk" if region == "exact" else "labels"
+__all__ = ["build_program", "default_rates"]
 
 
-def program_for(
-    people: ScoredPeople, notion: str, region: str, rates: str | None = None
-) -> FairnessProgram | ExactProgram:
-    """Build the program of a region on people with scores.
+def default_rates(region: str, guarantee: Guarantee | None = None) -> str:
+    """The rates that a region is best fed; a guarantee is about counted labels."""
+    return "labels" if guarantee is not None else region_kind(region).default_rates
+
+
+def build_program(
+    people: ScoredPeople | ClientCounts,
+    notion: str = "eo",
+    region: str = "simplex",
+    *,
+    rates: str | None = None,
+    guarantee: Guarantee | None = None,
+) -> Program:
+    """Build the program of a region on people.
 
     Parameters
     ----------
-    people : ScoredPeople
+    people : ScoredPeople or ClientCounts
         Those to fit on. Where scores are looked at they are recalibrated on these people first,
         unless they are already: by the exact region always, by others for rates from scores.
     notion, region : str
-        Names from `notions.NOTIONS` and `regions.EVERY_REGION`.
+        Names from `fairness.notions.notion_names` and `solving.regions.region_names`.
     rates : {"labels", "scores", "shrunk"}, optional
-        Where rates come from (see `rates`). Default: `default_rates`.
+        Where rates come from (see `rate_estimates`). Default: `default_rates`.
+    guarantee : Guarantee, optional
+        Ask that the limits hold on unseen people with a confidence.
     """
-    rates = rates or default_rates(region)
-    if people.calibration is None and (region == "exact" or rates == "scores"):
-        people = people.recalibrated(Calibration.fit(people))
-    if region == "exact":
-        return ExactProgram(people, notion, rates=rates)
-    return FairnessProgram(counted(people, rates), notion, region)
+    rates = check_rates(rates or default_rates(region, guarantee))
+    return region_kind(region).program(people, notion, rates, guarantee)

@@ -1,5 +1,7 @@
 """The rows of a fairness program that hold the gaps down, whatever its columns are."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,16 +9,64 @@ from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.columns import Columns
 
-__all__ = ["GapRows"]
+__all__ = ["Constraints", "Cut", "Entries", "GapConstraints", "Sharpener", "row_names"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Entries = tuple[Ints, Ints, Floats]  # row, column, value
+
+
+Cut = tuple[int, Ints, Floats, float]  # the row it sharpens, columns, values, by how much broken
+Sharpener = Callable[[Floats, float], list[Cut]]  # (weights, eps_global) -> what is broken
+
+
+class Constraints(ABC):
+    """Rows over the columns of a program; only their limits depend on the epsilons.
+
+    Attributes
+    ----------
+    scope : ndarray, shape (rows,)
+        A row's client, or -1 for a row over all clients.
+    rate : ndarray, shape (rows,)
+        Which of the notion's rates it compares.
+    level : ndarray, shape (rows,)
+        The auxiliary level column t of each row, or empty.
+    """
+
+    scope: Ints
+    rate: Ints
+    level: Ints
+
+    def __len__(self) -> int:
+        return len(self.scope)
+
+    @property
+    def levels(self) -> int:
+        """How many level columns there are."""
+        return int(self.level.max(initial=-1)) + 1
+
+    @abstractmethod
+    def entries(self, columns: Columns) -> Entries:
+        """What these columns put into the rows."""
+
+    @abstractmethod
+    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper limit of every row."""
+
+    def sharpener(self, columns: Columns) -> "Sharpener | None":
+        """What finds rows that the last optimum still lacks, where rows alone say too little."""
+        return None
+
+    @abstractmethod
+    def prices(self, duals: Floats) -> Floats:
+        """The price of every row: d objective / d epsilon. A dual is d(-objective)/d(bound)."""
 
 
 @dataclass(frozen=True, eq=False)
-class GapRows:
-    """Which rows there are, and what one counted person of a cell adds to each.
+class GapConstraints(Constraints):
+    """Every gap, global and local, as it is measured.
 
     With two groups a gap is one row, -eps <= rate_0 - rate_1 <= eps. With more it is one row a
     group with an auxiliary level t: 0 <= rate_a - t <= eps. Global rows come first. A rate that
@@ -24,17 +74,16 @@ class GapRows:
 
     Attributes
     ----------
-    scope : ndarray, shape (rows,)
-        A row's client, or -1 for a global row.
-    rate : ndarray, shape (rows,)
-    level : ndarray, shape (rows,)
-        The level column t of each row; empty with two groups.
+    notion : Notion
+    scope, rate, level
+        See `Constraints`.
     place : ndarray, shape (2, clients, groups, rates)
         The global and the local row that a cell's rate stands in; -1 where there is none.
     weight : ndarray, shape (2, clients, groups, rates)
         What one person whom the rate counts adds to that row.
     """
 
+    notion: Notion
     scope: Ints
     rate: Ints
     level: Ints
@@ -42,7 +91,7 @@ class GapRows:
     weight: Floats
 
     @classmethod
-    def of(cls, people: Floats) -> "GapRows":
+    def of(cls, notion: Notion, people: Floats) -> "GapConstraints":
         """Lay the rows out; `people` (clients, groups, rates) are those behind each rate."""
         clients, groups, rates = people.shape
         scoped = np.concatenate([people.sum(axis=0)[None], people])  # scope + 1 comes first
@@ -62,23 +111,14 @@ class GapRows:
         place, weight = (
             np.stack([np.broadcast_to(part[0], shape), part[1:]]) for part in (at, share)
         )
-        return cls(scope - 1, rate, level, place, weight)
+        return cls(notion, scope - 1, rate, level, place, weight)
 
-    @property
-    def levels(self) -> int:
-        """How many level columns there are."""
-        return int(self.level.max(initial=-1)) + 1
-
-    def __len__(self) -> int:
-        return len(self.scope)
-
-    def entries(self, client: Ints, group: Ints, answered: Floats) -> tuple[Ints, Ints, Floats]:
-        """Row, column and value of what columns of these cells put into the rows.
-
-        `answered`, shape (columns, rates), are the people each rate counts under the column.
-        """
-        row = self.place[:, client, group]
-        value = self.weight[:, client, group] * answered
+    def entries(self, columns: Columns) -> Entries:
+        """A cell's rate stands in its local row, and with its share of people in the global."""
+        row = self.place[:, columns.client, columns.group]
+        value = self.weight[:, columns.client, columns.group] * self.notion.answered(
+            columns.confusion
+        )
         side, column, rate = np.nonzero((row >= 0) & (value != 0))
         return row[side, column, rate], column, value[side, column, rate]
 
@@ -88,26 +128,18 @@ class GapRows:
         return np.asarray((worth * self.weight).sum(axis=0))
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
-        """Lower and upper limit of every row."""
+        """Both sides move with epsilon for two groups, the upper one for levels."""
         upper = np.append(eps_local, eps_global)[self.scope]  # scope -1 is the last: global
         return np.zeros_like(upper) if self.level.size else -upper, upper
 
     def prices(self, duals: Floats) -> Floats:
-        """The price of every row: d objective / d epsilon.
-
-        A row's dual is d(-objective)/d(bound). Two groups: both bounds move with epsilon.
-        Levels: only the upper one does, and its dual is the negative part.
-        """
+        """Two groups: both bounds move. Levels: only the upper one, the dual's negative part."""
         return np.maximum(-duals, 0.0) if self.level.size else np.abs(duals)
 
-    def by_scope(self, prices: Floats, clients: int) -> Floats:
-        """Prices added up: the global one first, then each client's."""
-        return np.bincount(self.scope + 1, prices, minlength=clients + 1).astype(float)
 
-    def names(self, counts: ClientCounts, notion: Notion) -> list[str]:
-        """What each row bounds, for a person."""
-        return [
-            ("global" if where < 0 else f"local {counts.clients[where]}")
-            + f": {notion.rates[which]}"
-            for where, which in zip(self.scope, self.rate, strict=True)
-        ]
+def row_names(rows: Constraints, counts: ClientCounts, notion: Notion) -> list[str]:
+    """What each row bounds, for a person."""
+    return [
+        ("global" if client < 0 else f"local {counts.clients[client]}") + f": {notion.rates[rate]}"
+        for client, rate in zip(rows.scope, rows.rate, strict=True)
+    ]

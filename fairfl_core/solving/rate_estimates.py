@@ -13,10 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.scored import ScoredPeople
 
-__all__ = ["PSEUDO_ROWS", "RATES", "Measured", "counted", "measured", "shrink"]
+__all__ = [
+    "PSEUDO_ROWS",
+    "RATES",
+    "Measured",
+    "check_rates",
+    "counted",
+    "counts_by",
+    "measured",
+    "shrink",
+]
 
 RATES = ("labels", "scores", "shrunk")
 PSEUDO_ROWS = 100  # m: how many rows the pooled rate counts for
@@ -56,6 +66,30 @@ class Measured:
     bytes_once: int | None = None
 
 
+def check_rates(rates: str) -> str:
+    """The name of a choice of rates, or a sentence that lists those there are."""
+    if rates not in RATES:
+        raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')
+    return rates
+
+
+def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:
+    """The table n[client, group, label, prediction] under a choice of rates, of any people.
+
+    Rates from scores recalibrate the scores on these people first, unless they are already.
+    """
+    if isinstance(people, ScoredPeople):
+        if rates == "scores" and people.calibration is None:
+            people = people.recalibrated(Calibration.fit(people))
+        return counted(people, rates)
+    if rates == "scores":
+        raise InputError(
+            "rates from scores need the table of scores, which counts do not hold; give the table "
+            "with --client, --group, --label and --scores."
+        )
+    return shrink(people) if rates == "shrunk" else people
+
+
 def measured(people: ScoredPeople, rates: str = "labels") -> Measured:
     """The points of these people under a choice of rates."""
     counts = counted(people, rates)
@@ -72,8 +106,7 @@ def counted(people: ScoredPeople, rates: str = "labels") -> ClientCounts:
         return people.counts
     if rates == "shrunk":
         return shrink(people.counts)
-    if rates != "scores":
-        raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')
+    check_rates(rates)
     if people.calibration is None:
         raise InputError(
             "rates from scores need recalibrated scores: a model that is wrong about how sure it "

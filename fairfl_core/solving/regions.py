@@ -1,100 +1,217 @@
 """The rules that a cell (client, group) may mix: the region its lottery can reach.
 
-A rule is a response matrix: row j, column k is 1 where "the model says j" is turned into
-"answer k". A lottery over rules with weights beta is the weighted sum of their matrices, so
-accuracy and every rate are linear in beta. This vertex form replaces the paper's K z <= l; where
-that is defined both say the same (see `paper_form`), and this one is always feasible.
+A region is known by its name and says what it can do: whether it looks at scores, which notions
+it serves, which rates it is best fed. Those that look only at the model's answer are sets of
+response matrices (`AnswerRules`); row j, column k of a matrix is 1 where "the model says j" is
+turned into "answer k". A lottery over rules with weights beta is the weighted sum of their
+matrices, so accuracy and every rate are linear in beta. This vertex form replaces the paper's
+K z <= l; where that is defined both say the same (see `paper.original_form`), and this one is
+always feasible.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.columns import Columns
 
-__all__ = ["EVERY_REGION", "REGIONS", "Region"]
+if TYPE_CHECKING:
+    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.program import Program
 
-REGIONS = ("simplex", "kernel")  # those that counts suffice for
-EVERY_REGION = (*REGIONS, "exact")  # the last looks at scores: see `columns`
+__all__ = ["AnswerRules", "RegionKind", "region_kind", "region_names", "register_region"]
+
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """Rules and how they may be mixed.
+class AnswerRules:
+    """Rules that look at the model's answer, and how they may be mixed.
 
     Attributes
     ----------
     name : str
-        ``simplex`` (the paper's eo and eop form): the model's own answer, and each constant
-        answer, mixed by beta_0 ... beta_N. ``kernel`` (the paper's SP form, for every notion):
-        "when the model says j, answer k" with weight kappa[k given j]; contains the simplex.
+        The region's name.
     labels : tuple of str
     response : ndarray, shape (rules, labels, labels)
         Each rule's matrix [model's answer, answer given].
     block : ndarray, shape (rules,)
         The weights of one block sum to one: one block for `simplex`, for `kernel` one for each
         answer of the model.
-    keep : ndarray, shape (rules,)
+    keeps : ndarray, shape (rules,)
         True for the rule that keeps the model's answer: what a block falls back to where no
         data speaks.
+    names : tuple of str
+        What each rule does, for a person.
     """
 
     name: str
     labels: tuple[str, ...]
     response: Floats
     block: NDArray[np.int64]
-    keep: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, name: str, labels: tuple[str, ...]) -> "Region":
-        """Make the region called `name` for these labels."""
-        n = len(labels)
-        one = np.eye(n)
-        if name == "simplex":
-            constants = np.broadcast_to(one[:, None, :], (n, n, n))
-            response = np.concatenate([one[None], constants])
-            return cls(name, labels, response, np.zeros(n + 1, int), np.arange(n + 1) == 0)
-        if name == "kernel":
-            response = np.einsum("pj,qk->pqjk", one, one).reshape(n * n, n, n)
-            said, answer = np.divmod(np.arange(n * n), n)
-            return cls(name, labels, response, said, said == answer)
-        if name in EVERY_REGION:
-            raise InputError(
-                f'the region "{name}" looks at scores, which counts do not hold; choose one of '
-                f"{', '.join(REGIONS)}, or give the scores."
-            )
-        raise InputError(f'there is no region "{name}"; choose one of {", ".join(EVERY_REGION)}.')
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """A name for each rule."""
-        if self.name == "simplex":
-            return ("model's answer", *(f"always {label}" for label in self.labels))
-        return tuple(f"{said} to {answer}" for said in self.labels for answer in self.labels)
+    keeps: NDArray[np.bool_]
+    names: tuple[str, ...]
 
     @property
     def blocks(self) -> int:
         """How many blocks of weights there are."""
         return int(self.block.max()) + 1
 
+    @property
+    def span(self) -> NDArray[np.int64]:
+        """How many blocks a rule's weight counts in: as many as it has answers for."""
+        spoken = self.response.any(axis=2).sum(axis=1)
+        return np.where(spoken == len(self.labels), self.blocks, 1).astype(np.int64)
+
+    @property
+    def _known(self) -> Floats:
+        """The share answered k where it does not depend on the model's answer; else NaN."""
+        always = (self.response == self.response[:, :1]).all(axis=1)  # (rules, answers)
+        return np.where(always, self.response[:, 0], np.nan)
+
+    def with_constants(self) -> "AnswerRules":
+        """The same rules with the constant answers beside them, where blocks hide those.
+
+        Mixed from blocks a constant answer is uncertain block by block; as a rule of its own it
+        is known to answer everybody alike. What can be reached stays the same.
+        """
+        if self.blocks == 1:
+            return self
+        n = len(self.labels)
+        constants = np.broadcast_to(np.eye(n)[:, None, :], (n, n, n))
+        return replace(
+            self,
+            response=np.concatenate([self.response, constants]),
+            block=np.concatenate([self.block, np.zeros(n, np.int64)]),
+            keeps=np.concatenate([self.keeps, np.zeros(n, bool)]),
+            names=(*self.names, *(f"always {label}" for label in self.labels)),
+        )
+
+    @property
+    def corners(self) -> Floats:
+        """The lotteries without chance, one rule of each block: (corners, labels, labels)."""
+        parts = [np.flatnonzero(self.block == block) for block in range(self.blocks)]
+        return np.stack([self.response[list(rules)].sum(axis=0) for rules in product(*parts)])
+
     def lottery(self, beta: Floats) -> Floats:
         """Pr(answer k | model says j) in each cell: shape (clients, groups, labels, labels)."""
         return np.einsum("cap,pjk->cajk", beta, self.response, optimize=True)
 
-    def reached(self, table: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rules any row of the cell falls under: shape (clients, groups, rules)."""
-        rows = table.sum(axis=2) if self.blocks > 1 else table.sum(axis=(2, 3))[..., None]
-        return (rows > 0)[..., self.block]
+    def columns(self, counts: ClientCounts) -> Columns:
+        """What each rule does in each cell of these counts, rule by rule within the cell."""
+        clients, groups, labels, _ = counts.table.shape
+        rules = len(self.block)
+        table = np.asarray(counts.table, float)
+        confusion = np.einsum("cayj,pjk->capyk", table, self.response, optimize=True)
+        kept = np.einsum("cayj,pjj->cap", table, self.response)
+        client, group, rule = np.unravel_index(
+            np.arange(clients * groups * rules), (clients, groups, rules)
+        )
+        return Columns(
+            client=client,
+            group=group,
+            block=(client * groups + group) * self.blocks + self.block[rule],
+            confusion=confusion.reshape(-1, labels, labels),
+            kept=kept.ravel(),
+            keeps=self.keeps[rule],
+            span=self.span[rule],
+            known=self._known[rule],
+        )
 
-    def settle(self, beta: Floats, reached: NDArray[np.bool_]) -> Floats:
-        """Clean solver output: weights in [0, 1] that sum to one in each block.
 
-        A block that no row of the cell falls into keeps the model's answer: the data says
-        nothing about it, and the people to come should not be changed for nothing.
-        """
-        beta = np.clip(beta, 0.0, 1.0)
-        total = beta @ np.eye(self.blocks)[self.block]  # (clients, groups, blocks)
-        return np.where(reached, beta / np.maximum(total, 1e-12)[..., self.block], self.keep)
+class RegionKind(ABC):
+    """What a region is before it meets people; a new one is one new file.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line, in files and in links.
+    title, meaning : str
+        Its name in words, and what its lottery may do, in one sentence.
+    needs_scores : bool
+        Whether its rules look at scores, so that counts do not suffice.
+    default_rates : str
+        The rates that delivered best on unseen people: see docs/rates.md.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    meaning: ClassVar[str]
+    needs_scores: ClassVar[bool] = False
+    default_rates: ClassVar[str] = "labels"
+
+    def refusal(self, notion: Notion) -> str | None:
+        """Why it cannot serve a notion, as a sentence; None where it can."""
+        return None
+
+    def serves(self, notion: Notion) -> bool:
+        """Whether it can serve a notion."""
+        return self.refusal(notion) is None
+
+    def answer_rules(self, labels: tuple[str, ...]) -> AnswerRules:
+        """Its rules for these labels, where they look at the model's answer only."""
+        counted = ", ".join(name for name in region_names(scores=False))
+        raise InputError(
+            f'the region "{self.name}" looks at scores, which counts do not hold; choose one of '
+            f"{counted}, or give the scores."
+        )
+
+    def program(
+        self,
+        people: "ScoredPeople | ClientCounts",
+        notion: str,
+        rates: str,
+        guarantee: "Guarantee | None" = None,
+    ) -> "Program":
+        """Build its program on people; see `build.build_program`."""
+        from fairfl_core.solving.program import FairnessProgram
+        from fairfl_core.solving.rate_estimates import counts_by
+
+        return FairnessProgram(
+            counts_by(people, rates),
+            notion,
+            self.name,
+            people=people,
+            rates=rates,
+            guarantee=guarantee,
+        )
+
+
+_KINDS: dict[str, RegionKind] = {}
+
+
+def register_region(kind: type[RegionKind]) -> type[RegionKind]:
+    """Make a region known by its name; used as a decorator."""
+    _KINDS[kind.name] = kind()
+    return kind
+
+
+def _kinds() -> dict[str, RegionKind]:
+    import fairfl_core.solving.kinds  # noqa: F401  (registers the ones that come with us)
+
+    return _KINDS
+
+
+def region_names(*, scores: bool = True, notion: Notion | None = None) -> tuple[str, ...]:
+    """Every region that is known: those that people without scores, or a notion, allow."""
+    return tuple(
+        name
+        for name, kind in _kinds().items()
+        if (scores or not kind.needs_scores) and (notion is None or kind.serves(notion))
+    )
+
+
+def region_kind(name: str) -> RegionKind:
+    """The region of a name, or a sentence that lists those there are."""
+    known = _kinds()
+    if name not in known:
+        raise InputError(f'there is no region "{name}"; choose one of {", ".join(known)}.')
+    return known[name]

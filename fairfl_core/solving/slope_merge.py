@@ -21,40 +21,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.solving.regions import Region
 
-__all__ = ["mergeable", "merged_cells"]
+__all__ = ["Corners", "merged_cells"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _EDGE = 1e-12  # two rates closer than this are one
 
 
-def mergeable(counts: ClientCounts, notion: str) -> bool:
-    """Whether the clients are coupled by a single number."""
-    return len(counts.labels) == 2 and len(counts.groups) == 2 and notion in ("eop", "sp")
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """What each cell can do without chance: the corners of its lottery.
+
+    Attributes
+    ----------
+    confusion : ndarray, shape (clients, groups, corners, 2, 2)
+        People by label and answer under each corner.
+    n_label : ndarray, shape (clients, groups, 2)
+        People by label.
+    """
+
+    confusion: Floats
+    n_label: Floats
 
 
 def merged_cells(
-    counts: ClientCounts,
-    notion: str,
-    region: str,
+    corners: Corners,
+    notion: Notion,
     eps_local: Floats,
     eps_global: Floats,
-    progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Floats]:
     """Accuracy, global gap, mean and worst local gap, each (eps_local, eps_global)."""
-    cells = _Cells.of(counts, Notion.of(notion, counts.labels, counts.favourable), region)
+    cells = _Cells.of(corners, notion)
     tables = [np.full((eps_local.size, eps_global.size), np.nan) for _ in range(4)]
     for i, epsilon in enumerate(eps_local):
         hull = _Hull.of(*cells.corners(epsilon))
-        found = _along(hull, cells, eps_global)
-        for table, row in zip(tables, found, strict=True):
+        for table, row in zip(tables, _along(hull, cells, eps_global), strict=True):
             table[i] = row
-        if progress:
-            progress((i + 1) * eps_global.size, tables[0].size)
-    tables[0] /= counts.n
+        if on_progress:
+            on_progress((i + 1) * eps_global.size, tables[0].size)
+    tables[0] /= corners.n_label.sum()
     return tables
 
 
@@ -73,21 +80,15 @@ class _Cells:
     coupled: bool
 
     @classmethod
-    def of(cls, counts: ClientCounts, notion: Notion, region: str) -> "_Cells":
-        # Deterministic maps {model says 0, says 1} -> answers are the corners of either region:
-        # the kernel mixes all four, the simplex lacks the one that turns both answers round.
-        one = np.eye(2)
-        maps = np.array([[one[i], one[j]] for i in range(2) for j in range(2)])
-        if Region.of(region, counts.labels).name == "simplex":
-            maps = maps[[0, 1, 3]]
-        confusion = np.einsum("cayj,pjk->capyk", counts.table, maps)
+    def of(cls, corners: Corners, notion: Notion) -> "_Cells":
+        """Rates and right answers of every corner."""
+        confusion = corners.confusion
         correct = np.einsum("capyy->cap", confusion)
-        people = notion.people(counts.n_label)[..., 0]
+        people = notion.people(corners.n_label)[..., 0]
         has_rate = people > 0
-        rate = np.divide(
-            notion.answered(confusion)[..., 0], people[..., None],
-            out=np.zeros_like(correct), where=has_rate[..., None],
-        )  # fmt: skip
+        answered = notion.answered(confusion)[..., 0]
+        rate = np.zeros_like(correct)
+        np.divide(answered, people[..., None], out=rate, where=has_rate[..., None])
         # A cell without the rate is free: it takes its best rule whatever the others do.
         best = correct.max(axis=2, keepdims=True)
         correct = np.where(has_rate[..., None], correct, best)
@@ -104,8 +105,8 @@ class _Cells:
         for low in range(rules):
             for high in range(rules):
                 span = rate[:, high] - rate[:, low]
-                share = np.divide(at[:, 0] - rate[:, low], span, out=np.full_like(best, -1.0),
-                                  where=span > _EDGE)  # fmt: skip
+                share = np.full_like(best, -1.0)
+                np.divide(at[:, 0] - rate[:, low], span, out=share, where=span > _EDGE)
                 mixed = correct[:, low] + share * (correct[:, high] - correct[:, low])
                 best = np.maximum(best, np.where((share >= 0) & (share <= 1), mixed, -np.inf))
         return best

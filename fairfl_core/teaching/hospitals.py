@@ -6,17 +6,16 @@ counts, program, predictor, evaluation. Labels are "healthy" and "ill", groups w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.regions import Region
+from fairfl_core.solving.regions import region_kind
 
 __all__ = [
     "GROUPS", "LABELS", "PAIRS", "PEOPLE", "Carried", "Pair", "Reach", "Roc", "carried_over",
@@ -35,7 +34,7 @@ def untouched(counts: ClientCounts, notion: str) -> Evaluation:
     size = len(counts.labels)
     keep = np.broadcast_to(np.eye(size), (len(counts.clients), len(counts.groups), size, size))
     which = Notion.of(notion, counts.labels, counts.favourable)
-    return Evaluation.of_lottery(counts, which, keep)
+    return evaluate_answers(counts.under_lottery(keep), counts, which)
 
 
 def together(counts: ClientCounts) -> ClientCounts:
@@ -166,11 +165,7 @@ def corners(counts: ClientCounts, region: str) -> Floats:
     These are the corners of what a lottery can reach. Simplex: the model's answer, then each
     constant. Kernel: every way to turn the model's answer into another.
     """
-    size = len(counts.labels)
-    if region == "simplex":
-        rules = Region.of(region, counts.labels).response
-    else:
-        rules = np.array([np.eye(size)[list(to)] for to in product(range(size), repeat=size)])
+    rules = region_kind(region).answer_rules(counts.labels).corners
     notion = Notion.of("eo", counts.labels, counts.favourable)
     answered = notion.answered(np.einsum("ayj,pjk->apyk", counts.table[0], rules))
     return np.asarray(answered / notion.people(counts.n_label[0])[:, None, :])
@@ -196,7 +191,7 @@ def reach(program: FairnessProgram, epsilon: float) -> Reach:
     predictor = FairPredictor.from_solution(solution)
     counts = program.counts
     notion = Notion.of("eo", counts.labels, counts.favourable)
-    judged = Evaluation.of_lottery(counts, notion, predictor.lottery)
+    judged = evaluate_answers(counts.under_lottery(predictor.lottery), counts, notion)
     return Reach(
         judged.rates[0], solution.accuracy, solution.model_accuracy,
         float(solution.gaps.local[0]), predictor,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.counts import ClientCounts
@@ -18,7 +18,7 @@ from tests.helpers.strategies import count_tables, epsilons, notion_and_region, 
 
 def judged(counts, lottery, name="eop"):
     notion = Notion.of(name, counts.labels, counts.favourable)
-    return Evaluation.of_lottery(counts, notion, lottery)
+    return evaluate_answers(counts.under_lottery(lottery), counts, notion)
 
 
 @settings(max_examples=50, deadline=None)

@@ -6,7 +6,7 @@ import pytest
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.held_out_curve import held_out_curve, pooled_debiased
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.solving.build import program_for
+from fairfl_core.solving.build import build_program
 from tests.helpers.scored import scored_network
 
 
@@ -20,11 +20,12 @@ def test_every_point_is_the_study_of_its_tolerance(region):
     fit, test = [network(seed) for seed in seeds], [network(seed + 9) for seed in seeds]
     told = []
     curve = held_out_curve(
-        [(s, program_for(p, "eop", region, "labels")) for s, p in zip(seeds, fit, strict=True)],
-        test, [0.0, 0.1], progress=lambda *done: told.append(done),
+        [(s, build_program(p, "eop", region, rates="labels")) for s, p in zip(seeds, fit, strict=True)],
+        test, [0.0, 0.1], on_progress=lambda *done: told.append(done),
     )  # fmt: skip
     programs = [
-        (s, program_for(p, "eop", region, "labels")) for s, p in zip(seeds, fit, strict=True)
+        (s, build_program(p, "eop", region, rates="labels"))
+        for s, p in zip(seeds, fit, strict=True)
     ]
     for place, epsilon in enumerate((0.0, 0.1)):
         study = run_study(programs, test, epsilon, epsilon)
@@ -36,7 +37,7 @@ def test_every_point_is_the_study_of_its_tolerance(region):
 
 def test_squares_are_pooled_not_roots():
     study = run_study(
-        [(s, program_for(network(s), "eop", "simplex")) for s in range(3)],
+        [(s, build_program(network(s), "eop", "simplex")) for s in range(3)],
         [network(s + 20) for s in range(3)], 0.01, 0.01,
     )  # fmt: skip
     middle, low, high = pooled_debiased(study)

@@ -62,7 +62,7 @@ ROOMS |= {
     "intake": BEHIND,
     "cli": BEHIND | {"privacy", "paper", "datasets", "federated", "intake"},
     "__main__": {"cli"},
-    "__init__": set(),
+    "__init__": BEHIND | {"privacy"},  # the promised names, loaded when asked for
 }
 
 
@@ -88,3 +88,32 @@ def test_solving_loads_neither_tensorflow_nor_streamlit():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOP
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_package_promises_its_names_and_loads_them_late():
+    code = (
+        "import sys, fairfl_core; "
+        "heavy = sorted({'scipy.stats', 'pandas', 'highspy', 'numpy'} & set(sys.modules)); "
+        "print(heavy, [name for name in fairfl_core.__all__ if not hasattr(fairfl_core, name)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOP
+    )
+    assert done.stdout.strip() == "[] []"
+
+
+def test_one_file_imports_highs():
+    importers = [
+        path.relative_to(TOP).as_posix()
+        for path in sources("fairfl_core", "pages")
+        if any(name.split(".")[0] == "highspy" for name in imports_of(path))
+    ]
+    assert importers == ["fairfl_core/solving/backend.py"]
+
+
+def test_nobody_asks_for_a_region_by_name():
+    """Ask what a region can do: its name stands in its own file, and in the paper's account."""
+    for path in sources("fairfl_core"):
+        text = path.read_text(encoding="utf-8")
+        for name in ("exact", "kernel"):
+            assert f'== "{name}"' not in text and f'!= "{name}"' not in text, path

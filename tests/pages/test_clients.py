@@ -32,8 +32,8 @@ def test_the_lottery_in_words_is_the_lottery():
     counts = experiments.open("adult").counts(0, "validation")
     for region in ("simplex", "kernel"):
         solution = FairnessProgram(counts, "sp", region).solve(0.01, 0.01)
-        said = words.lottery(solution.beta[1, 1], solution.region, "men")
-        keeps = solution.region.lottery(solution.beta)[1, 1]
+        said = words.lottery(solution.beta[1, 1], solution.rules, "men")
+        keeps = solution.rules.lottery(solution.beta)[1, 1]
         if region == "simplex":
             assert len(said) == 1 and "**men**" in said[0]
             assert f"{100 * solution.beta[1, 1, 0]:.1f}".removesuffix(".0") in said[0]

@@ -7,9 +7,9 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SPLITS
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import FairPredictor
-from fairfl_core.predictors.score_predictor import predictor_of
-from fairfl_core.solving.build import program_for
+from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram
 from pages.components.shared import words
 from tests.pages.conftest import TOP, healthy, linked
@@ -147,7 +147,7 @@ def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
     said = next(text.value for text in app.markdown if "the paper's simplex" in text.value)
     simplex = direct("adult", "sp", "simplex", 0.01, 0.05, 0)
     people = [ScoredPeople.from_experiment(experiments.open("adult"), 0, s) for s in SPLITS]
-    fair = predictor_of(program_for(people[0], "sp", "exact").solve(0.01, 0.05))
+    fair = predictor_of(build_program(people[0], "sp", "exact").solve(0.01, 0.05))
     exact = evaluate(fair, people[1])
     assert f"**{100 * exact.accuracy:.1f} %**" in headline(app)
     assert f"**{words.points(exact.accuracy - simplex.accuracy)} more**" in said

@@ -14,11 +14,12 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.predictor import FairPredictor
-from fairfl_core.predictors.score_predictor import ScorePredictor, predictor_of, read_predictor
-from fairfl_core.solving.build import program_for
+from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.frontier import exact_frontier
+from fairfl_core.solving.frontier import frontier
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
@@ -120,7 +121,7 @@ def test_evaluation_agrees_with_people_answered_one_by_one():
 def test_files_of_every_region_are_read_by_one_function(tmp_path):
     people = scored_network(2, 2, 2)
     for region in ("simplex", "kernel", "exact"):
-        solution = program_for(people, "eop", region).solve(0.01, 0.01)
+        solution = build_program(people, "eop", region).solve(0.01, 0.01)
         path = predictor_of(solution).write(tmp_path / f"{region}.json")
         back = read_predictor(path)
         assert back.region == region
@@ -190,8 +191,8 @@ def test_a_table_becomes_people_as_it_becomes_counts():
 def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
     fit = [scored_network(2, 2, 2, seed=seed) for seed in (0, 1)]
     test = [scored_network(2, 2, 2, seed=seed + 10) for seed in (0, 1)]
-    programs = [(seed, program_for(people, "eop", "exact")) for seed, people in enumerate(fit)]
-    study = run_study(programs, test, 0.01, 0.01, fitted=fit)
+    programs = [(seed, build_program(people, "eop", "exact")) for seed, people in enumerate(fit)]
+    study = run_study(programs, test, 0.01, 0.01)
     assert study.has_held_out
     for one, people in zip(study.outcomes, fit, strict=True):
         assert one.solution.rates == "shrunk" and one.solution.gaps.overall <= 0.01 + 1e-7
@@ -201,14 +202,16 @@ def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
 
 def test_a_map_never_falls_and_tells_how_far_it_is():
     people = scored_network(3, 2, 2)
-    told = []
-    found = exact_frontier(
-        ExactProgram(people, "eo"), eps_local=[0.0, 0.02, 0.1, 1.0], eps_global=[0.0, 0.05, 1.0],
-        progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
+    heard = []
+    found = frontier(
+        ExactProgram(people, "eo"),
+        eps_local=[0.0, 0.02, 0.1, 1.0],
+        eps_global=[0.0, 0.05, 1.0],
+        on_progress=lambda done, total: heard.append((done, total)),
+    )
     assert (np.diff(found.accuracy, axis=0) >= -1e-7).all()
     assert (np.diff(found.accuracy, axis=1) >= -1e-7).all()
-    assert told[-1] == (24, 24)
+    assert heard[-1] == (12, 12)
     assert (found.gap_local_worst <= np.array([0.0, 0.02, 0.1, 1.0])[:, None] + 1e-6).all()
 
 

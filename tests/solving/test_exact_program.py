@@ -13,6 +13,7 @@ from fairfl_core.people.calibration import Calibration
 from fairfl_core.solving.exact.pricing import by_scores
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
+from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.rate_estimates import counted, measured
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
@@ -45,7 +46,7 @@ def test_it_is_never_below_kernel_or_simplex_and_meets_every_constraint(
     assert np.nanmax([*found.gaps.local, 0.0]) <= local + 1e-6
     assert found.bound.upper >= found.accuracy - 1e-12
     total = np.zeros((len(people.clients), len(people.groups)))
-    np.add.at(total, (found.region.client, found.region.group), found.beta)
+    np.add.at(total, (found.rules.client, found.rules.group), found.beta)
     np.testing.assert_allclose(total, 1.0, atol=1e-9)
     json.dumps(found.to_json(), allow_nan=False)
 
@@ -63,9 +64,9 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
     found = program.solve(overall, local)
     right = 0.0
     for p, weight in enumerate(found.beta):
-        cell = (people.client == found.region.client[p]) & (people.group == found.region.group[p])
+        cell = (people.client == found.rules.client[p]) & (people.group == found.rules.group[p])
         rows = np.flatnonzero(cell)
-        answer = found.region.answer(np.full(len(rows), p), people.scores[rows], people.said[rows])
+        answer = found.rules.answer(np.full(len(rows), p), people.scores[rows], people.said[rows])
         right += weight * program.measured.amount[rows, answer].sum()
     assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
 
@@ -83,27 +84,23 @@ def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local
 @usual
 @given(scored_people(labels=(2, 2)), notions, epsilons, epsilons)
 def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local):
-    program = ExactProgram(people, notion, mode="labels", gap=1e-8)
+    program = ExactProgram(people, notion)
     found = program.solve(overall, local)
     expected = by_all_cuts(people, notion, overall, local)
     assert found.accuracy == pytest.approx(expected, abs=1e-7)
-    hybrid = ExactProgram(people, notion, mode="hybrid").solve(overall, local)
-    assert hybrid.bound.certified
-    assert hybrid.accuracy - 1e-7 <= expected <= hybrid.bound.upper + 1e-7
+    assert found.bound.certified and program.mode == "labels"
 
 
 @usual
 @given(scored_people(), notions, every_rates, st.lists(st.tuples(epsilons, epsilons), min_size=2))
-def test_accuracy_does_not_fall_when_epsilons_grow_and_rules_are_kept(people, notion, rates, path):
+def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
     program = ExactProgram(ready(people, rates), notion, rates=rates)
-    found = [program.solve(*pair) for pair in path]
-    again = [program.solve(*pair, search=False).accuracy for pair in path]
-    for one, two in zip(found, again, strict=True):
-        assert two >= one.accuracy - 1e-7
-    for one, (e, f) in zip(again, path, strict=True):
-        for two, (g, h) in zip(again, path, strict=True):
-            if e <= g and f <= h:
-                assert two >= one - 1e-7
+    solved = [program.solve(*pair) for pair in path]
+    for one, (e, f) in zip(solved, path, strict=True):
+        for two, (g, h) in zip(solved, path, strict=True):
+            if e <= g and f <= h:  # rules of three labels are sought to within `gap` only
+                least = 1e-7 if len(people.labels) == 2 else program.gap + 1e-7
+                assert two.accuracy >= one.accuracy - least or not one.bound.certified
 
 
 @pytest.mark.parametrize(
@@ -133,13 +130,13 @@ def test_many_clients_are_at_least_as_accurate_as_logofair(notion):
     which = Notion.of(notion, its.labels, its.favourable)
     reached = gaps(which.answered(its.table), which.people(its.n_label))
     assert reached.overall < 0.03 and reached.local_worst < 0.08  # it does what it promises
-    ours = ExactProgram(people, notion, mode="labels").solve(reached.overall, reached.local)
+    ours = ExactProgram(people, notion).solve(reached.overall, reached.local)
     assert ours.accuracy >= its.model_accuracy - 1e-9
 
 
 def test_prices_are_the_slopes_of_the_optimum():
     people = scored_network(4, 2, 2, seed=2)
-    program = ExactProgram(people, "eop", mode="labels", gap=0.0)
+    program = ExactProgram(people, "eop")
     local = np.array([0.013, 0.021, 0.034, 0.055])
     at = program.solve(0.017, local)
     assert at.bound.upper - at.accuracy < 1e-7
@@ -170,7 +167,7 @@ def test_people_who_look_alike_are_parted_by_the_lottery():
     label = (np.arange(40) < np.where(group == 0, 30, 12)).astype(int)
     scores = np.where((group == 0)[:, None], [0.3, 0.7], [0.7, 0.3])
     people = as_people(client, group, label, scores, 1, 2)
-    found = ExactProgram(people, "sp", mode="labels").solve(0.1, 0.1)
+    found = ExactProgram(people, "sp").solve(0.1, 0.1)
     assert found.gaps.overall == pytest.approx(0.1)
     assert ((found.beta > 0.01) & (found.beta < 0.99)).any()
 
@@ -182,8 +179,8 @@ def test_a_cell_with_nobody_keeps_the_models_answer():
         people.client[rows], people.group[rows], people.label[rows], people.scores[rows], 2, 2
     )
     found = ExactProgram(some, "eop").solve(0.01, 0.01)
-    here = (found.region.client == 1) & (found.region.group == 1)
-    assert here.sum() == 1 and (found.region.answers[here] == [0, 1]).all()
+    here = (found.rules.client == 1) & (found.rules.group == 1)
+    assert here.sum() == 1 and (found.rules.answers[here] == [0, 1]).all()
     assert [(cell.client, cell.group) for cell in found.not_assessable] == [("c1", "g1")]
 
 
@@ -192,9 +189,7 @@ def test_what_cannot_be_is_refused_with_a_sentence():
     for options, says in (
         ({"rates": "scores"}, "recalibrate"),
         ({"rates": "guesses"}, "choose one of labels, scores, shrunk"),
-        ({"mode": "labels"}, "two labels"),
-        ({"mode": "scores"}, "go together"),
-        ({"mode": "magic"}, "choose one of hybrid"),
+        ({"guarantee": Guarantee()}, "no bound holds for every rule"),
     ):
         with pytest.raises(InputError, match=says):
             ExactProgram(people, "eo", **options)
@@ -203,11 +198,11 @@ def test_what_cannot_be_is_refused_with_a_sentence():
 def test_rules_say_what_they_do():
     people = scored_network(2, 2, 2)
     found = ExactProgram(people, "sp").solve(0.01, 0.01)
-    said = {found.region.sentence(p, people.labels) for p in range(len(found.beta))}
+    said = {found.rules.sentence(p, people.labels) for p in range(len(found.beta))}
     assert any(sentence.startswith("l1 where its score is above 0.") for sentence in said)
     many = scored_network(2, 2, 3)
     three = ExactProgram(many, "eo").solve(0.01, 0.01)
-    assert all(three.region.sentence(p, many.labels) for p in range(len(three.beta)))
+    assert all(three.rules.sentence(p, many.labels) for p in range(len(three.beta)))
 
 
 def test_offsets_are_swept_to_their_best_place():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.solving.frontier import frontier
+from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.strategies import count_tables, epsilons, synthetic
 
@@ -23,7 +24,12 @@ grids = st.lists(epsilons, min_size=1, max_size=4)
 )
 def test_merging_by_slope_equals_the_program(counts, notion, region, local, overall):
     merged, solved = (
-        frontier(counts, notion, region, eps_local=local, eps_global=overall, method=method)
+        frontier(
+            FairnessProgram(counts, notion, region),
+            eps_local=local,
+            eps_global=overall,
+            method=method,
+        )
         for method in ("merge", "program")
     )
     np.testing.assert_allclose(merged.accuracy, solved.accuracy, rtol=0, atol=1e-8)
@@ -39,27 +45,32 @@ def test_merging_by_slope_equals_the_program(counts, notion, region, local, over
 def test_each_cell_is_what_one_solve_gives():
     counts = synthetic(5, 2, 3)
     grid = [0.0, 0.05, 0.2]
-    told = []
+    heard = []
     found = frontier(
-        counts, "eo", "kernel", eps_local=grid, eps_global=grid,
-        progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
+        FairnessProgram(counts, "eo", "kernel"),
+        eps_local=grid,
+        eps_global=grid,
+        on_progress=lambda done, total: heard.append((done, total)),
+    )
     for i, local in enumerate(grid):
         for j, overall in enumerate(grid):
             alone = FairnessProgram(counts, "eo", "kernel").solve(overall, local)
             assert found.accuracy[i, j] == pytest.approx(alone.accuracy, abs=1e-9)
-    assert told == [(i, 9) for i in range(1, 10)]
+    assert heard == [(i, 9) for i in range(1, 10)]
 
 
 def test_merge_is_taken_where_it_can_be_and_refused_where_not():
-    assert frontier(
-        synthetic(2000, 2, 2, rows=40), "sp", eps_local=[0.1], eps_global=[0.1]
-    ).accuracy.shape == (1, 1)
-    for counts, notion in ((synthetic(3, 3, 2), "sp"), (synthetic(3, 2, 2), "eo")):
+    small = FairnessProgram(synthetic(40, 2, 2, rows=40), "sp")
+    assert small.merges
+    assert frontier(small, eps_local=[0.1], eps_global=[0.1]).accuracy.shape == (1, 1)
+    for counts, notion, guarantee in (
+        (synthetic(3, 3, 2), "sp", None),
+        (synthetic(3, 2, 2), "eo", None),
+        (synthetic(3, 2, 2), "sp", Guarantee()),
+    ):
+        program = FairnessProgram(counts, notion, guarantee=guarantee)
+        assert not program.merges
         with pytest.raises(InputError, match="two labels, two groups"):
-            frontier(counts, notion, eps_local=[0.1], eps_global=[0.1], method="merge")
-    other = FairnessProgram(synthetic(3, 2, 2, seed=9), "eo")
-    with pytest.raises(InputError, match="other counts"):
-        frontier(synthetic(3, 2, 2), "eo", eps_local=[0.1], eps_global=[0.1], program=other)
+            frontier(program, eps_local=[0.1], eps_global=[0.1], method="merge")
     with pytest.raises(InputError, match="grid is empty"):
-        frontier(synthetic(2, 2, 2), eps_local=[], eps_global=[0.1])
+        frontier(small, eps_local=[], eps_global=[0.1])

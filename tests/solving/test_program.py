@@ -25,7 +25,7 @@ def test_is_feasible_for_any_counts_and_meets_every_constraint(counts, chosen, o
     assert np.isnan(solution.gaps.overall) or solution.gaps.overall <= overall + 1e-7
     assert np.nanmax([*solution.gaps.local, 0.0]) <= local + 1e-7
     assert (solution.beta >= 0).all()
-    lottery = solution.region.lottery(solution.beta)
+    lottery = solution.rules.lottery(solution.beta)
     np.testing.assert_allclose(lottery.sum(axis=3), 1.0, atol=1e-9)
 
 
@@ -210,7 +210,7 @@ def test_people_no_data_speaks_of_keep_the_models_answer():
     counts = ClientCounts(table, ("c0", "c1"), ("g0", "g1"), ("l0", "l1"))
     for region in ("simplex", "kernel"):
         solution = FairnessProgram(counts, "sp", region).solve(0.0, 0.0)
-        lottery = solution.region.lottery(solution.beta)
+        lottery = solution.rules.lottery(solution.beta)
         np.testing.assert_array_equal(lottery[0, 1], np.eye(2))
     np.testing.assert_array_equal(lottery[1, 0, 1], [0, 1])
 
@@ -228,8 +228,7 @@ def test_threads_do_not_disturb_each_other():
 
 def test_a_solver_that_stops_early_is_an_error_with_its_reason():
     program = FairnessProgram(synthetic(20, 2, 3), "eo")
-    program._highs.setOptionValue("presolve", "off")
-    program._highs.setOptionValue("simplex_iteration_limit", 1)
+    program._model._highs.setOptionValue("simplex_iteration_limit", 1)
     with pytest.raises(SolveError, match="(?i)iteration limit"):
         program.solve(0.01, 0.01)
 

@@ -9,8 +9,9 @@ from fairfl_core.evaluation.study import run_study
 from fairfl_core.people import experiments
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.build import default_rates, program_for
-from fairfl_core.solving.exact.pricing import by_cuts, by_scores
+from fairfl_core.solving.build import build_program, default_rates
+from fairfl_core.solving.exact.hull import hull_rules
+from fairfl_core.solving.exact.pricing import by_scores
 from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
 from tests.helpers.scored import scored_network, scored_people
@@ -65,25 +66,38 @@ def test_rates_from_right_scores_are_surer_than_counted_ones():
     assert abs(np.mean(errors["scores"])) < 0.01
 
 
-@pytest.mark.parametrize("labels", [2, 3])
-def test_pricing_shrinks_rules_as_counts_are_shrunk(labels):
+def test_pricing_shrinks_rules_as_counts_are_shrunk():
     """The model's own rule, priced as a rule of scores, has the shrunk table's confusion."""
-    people = scored_network(3, 2, labels, rows=300)
+    people = scored_network(3, 2, 3, rows=300)
     points = measured(people, "shrunk")
-    gain = np.broadcast_to(np.eye(labels), (3, 2, labels, labels))
-    price = by_cuts(points, sweep=False) if labels == 2 else by_scores(points, full=False)
-    found = price(gain)
+    gain = np.broadcast_to(np.eye(3), (3, 2, 3, 3))
+    priced = by_scores(points, full=False)(gain)
     np.testing.assert_allclose(
-        found.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
+        priced.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
     )
     assert PSEUDO_ROWS == 100
+
+
+def test_corners_are_shrunk_as_counts_are():
+    """Each corner of each cell, person by person: its own share and, for 100 rows, the pool's."""
+    people = scored_network(3, 2, 2, rows=300)
+    rules, columns = hull_rules(measured(people, "shrunk"))
+    for p in range(0, len(rules), 3):
+        mine = people.group == rules.group[p]
+        answer = rules.answer(np.full(mine.sum(), p), people.scores[mine], people.said[mine])
+        label, client = people.label[mine], people.client[mine]
+        for y in (0, 1):
+            here = (label == y) & (client == rules.client[p])
+            own, pool = answer[here].sum(), answer[label == y].mean()
+            share = (own + PSEUDO_ROWS * pool) / (here.sum() + PSEUDO_ROWS)
+            assert columns.confusion[p, y, 1] == pytest.approx(here.sum() * share)
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
 @pytest.mark.parametrize("rates", ["labels", "scores", "shrunk", None])
 def test_every_region_takes_every_choice_of_rates(region, rates):
     people = scored_network(2, 2, 2)
-    program = program_for(people, "eop", region, rates)
+    program = build_program(people, "eop", region, rates=rates)
     found = program.solve(0.01, 0.01)
     assert found.gaps.overall <= 0.01 + 1e-7 and found.status == "optimal"
     if region != "exact" and (rates or default_rates(region)) == "labels":
@@ -106,13 +120,13 @@ def test_adult_is_as_accurate_as_was_wanted():
         for split in experiments.SPLITS
     )
     programs = [
-        (seed, program_for(people, "sp", "exact"))
+        (seed, build_program(people, "sp", "exact"))
         for seed, people in zip(experiment.seeds, fit, strict=True)
     ]
-    study = run_study(programs, test, 0.01, 0.01, fitted=fit)
+    study = run_study(programs, test, 0.01, 0.01)
     assert study.over(lambda e: e.accuracy, unseen=True).mean >= 0.832
     assert study.over(lambda e: e.gaps.overall, unseen=True).mean <= 0.02
-    simplex = [(seed, program_for(people, "sp", "simplex")) for seed, people in enumerate(fit)]
+    simplex = [(seed, build_program(people, "sp", "simplex")) for seed, people in enumerate(fit)]
     before = run_study(simplex, test, 0.01, 0.01)
     gained = np.array(
         [

@@ -4,7 +4,7 @@ At the master's duals answering k to a person with label y in cell (c, a) is wor
 G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over its people.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, Measured
 
-__all__ = ["Candidates", "Pricing", "answer_rules", "by_cuts", "by_scores"]
+__all__ = ["Candidates", "Pricing", "answer_rules", "by_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,6 +40,15 @@ class Candidates:
         """Some of them."""
         return Candidates(self.rules.take(chosen), self.confusion[chosen], self.kept[chosen])
 
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """All of several lists."""
+        return cls(
+            ScoreRules.join([part.rules for part in parts]),
+            np.concatenate([part.confusion for part in parts]),
+            np.concatenate([part.kept for part in parts]),
+        )
+
 
 Pricing = Callable[[Floats], Candidates]  # gain (clients, groups, labels, labels) -> one a cell
 
@@ -54,120 +63,6 @@ def answer_rules(measured: Measured, answers: Ints) -> Candidates:
     client, group = np.divmod(np.arange(clients * groups), groups)
     rules = ScoreRules.of_answers(client, group, answers.reshape(-1, labels))
     return Candidates(rules, confusion.reshape(-1, labels, labels), kept.ravel())
-
-
-# -------------------------------------------------------------------- two labels: cuts
-
-
-class _Cuts:
-    """Every cut of the second label's score in every part (a cell, or a group).
-
-    Points of one score are one step, so that a cut never parts people who look alike: that is
-    left to the lottery. Boundary number q of a part has q steps below it.
-    """
-
-    def __init__(self, part: Ints, measured: Measured, parts: int) -> None:
-        order = np.lexsort((measured.scores[:, 1], part))
-        part, score = part[order], measured.scores[order, 1]
-        new = np.ones(len(part), bool)
-        new[1:] = (part[1:] != part[:-1]) | (score[1:] != score[:-1])
-        step = np.cumsum(new) - 1
-        self.score = score[new]
-        self.steps = np.bincount(part[new], minlength=parts)
-        self.first = np.cumsum(self.steps) - self.steps  # first step of each part
-        self.start = self.first + np.arange(parts)  # first boundary of each part
-        self.part = np.repeat(np.arange(parts), self.steps + 1)  # of each boundary
-        place = (step + part[new][step] + 1) * 2 + measured.said[order]
-        size = 2 * (len(self.score) + parts)
-        amount = [np.bincount(place, measured.amount[order, y], minlength=size) for y in (0, 1)]
-        below = np.stack(amount, axis=1).reshape(-1, 2, 2)  # (boundary, said, label)
-        below = below.cumsum(axis=0)
-        self.below = below - below[self.start][self.part]
-        self.all = self.below[self.start + self.steps]
-
-    def confusion(self, boundary: Ints, above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """People by label and answer when the second label is given above (below) boundaries."""
-        low = self.below[boundary]
-        high = self.all[self.part[boundary]] - low
-        second = np.where(above[:, None, None], high, low)  # who gets the second label
-        first = np.where(above[:, None, None], low, high)
-        confusion = np.stack([first.sum(axis=1), second.sum(axis=1)], axis=2)
-        return confusion, first[:, 0].sum(axis=1) + second[:, 1].sum(axis=1)
-
-    def best(self, gain: Floats) -> tuple[Ints, NDArray[np.bool_]]:
-        """The best boundary of each part and which side of it gets the second label."""
-        more = gain[:, :, 1] - gain[:, :, 0]  # what the second label gives over the first
-        worth = (self.below.sum(axis=1) * more[self.part]).sum(axis=1)
-        least, most = (f.reduceat(worth, self.start) for f in (np.minimum, np.maximum))
-        above = worth[self.start + self.steps] - least >= most
-        found = np.flatnonzero(worth == np.where(above, least, most)[self.part])
-        _, where = np.unique(self.part[found], return_index=True)
-        return found[where], above
-
-    def between(self, boundary: Ints, above: NDArray[np.bool_]) -> Floats:
-        """A cut in the middle of the scores on either side of a boundary."""
-        place = boundary - self.part[boundary]  # the step above the boundary
-        number = boundary - self.start[self.part[boundary]]
-        padded = np.append(self.score, 2.0)
-        left = np.where(number > 0, padded[place - 1], -1.0)
-        right = np.where(number < self.steps[self.part[boundary]], padded[place], 2.0)
-        middle = (left + right) / 2
-        # Two neighbouring floats have no middle: "above t" must still leave the left one out.
-        return np.where(above & (middle >= right), left, np.where(middle <= left, right, middle))
-
-    def locate(self, part: Ints, at: Floats, above: NDArray[np.bool_]) -> Ints:
-        """The boundary of a cut: scores up to `at` lie below it, or only smaller ones."""
-        low, high = self.first[part], self.first[part] + self.steps[part]
-        while (low < high).any():
-            middle = (low + high) // 2
-            score = self.score[np.minimum(middle, len(self.score) - 1)]
-            right = (low < high) & np.where(above, score <= at, score < at)
-            low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
-        return low + part
-
-
-def by_cuts(measured: Measured, *, sweep: bool) -> Pricing:
-    """Two labels: every rule worth trying is a cut of the score.
-
-    With `sweep` the best of all cuts, in both directions, by what is measured: the bound that
-    follows is a certificate. Otherwise the cut that would be best if the scores were right.
-    """
-    groups = len(measured.counts.groups)
-    cells = len(measured.counts.clients) * groups
-    cell = np.arange(cells)
-    client, group = np.divmod(cell, groups)
-    cuts = _Cuts(measured.cell, measured, cells)
-    shrunk = measured.rates == "shrunk"
-    pooled = _Cuts(measured.cell % groups, measured, groups) if shrunk else None
-
-    def price(gain: Floats) -> Candidates:
-        gain = gain.reshape(cells, 2, 2)
-        if sweep:
-            boundary, above = cuts.best(gain)
-            at = cuts.between(boundary, above)
-        else:
-            at, above = _trusted_cut(gain)
-            boundary = cuts.locate(cell, at, above)
-        confusion, kept = cuts.confusion(boundary, above)
-        if pooled:
-            whole, _ = pooled.confusion(pooled.locate(group, at, above), above)
-            confusion = _shrunk(confusion, whole)
-        return Candidates(ScoreRules.cuts(client, group, at, above), confusion, kept)
-
-    return price
-
-
-def _trusted_cut(gain: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Where r_0 G[0, .] + r_1 G[1, .] turns from one answer to the other."""
-    more = gain[:, :, 1] - gain[:, :, 0]
-    slope = more[:, 1] - more[:, 0]
-    flat = np.abs(slope) < 1e-300
-    everyone = np.where(more[:, 0] > 0, -1.0, 2.0)
-    cut = np.where(flat, everyone, -more[:, 0] / np.where(flat, 1.0, slope))
-    return np.clip(cut, -1.0, 2.0), flat | (slope > 0)
-
-
-# -------------------------------------------------------------------- any number of labels
 
 
 def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricing:

@@ -40,8 +40,6 @@ class ScoreRules:
     b: Floats
     answers: Ints
 
-    name = "exact"
-
     def __len__(self) -> int:
         return len(self.client)
 
@@ -86,6 +84,15 @@ class ScoreRules:
             value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
         mapped = self.answers[rule, said]
         return np.where(mapped >= 0, mapped, value.argmax(axis=1))
+
+    @property
+    def known(self) -> Floats:
+        """The share answered k by a constant rule, (rules, labels); NaN for all others."""
+        constant = (self.answers >= 0).all(axis=1) & (self.answers == self.answers[:, :1]).all(
+            axis=1
+        )
+        given = np.eye(self.answers.shape[1])[np.maximum(self.answers[:, 0], 0)]
+        return np.where(constant[:, None], given, np.nan)
 
     def sentence(self, rule: int, labels: tuple[str, ...]) -> str:
         """What a rule does, for a person."""

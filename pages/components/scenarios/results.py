@@ -11,7 +11,7 @@ from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.resample import even_shares, largest_size, redraw
-from fairfl_core.solving.frontier import Frontier, frontier
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.solving.program import FairnessProgram
 from pages.components.session import own_data
 from pages.components.shared.results import Choice, counts_of, experiment_of, heat_of, study_of
@@ -157,9 +157,6 @@ def own_heat(own: Own) -> Frontier:
     for seed in own.choice.seeds:
         program, _ = _drawn(own, seed)
         found.append(
-            frontier(program.counts, own.choice.notion, own.choice.region, eps_local=MAP,
-                     eps_global=MAP, program=program)
+            frontier(program, eps_local=MAP, eps_global=MAP)
         )  # fmt: skip
-    tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
-    means = {name: np.mean([getattr(each, name) for each in found], axis=0) for name in tables}
-    return Frontier(found[0].eps_local, found[0].eps_global, **means)
+    return mean_frontier(found)

@@ -8,14 +8,13 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from fairfl_core.fairness.notions import NOTIONS
+from fairfl_core.fairness.notions import notion_names
 from fairfl_core.people import experiments
 from fairfl_core.solving.build import default_rates
 from fairfl_core.solving.rate_estimates import RATES
-from fairfl_core.solving.regions import EVERY_REGION, REGIONS
 from pages.components.session import own_data, state
 from pages.components.shared import report, words
-from pages.components.shared.results import GRID, Choice, experiment_of, has_scores
+from pages.components.shared.results import GRID, Choice, experiment_of, has_scores, regions_of
 
 __all__ = [
     "NO_LIMIT", "PRESETS", "START", "epsilon_control", "epsilons", "large_type", "move_to",
@@ -57,7 +56,7 @@ def sidebar() -> Choice:
         notion = _select(
             "notion",
             "Fairness notion",
-            NOTIONS,
+            notion_names(),
             lambda each: words.NOTIONS[each][0] + (mark if each == paper else ""),
             start=paper,
         )
@@ -65,7 +64,7 @@ def sidebar() -> Choice:
         region = _select(
             "region",
             "Region",
-            _regions(name, notion),
+            regions_of(name, notion),
             lambda each: words.REGIONS[each][0],
             explain="What the lottery may mix. On the fitted people a larger region is never worse.",
             after=lambda: state.put("rates", default_rates(state.get("region", ""))),
@@ -123,12 +122,6 @@ def _run(seed: str, runs: int) -> str:
     if seed != ALL:
         return f"run {seed}"
     return f"all {runs} runs (mean)" if runs > 1 else "the only run"
-
-
-def _regions(name: str, notion: str) -> tuple[str, ...]:
-    """The regions that a notion and these people allow."""
-    regions = EVERY_REGION if has_scores(name) else REGIONS
-    return regions[1:] if notion == "eo-full" else regions
 
 
 def _through_the_door() -> None:

@@ -8,23 +8,21 @@ visitor's own set stay with it.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.predictors.score_predictor import predictor_of as predictor_from
-from fairfl_core.solving.build import default_rates, program_for
-from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.frontier import Frontier, exact_frontier, frontier
-from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.regions import EVERY_REGION, REGIONS
-from fairfl_core.solving.slope_merge import mergeable
+from fairfl_core.solving.build import build_program, default_rates
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.program import Program
+from fairfl_core.solving.regions import region_kind, region_names
 from pages.components.session import own_data
 
 __all__ = [
@@ -73,6 +71,13 @@ def has_scores(name: str) -> bool:
     return bool(getattr(experiment, "has_scores", True))
 
 
+def regions_of(name: str, notion: str) -> tuple[str, ...]:
+    """The regions that an experiment's people and a notion allow."""
+    experiment = experiment_of(name)
+    asked = Notion.of(notion, experiment.labels, experiment.favourable)
+    return region_names(scores=has_scores(name), notion=asked)
+
+
 @own_data.cached(48)
 def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     """People with scores of one seed and split; None where there is no such split."""
@@ -81,12 +86,10 @@ def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     return ScoredPeople.from_experiment(experiment_of(name), seed, split)
 
 
-def _fresh_program(
-    name: str, notion: str, region: str, seed: int, rates: str
-) -> FairnessProgram | ExactProgram:
-    if region != "exact" and rates == "labels":
-        return FairnessProgram(counts_of(name, seed, "validation"), notion, region)
-    return program_for(people_of(name, seed, "validation"), notion, region, rates)
+def _fresh_program(name: str, notion: str, region: str, seed: int, rates: str) -> Program:
+    plain = not region_kind(region).needs_scores and rates == "labels"
+    people = (counts_of if plain else people_of)(name, seed, "validation")
+    return build_program(people, notion, region, rates=rates)
 
 
 _program = own_data.cached(240)(_fresh_program)
@@ -101,11 +104,9 @@ def study_of(
         (seed, _program(name, choice.notion, choice.region, seed, choice.rates)) for seed in seeds
     ]
     by_client = dict.fromkeys(experiment_of(name).clients, eps_local) | dict(own)
-    judged_on = people_of if choice.region == "exact" else counts_of
-    fitted, unseen = (
-        [judged_on(name, seed, split) for seed in seeds] for split in ("validation", "test")
-    )
-    return run_study(programs, unseen, eps_global, by_client, fitted=fitted)
+    judged_on = people_of if region_kind(choice.region).needs_scores else counts_of
+    unseen = [judged_on(name, seed, "test") for seed in seeds]
+    return run_study(programs, unseen, eps_global, by_client)
 
 
 @own_data.cached(400)
@@ -113,11 +114,7 @@ def _seed_heat(
     name: str, notion: str, region: str, seed: int, rates: str, grid: tuple[float, ...]
 ) -> Frontier:
     program = _program(name, notion, region, seed, rates)
-    if isinstance(program, ExactProgram):
-        return exact_frontier(program, eps_local=grid, eps_global=grid)
-    return frontier(
-        program.counts, notion, region, eps_local=grid, eps_global=grid, program=program
-    )
+    return frontier(program, eps_local=grid, eps_global=grid)
 
 
 def heat_of(
@@ -135,9 +132,7 @@ def heat_of(
         )
         if progress:
             progress((place + 1) / len(choice.seeds))
-    tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
-    means = {name: np.mean([getattr(each, name) for each in found], axis=0) for name in tables}
-    return Frontier(found[0].eps_local, found[0].eps_global, **means)
+    return mean_frontier(found)
 
 
 def heavy(choice: Choice, *, map_only: bool = False) -> bool:
@@ -145,9 +140,10 @@ def heavy(choice: Choice, *, map_only: bool = False) -> bool:
     experiment = experiment_of(choice.experiment)
     if len(experiment.clients) * len(experiment.groups) <= HEAVY:
         return False
-    counts = counts_of(choice.experiment, choice.seeds[0], "validation")
-    quick = choice.region != "exact" and choice.rates == "labels"
-    return not (map_only and quick and mergeable(counts, choice.notion))
+    program = _program(
+        choice.experiment, choice.notion, choice.region, choice.seeds[0], choice.rates
+    )
+    return not (map_only and program.merges)
 
 
 LIMITS = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
@@ -155,8 +151,7 @@ LIMITS = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
 
 def region_curve(choice: Choice, progress: Callable[[float], None] | None = None) -> pd.DataFrame:
     """Accuracy and gaps on unseen people for each region, at limits from tight to loose."""
-    regions = EVERY_REGION if has_scores(choice.experiment) else REGIONS
-    regions = regions[1:] if choice.notion == "eo-full" else regions
+    regions = regions_of(choice.experiment, choice.notion)
     rows = []
     for place, region in enumerate(regions):
         for step, limit in enumerate(LIMITS):

@@ -8,7 +8,7 @@ import numpy as np
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study
 from fairfl_core.fairness.notions import Rate
-from fairfl_core.solving.regions import Region
+from fairfl_core.solving.regions import AnswerRules
 from pages.components.shared.direction import isolated
 
 __all__ = [
@@ -244,17 +244,17 @@ def _bought(price: float) -> str:
     return f"{price:.2f}" if price >= 0.005 else "less than 0.01"
 
 
-def lottery(weights: np.ndarray, region: Region, group: str) -> list[str]:
+def lottery(weights: np.ndarray, rules: AnswerRules, group: str) -> list[str]:
     """A cell's lottery as sentences: who keeps the model's answer, who gets which other."""
     who = f"**{plain(group)}**"
-    if region.name == "simplex":
-        return [_mix(f"Keeps the model's answer for {{}} in 100 {who}", weights, region.labels)]
-    labels = len(region.labels)
+    if rules.blocks == 1:
+        return [_mix(f"Keeps the model's answer for {{}} in 100 {who}", weights, rules.labels)]
+    labels = len(rules.labels)
     said = []
-    for j, answer in enumerate(region.labels):
+    for j, answer in enumerate(rules.labels):
         row = weights[j * labels : (j + 1) * labels]
         order = [j, *(k for k in range(labels) if k != j)]
-        rest = [region.labels[k] for k in order[1:]]
+        rest = [rules.labels[k] for k in order[1:]]
         said.append(
             _mix(
                 f"When the model says “{plain(answer)}”, keeps it for {{}} in 100 {who}",

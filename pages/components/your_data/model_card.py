@@ -57,7 +57,7 @@ def _how(region: str) -> str:
 def _what_it_is(study: Study, rates: str) -> str:
     solution = study.first.solution
     notion = words.NOTIONS[solution.notion.name]
-    region = words.REGIONS[solution.region.name]
+    region = words.REGIONS[solution.region]
     favourable = solution.counts.favourable
     return "".join(
         f"<p>{escape(sentence)}</p>"

@@ -1,0 +1,75 @@
+"""What people are answered, in expectation: the table every figure is computed from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Answers", "answers_to", "of_lottery"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Expected answers. With p_i(k) the probability that person i is answered k:
+
+    Attributes
+    ----------
+    confusion : ndarray, shape (clients, groups, labels, labels)
+        Expected people by client, group, label and answer: sums of p_i(k).
+    squares : ndarray, shape (clients, groups, labels, labels)
+        Sums of p_i(k) squared: how much of it is luck.
+    turned : ndarray, shape (clients, groups)
+        Expected people whose answer is not the model's.
+    """  # noqa: D400, D415
+
+    confusion: Floats
+    squares: Floats
+    turned: Floats
+
+
+def of_lottery(table: NDArray[Any], lottery: Floats) -> Answers:
+    """Answers of people counted as n[c, a, y, j] under Pr(answer k | model says j)."""
+    table = np.asarray(table, float)
+    confusion, squares = (
+        np.einsum("cayj,cajk->cayk", table, part, optimize=True) for part in (lottery, lottery**2)
+    )
+    kept = np.einsum("cayj,cajj->ca", table, lottery)
+    return Answers(confusion, squares, table.sum(axis=(2, 3)) - kept)
+
+
+def answers_to(
+    cell: Ints,
+    label: Ints,
+    chances: Floats,
+    leaves: Floats,
+    shape: tuple[int, ...],
+    weight: Floats | None = None,
+) -> Answers:
+    """Answers of people (or of `weight` people each) with these probabilities.
+
+    Parameters
+    ----------
+    cell, label : ndarray, shape (people,)
+        Client times the number of groups plus group, and the label, as codes.
+    chances : ndarray, shape (people, labels)
+        p_i(k).
+    leaves : ndarray, shape (people,)
+        The probability that the answer is not the model's.
+    shape : tuple
+        (clients, groups, labels, labels).
+    """
+    labels = shape[2]
+    place = ((cell * labels + label)[:, None] * labels + np.arange(labels)).ravel()
+    size = int(np.prod(shape))
+    many = 1.0 if weight is None else weight[:, None]
+    confusion, squares = (
+        np.bincount(place, (many * part).ravel(), minlength=size).astype(float).reshape(shape)
+        for part in (chances, chances**2)
+    )
+    lost = leaves if weight is None else weight * leaves
+    turned = np.bincount(cell, lost, minlength=shape[0] * shape[1]).astype(float)
+    return Answers(confusion, squares, turned.reshape(shape[:2]))

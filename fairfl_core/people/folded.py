@@ -1,0 +1,108 @@
+"""Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.errors import InputError
+from fairfl_core.people.answers import Answers, answers_to
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+
+__all__ = ["FoldedPeople"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedPeople:
+    """The same people once for each fold model, in the same order.
+
+    The predictor is a mixture: a person is answered by the lottery on the score of one fold model,
+    drawn by the person's row id. So p_i(k) is the mean over folds, and what is told of it is the
+    exact expectation over that draw too.
+    """
+
+    folds: tuple[ScoredPeople, ...]
+
+    def __post_init__(self) -> None:
+        first = self.folds[0]
+        for fold in self.folds[1:]:
+            if not all(
+                np.array_equal(getattr(first, part), getattr(fold, part))
+                for part in ("client", "group", "label")
+            ):
+                raise InputError(
+                    "the folds hold other people, or in another order; give each test person once "
+                    "a fold."
+                )
+
+    def __len__(self) -> int:
+        return len(self.folds[0])
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Names of the clients."""
+        return self.folds[0].clients
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups."""
+        return self.folds[0].groups
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the labels."""
+        return self.folds[0].labels
+
+    @property
+    def favourable(self) -> str:
+        """The label that equal opportunity looks at."""
+        return self.folds[0].favourable
+
+    @property
+    def counts(self) -> ClientCounts:
+        """How many they are; their answers are those of the first fold model."""
+        return self.folds[0].counts
+
+    @cached_property
+    def _patterns(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """Cell, label, each fold model's answer, and how many people have all of these alike."""
+        first, labels = self.folds[0], len(self.labels)
+        code = first.cell * labels + first.label
+        for fold in self.folds:
+            code = code * labels + fold.said
+        codes, many = np.unique(code, return_counts=True)
+        said = []
+        for _ in self.folds:
+            codes, answer = np.divmod(codes, labels)
+            said.append(answer)
+        cell, label = np.divmod(codes, labels)
+        return cell, label, np.stack(said[::-1]), many.astype(float)
+
+    def under_lottery(self, lottery: Floats) -> Answers:
+        """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        cell, label, said, many = self._patterns
+        rows = lottery.reshape(-1, *lottery.shape[2:])[cell]  # (patterns, said, answer)
+        place = np.arange(len(cell))
+        chances = np.mean([rows[place, answer] for answer in said], axis=0)
+        kept = np.mean([rows[place, answer, answer] for answer in said], axis=0)
+        return answers_to(cell, label, chances, 1 - kept, self.counts.table.shape, many)
+
+    def under_chances(self, chances_of: Callable[[ScoredPeople], Floats]) -> Answers:
+        """Answers when each person of a fold has these probabilities."""
+        parts = [chances_of(fold) for fold in self.folds]
+        place = np.arange(len(self))
+        kept = [part[place, fold.said] for part, fold in zip(parts, self.folds, strict=True)]
+        first = self.folds[0]
+        return answers_to(
+            first.cell,
+            first.label,
+            np.mean(parts, axis=0),
+            1 - np.mean(kept, axis=0),
+            self.counts.table.shape,
+        )

@@ -1,0 +1,111 @@
+"""The columns of a fairness program: what each rule of each cell does to its people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Columns"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Columns:
+    """Rules, each of one cell (client, group), by what they do there.
+
+    Attributes
+    ----------
+    client, group : ndarray, shape (columns,)
+        The cell, as codes.
+    block : ndarray, shape (columns,)
+        The weights of one block sum to one; numbered from 0 over all cells.
+    span : ndarray, shape (columns,)
+        How many blocks, from `block` on, the column's weight counts in: one, but for a constant
+        answer beside the blocks of the kernel.
+    confusion : ndarray, shape (columns, labels, labels)
+        People of the cell by label and answer, if the rule answered all of them.
+    kept : ndarray, shape (columns,)
+        People who would keep the model's answer.
+    keeps : ndarray, shape (columns,)
+        True for the rule that keeps the model's answer, one a block.
+    known : ndarray, shape (columns, labels)
+        The share of people whom the rule answers k, where that is known without counting (0 or
+        1: a constant answer, an answer never given); NaN where it depends on who comes.
+    """
+
+    client: Ints
+    group: Ints
+    block: Ints
+    span: Ints
+    confusion: Floats
+    kept: Floats
+    keeps: NDArray[np.bool_]
+    known: Floats
+
+    def __len__(self) -> int:
+        return len(self.client)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return int((self.block + self.span).max())
+
+    @property
+    def members(self) -> tuple[Ints, Ints]:
+        """Block and column of every membership."""
+        column = np.repeat(np.arange(len(self)), self.span)
+        first = np.cumsum(self.span) - self.span
+        return self.block[column] + np.arange(len(column)) - first[column], column
+
+    @property
+    def correct(self) -> Floats:
+        """People answered rightly."""
+        return np.einsum("pyy->p", self.confusion)
+
+    def take(self, chosen: NDArray[np.bool_]) -> "Columns":
+        """Some of them."""
+        return Columns(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
+
+    @classmethod
+    def join(cls, parts: Sequence["Columns"]) -> "Columns":
+        """All columns of several lists."""
+        return cls(
+            **{
+                part.name: np.concatenate([getattr(one, part.name) for one in parts])
+                for part in fields(cls)
+            }
+        )
+
+    def settled(self, beta: Floats, *, fall_back: bool = True) -> Floats:
+        """Clean solver output: weights in [0, 1] that sum to one in each block.
+
+        A block that nobody falls into keeps the model's answer: the data says nothing about it,
+        and the people to come should not be changed for nothing. (Unless `fall_back` is off.)
+        """
+        beta = np.where(beta > _SPECK, np.minimum(beta, 1.0), 0.0)
+        block, column = self.members
+        shared = self.span > 1
+        taken = np.bincount(block, np.where(shared, beta, 0.0)[column], minlength=self.blocks)
+        total = np.bincount(block, np.where(shared, 0.0, beta)[column], minlength=self.blocks)
+        scale = np.where(total > 0, (1 - taken) / np.maximum(total, 1e-12), 0.0)
+        scaled = np.where(shared, beta, beta * np.maximum(scale[self.block], 0.0))
+        if not fall_back:
+            return scaled
+        people = self.confusion.sum(axis=(1, 2))
+        filled = np.bincount(block, people[column], minlength=self.blocks)
+        return np.where(filled[self.block] == 0, self.keeps, scaled)
+
+    def mixed(self, beta: Floats, clients: int, groups: int) -> Floats:
+        """Expected people by client, group, label and answer under these weights."""
+        labels = self.confusion.shape[1]
+        size = labels * labels
+        place = (self.client * groups + self.group)[:, None] * size + np.arange(size)
+        weight = beta[:, None] * self.confusion.reshape(-1, size)
+        total = np.bincount(place.ravel(), weight.ravel(), minlength=clients * groups * size)
+        return total.astype(float).reshape(clients, groups, labels, labels)
+
+
+_SPECK = 1e-11  # a smaller weight is the solver's dust

@@ -1,0 +1,66 @@
+"""What one may ask of a limit beyond the fitted people: that it holds with a confidence."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairfl_core._io.json_files import check_keys
+from fairfl_core.errors import InputError
+
+__all__ = ["PROOFS", "SCOPES", "Guarantee"]
+
+SCOPES = ("each", "all")
+PROOFS = ("measured", "proved")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Limits that hold on unseen people with a confidence.
+
+    Attributes
+    ----------
+    confidence : float
+        Inside (0, 1): 0.95 asks that a limit fails in at most one of twenty samples of people.
+    scope : {"each", "all"}
+        ``each``: every client's limit on its own, and the overall one; ``all``: all of them at
+        once.
+    proof : {"measured", "proved"}
+        ``measured``: Scheffe margins around Wilson rates; no theorem covers a lottery chosen on
+        the same people, but resampling shows that they hold (docs/holding.md). ``proved``:
+        Clopper-Pearson for rules of answers, Dvoretzky-Kiefer-Wolfowitz for cuts of a score,
+        widths added; dearer.
+    """
+
+    confidence: float = 0.95
+    scope: str = "each"
+    proof: str = "measured"
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.confidence, int | float) and not isinstance(self.confidence, bool)
+        if not (number and 0 < self.confidence < 1):
+            raise InputError(
+                f"the confidence is {self.confidence}; it lies between 0 and 1, both excluded: "
+                "choose one such as 0.95."
+            )
+        for value, known, what in (
+            (self.scope, SCOPES, "scope of a confidence"),
+            (self.proof, PROOFS, "proof of a confidence"),
+        ):
+            if value not in known:
+                raise InputError(f'there is no {what} "{value}"; choose {" or ".join(known)}.')
+        object.__setattr__(self, "confidence", float(self.confidence))
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that solutions and predictors carry."""
+        return {"confidence": self.confidence, "scope": self.scope, "proof": self.proof}
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Guarantee | None":
+        """Check and take that form; null is none."""
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise InputError(
+                '"guarantee" must be null or an object with confidence, scope and proof.'
+            )
+        check_keys(value, {"confidence", "scope", "proof"}, set(), '"guarantee"')
+        return cls(value["confidence"], value["scope"], value["proof"])

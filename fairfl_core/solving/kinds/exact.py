@@ -1,0 +1,45 @@
+"""The exact region: every rule of the scores."""
+
+from typing import TYPE_CHECKING
+
+from fairfl_core.errors import InputError
+from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.regions import RegionKind, register_region
+
+if TYPE_CHECKING:
+    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.program import Program
+
+__all__ = ["Exact"]
+
+
+@register_region
+class Exact(RegionKind):
+    """Every rule argmax over y of theta_y r_y + b_y; contains simplex and kernel."""
+
+    name = "exact"
+    title = "exact (every rule of the scores)"
+    meaning = "The lottery may look at the model's scores: the most accuracy the limits allow."
+    needs_scores = True
+    default_rates = "shrunk"
+
+    def program(
+        self,
+        people: "ScoredPeople | ClientCounts",
+        notion: str,
+        rates: str,
+        guarantee: "Guarantee | None" = None,
+    ) -> "Program":
+        """Recalibrate the scores on these people, unless they are, and build the program."""
+        from fairfl_core.solving.exact.program import ExactProgram
+
+        if isinstance(people, ClientCounts):
+            raise InputError(
+                "the exact region looks at scores, which counts do not hold; give the table of "
+                "scores."
+            )
+        if people.calibration is None:
+            people = people.recalibrated(Calibration.fit(people))
+        return ExactProgram(people, notion, rates=rates, guarantee=guarantee)

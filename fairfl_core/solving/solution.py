@@ -1,0 +1,145 @@
+"""What a program of any region found for one choice of limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, number_or_none
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from fairfl_core.solving.regions import AnswerRules
+
+__all__ = ["FORMAT", "AnswerSolution", "RuleShare", "Solution"]
+
+FORMAT = "fairfl-solution/1"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RuleShare:
+    """One rule of a cell's lottery: what it does, for a person, and its share."""
+
+    rule: str
+    share: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """The optimum within given limits.
+
+    All figures are about the counts the program was built from (the fitted people).
+
+    Attributes
+    ----------
+    status : str
+        Always "optimal": anything else is raised as `SolveError`.
+    region : str
+        The region's name.
+    eps_global, eps_local
+        What was asked: the paper's epsilon_0, and epsilon_c of each client.
+    guarantee : Guarantee or None
+        With what confidence the limits were to hold beyond the fitted people.
+    accuracy, model_accuracy : float
+        Of the fair lottery, in expectation, and of the model's own answers.
+    gaps : Gaps
+        What was reached, in expectation over the lottery.
+    price_global : float
+        Local price d accuracy / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
+        always one, as a gap may open to either side) it is the most that a little more
+        tolerance could buy, not what it surely buys.
+    price_local : ndarray, shape (clients,)
+        d accuracy / d epsilon_c.
+    binding : tuple of str
+        The constraints with a price.
+    """
+
+    status: str
+    counts: ClientCounts
+    notion: Notion
+    region: str
+    rates: str
+    guarantee: Guarantee | None
+    eps_global: float
+    eps_local: Floats
+    accuracy: float
+    gaps: Gaps
+    price_global: float
+    price_local: Floats
+    binding: tuple[str, ...]
+    not_assessable: tuple[NotAssessable, ...]
+
+    needs_scores: ClassVar[bool] = False
+
+    @property
+    def model_accuracy(self) -> float:
+        """Accuracy of the model's own answers on the same counts."""
+        return self.counts.model_accuracy
+
+    def lottery_of(self, client: int, group: int) -> list[RuleShare]:
+        """The rules that a cell mixes and their shares, largest first."""
+        raise NotImplementedError
+
+    def remarks(self) -> list[str]:
+        """What a person should know of how it was found, in sentences."""
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-solution/1` form."""
+        clients, worst = self.counts.clients, self.gaps.worst
+        return {
+            "format": FORMAT,
+            "status": self.status,
+            "notion": self.notion.name,
+            "region": self.region,
+            "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
+            "n": round(self.counts.n, 6),  # estimated counts add up but for rounding
+            "accuracy": self.accuracy,
+            "model_accuracy": self.model_accuracy,
+            "gap": {
+                "global": number_or_none(self.gaps.overall),
+                "local": _by(clients, self.gaps.local),
+                "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
+                "local_worst": None
+                if worst is None
+                else {"client": clients[worst], "gap": float(self.gaps.local[worst])},
+            },
+            "price": {"global": self.price_global, "local": _by(clients, self.price_local)},
+            "binding": list(self.binding),
+            "not_assessable": [vars(cell) for cell in self.not_assessable],
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerSolution(Solution):
+    """The optimum of a `FairnessProgram`.
+
+    Attributes
+    ----------
+    rules : AnswerRules
+    beta : ndarray, shape (clients, groups, rules)
+        The weight of each of the region's rules.
+    """
+
+    rules: "AnswerRules"
+    beta: Floats
+
+    def lottery_of(self, client: int, group: int) -> list[RuleShare]:
+        """The rules that a cell mixes and their shares, largest first."""
+        shares = self.beta[client, group]
+        order = np.argsort(-shares, kind="stable")
+        return [
+            RuleShare(self.rules.names[rule], float(shares[rule]))
+            for rule in order
+            if shares[rule] > 0
+        ]
+
+
+def _by(clients: Sequence[str], values: Floats) -> dict[str, float | None]:
+    return {name: number_or_none(value) for name, value in zip(clients, values, strict=True)}

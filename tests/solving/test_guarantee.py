@@ -1,0 +1,286 @@
+"""Limits that hold with a confidence: the program's rows, and what they promise."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.stats import beta as beta_distribution
+from scipy.stats import chi2
+
+from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.solving.build import build_program
+from fairfl_core.solving.exact.program import ExactProgram
+from fairfl_core.solving.frontier import frontier
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.program import FairnessProgram
+from tests.helpers.oracles import rates_of, shares
+from tests.helpers.scored import scored_network
+from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
+
+two_groups = count_tables(groups=(2, 2), labels=(2, 3))
+guarantees = st.builds(
+    Guarantee,
+    st.sampled_from([0.8, 0.95]),
+    st.sampled_from(["each", "all"]),
+    st.sampled_from(["measured", "proved"]),
+)
+
+
+def errors_of(counts, notion, guarantee):
+    """alpha' and Scheffe's z, from the definitions."""
+    labels = len(counts.labels)
+    compared = {"sp": 1 if labels == 2 else labels, "eop": 1, "eo": labels}[notion]
+    if guarantee.scope == "all":
+        compared *= len(counts.clients) + 1
+    alpha = (1 - guarantee.confidence) / compared
+    return alpha, np.sqrt(chi2.ppf(1 - alpha, 2)) * 1.005
+
+
+def simplex_oracle(counts, notion, guarantee, eps_local):
+    """The best accuracy of the simplex under local margins, by a dense LP from the spec's text."""
+    table = np.asarray(counts.table, float)
+    clients, groups, labels, _ = table.shape
+    rules = [tuple(range(labels)), *[(k,) * labels for k in range(labels)]]
+    alpha, z = errors_of(counts, notion, guarantee)
+    correct = np.zeros((clients, groups, len(rules)))
+    for c, a, p in np.ndindex(correct.shape):
+        correct[c, a, p] = sum(table[c, a, rules[p][said], said] for said in range(labels))
+    rows = []
+    for rate in rates_of(notion, labels, counts.labels.index(counts.favourable)):
+        hits, people = shares(table, rules, rate)
+        for c in range(clients):
+            q, up, down = np.zeros((2, len(rules))), np.zeros((2, len(rules))), None
+            down = np.zeros((2, len(rules)))
+            for a in range(2):
+                n = people[c, a]
+                for p in range(len(rules)):
+                    if p:  # a constant: its rate is known
+                        q[a, p] = float(rules[p][0] == rate[1])
+                        continue
+                    q[a, p] = hits[c, a, p] / n if n else 0.5
+                    if guarantee.proof == "measured":
+                        middle = (n * q[a, p] + z**2 / 2) / (n + z**2)
+                        s = np.sqrt(middle * (1 - middle) / (n + z**2)) if n else 0.5 / z
+                        up[a, p] = down[a, p] = s
+                    else:
+                        h = hits[c, a, p]
+                        tail = alpha / 4
+                        high = beta_distribution.ppf(1 - tail, h + 1, n - h) if h < n else 1.0
+                        low = beta_distribution.ppf(tail, h, n - h + 1) if h > 0 else 0.0
+                        up[a, p] = high - q[a, p] if n else 0.5
+                        down[a, p] = q[a, p] - low if n else 0.5
+            measured = guarantee.proof == "measured"
+            for t in np.linspace(0, np.pi / 2, 9) if measured else (None,):
+                first, second = (z * np.cos(t), z * np.sin(t)) if measured else (1.0, 1.0)
+                one = np.zeros((clients, groups, len(rules)))
+                one[c, 0], one[c, 1] = q[0] + first * up[0], -q[1] + second * down[1]
+                two = np.zeros_like(one)
+                two[c, 0], two[c, 1] = -q[0] + first * down[0], q[1] + second * up[1]
+                rows += [one.ravel(), two.ravel()]
+    cells = clients * groups
+    found = linprog(
+        -correct.ravel(),
+        A_ub=np.array(rows),
+        b_ub=np.full(len(rows), eps_local),
+        A_eq=np.kron(np.eye(cells), np.ones(len(rules))),
+        b_eq=np.ones(cells),
+    )
+    assert found.status == 0
+    return -found.fun / table.sum()
+
+
+@settings(max_examples=40)
+@given(two_groups, st.sampled_from(["sp", "eop", "eo"]), guarantees, st.floats(0, 0.6))
+def test_the_simplex_agrees_with_a_dense_program(counts, notion, guarantee, eps_local):
+    ours = FairnessProgram(counts, notion, guarantee=guarantee).solve(1.0, eps_local)
+    expected = simplex_oracle(counts, notion, guarantee, eps_local)
+    assert ours.accuracy == pytest.approx(expected, abs=1e-7)
+
+
+@settings(max_examples=60)
+@given(count_tables(), notion_and_region(), guarantees, epsilons, epsilons)
+def test_it_is_always_feasible_and_within_what_was_asked(
+    counts, chosen, guarantee, overall, local
+):
+    found = FairnessProgram(counts, *chosen, guarantee=guarantee).solve(overall, local)
+    plain = FairnessProgram(counts, *chosen).solve(overall, local)
+    assert found.accuracy <= plain.accuracy + 1e-7
+    assert np.nan_to_num(found.gaps.overall) <= overall + 1e-7
+    assert np.nanmax([*found.gaps.local, 0.0]) <= local + 1e-7
+    lottery = found.rules.lottery(found.beta)
+    np.testing.assert_allclose(lottery.sum(axis=3), 1.0, atol=1e-9)
+    assert (lottery >= -1e-12).all()
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@settings(max_examples=40)
+@given(
+    count_tables(groups=(2, 2), labels=(2, 2), clients=(1, 6)),
+    st.sampled_from(["sp", "eop"]),
+    st.floats(0.001, 0.4),
+)
+def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
+    """|gap| + z sqrt(sum over cells of (w s)^2) stays within the limit at the optimum."""
+    guarantee = Guarantee(0.9)
+    found = FairnessProgram(counts, notion, guarantee=guarantee).solve(overall, 1.0)
+    _, z = errors_of(counts, notion, guarantee)
+    favourable = counts.labels.index(counts.favourable)
+    label = favourable if notion == "eop" else None
+    table = np.asarray(counts.table, float)
+    hits, people = shares(table, [(0, 1)], (label, favourable))
+    total = people.sum(axis=0)
+    if (total == 0).any():
+        return
+    keep = found.beta[..., 0]
+    always = found.beta[..., 1 + favourable]
+    with np.errstate(invalid="ignore"):
+        q = np.where(people > 0, hits[..., 0] / people, 0.5)
+    middle = (people * q + z**2 / 2) / (people + z**2)
+    s = np.where(people > 0, np.sqrt(middle * (1 - middle) / (people + z**2)), 0.5 / z)
+    weight = people / total
+    rate = (weight * (keep * q + always)).sum(axis=0)
+    margin = z / 1.005 * np.sqrt(((weight * keep * s) ** 2).sum())
+    assert abs(rate[0] - rate[1]) + margin <= overall + 1e-7
+
+
+@settings(max_examples=30)
+@given(count_tables(), notion_and_region(), epsilons, epsilons)
+def test_more_certainty_never_costs_less(counts, chosen, overall, local):
+    asked = [None, *(Guarantee(c, s) for c, s in ((0.8, "each"), (0.95, "each"), (0.95, "all")))]
+    accuracy = [
+        FairnessProgram(counts, *chosen, guarantee=one).solve(overall, local).accuracy
+        for one in asked
+    ]
+    assert (np.diff(accuracy) <= 1e-7).all()
+
+
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
+def test_larger_regions_are_never_worse(notion, proof):
+    people = scored_network(4, 2, 2, rows=800, seed=4)
+    guarantee = Guarantee(0.9, "each", proof)
+    simplex, kernel, exact = (
+        build_program(people, notion, region, guarantee=guarantee).solve(0.1, 0.15).accuracy
+        for region in ("simplex", "kernel", "exact")
+    )
+    if proof == "measured":  # a proof for more rules is wider
+        assert simplex <= kernel + 1e-7
+        assert simplex <= exact + 1e-7
+    assert max(simplex, kernel) < people.counts.model_accuracy
+
+
+def test_cells_without_people_go_to_constants():
+    table = synthetic(3, 2, 2, rows=4000).table.copy()
+    table[1, 0] = 0  # no g0 in c1
+    counts = ClientCounts(table, ("c0", "c1", "c2"), ("g0", "g1"), ("l0", "l1"))
+    found = FairnessProgram(counts, "eop", guarantee=Guarantee()).solve(1.0, 0.1)
+    assert found.beta[1, 0, 0] <= 0.2 + 1e-9  # half of what keeps the model's answer is doubt
+    assert [(cell.client, cell.group) for cell in found.not_assessable] == [("c1", "g0")]
+    plain = FairnessProgram(counts, "eop").solve(1.0, 0.1)
+    assert plain.beta[1, 0, 0] == 1.0
+
+
+def test_a_limit_of_one_asks_for_nothing_even_with_confidence():
+    counts = synthetic(3, 2, 2, rows=60)
+    found = FairnessProgram(counts, "eo", guarantee=Guarantee()).solve(1.0, 1.0)
+    assert found.accuracy == pytest.approx(FairnessProgram(counts, "eo").solve(1.0, 1.0).accuracy)
+
+
+def population(seed, clients, rows, labels=2):
+    """A large network to draw people from: Pr(label, said | client, group)."""
+    counts = synthetic(clients, 2, labels, rows=rows, seed=seed)
+    return counts.table + 1.0
+
+
+def drawn(chances, sizes, rng):
+    """A sample of people: for each cell a multinomial of its size."""
+    clients, groups, labels, _ = chances.shape
+    flat = chances.reshape(clients, groups, -1)
+    flat = flat / flat.sum(axis=2, keepdims=True)
+    table = np.stack(
+        [[rng.multinomial(sizes[c], flat[c, a]) for a in range(groups)] for c in range(clients)]
+    ).reshape(chances.shape)
+    names = [
+        tuple(f"{k}{i}" for i in range(n)) for k, n in zip("cgl", chances.shape, strict=False)
+    ]
+    return ClientCounts(table, *names)
+
+
+@pytest.mark.parametrize("notion", ["eop", "eo"])
+def test_limits_hold_on_the_population_as_often_as_promised(notion):
+    chances = population(3, 10, 60_000)
+    sizes = np.linspace(60, 600, 10).astype(int)
+    rng = np.random.default_rng(0)
+    which = Notion.of(notion, ("l0", "l1"), "l1")
+    held = {"none": [], "each": [], "all": [], "proved": []}
+    overall = {"none": [], "each": []}
+    for _ in range(40):
+        sample = drawn(chances, sizes, rng)
+        for name, guarantee in (
+            ("none", None),
+            ("each", Guarantee(0.95)),
+            ("all", Guarantee(0.95, "all")),
+            ("proved", Guarantee(0.95, "each", "proved")),
+        ):
+            found = FairnessProgram(sample, notion, guarantee=guarantee).solve(0.05, 0.1)
+            confusion = np.einsum("cayj,cajk->cayk", chances, found.rules.lottery(found.beta))
+            rate = which.answered(confusion) / which.people(chances.sum(axis=3))
+            gap = np.abs(rate[:, 0] - rate[:, 1]).max(axis=1)
+            held[name].append(gap <= 0.1 + 1e-9)
+            if name in overall:
+                # The overall rate pools clients as the sample did: sizes are part of the deal.
+                weight = which.people(sample.n_label.astype(float))
+                pooled = (weight * rate).sum(axis=0) / weight.sum(axis=0)
+                overall[name].append(np.abs(pooled[0] - pooled[1]).max() <= 0.05 + 1e-9)
+    cover = {name: np.mean(value) for name, value in held.items()}
+    assert cover["none"] < 0.9 < 0.95 <= cover["each"] <= cover["all"] + 1e-9
+    assert np.mean(held["each"], axis=0).min() >= 0.8
+    assert np.mean(np.all(held["all"], axis=1)) >= 0.95
+    assert cover["proved"] >= 0.97
+    assert np.mean(overall["each"]) >= 0.95
+
+
+def test_it_goes_with_the_predictor_and_into_maps(tmp_path):
+    counts = synthetic(3, 2, 2, rows=2000)
+    guarantee = Guarantee(0.9, "all", "proved")
+    program = FairnessProgram(counts, "eop", guarantee=guarantee)
+    solution = program.solve(0.1, 0.2)
+    assert solution.to_json()["guarantee"] == {
+        "confidence": 0.9,
+        "scope": "all",
+        "proof": "proved",
+    }
+    path = predictor_of(solution).write(tmp_path / "fair.json")
+    assert read_predictor(path).guarantee == guarantee
+    assert FairnessProgram(counts, "eop").solve(0.1, 0.2).to_json()["guarantee"] is None
+    grid = frontier(program, eps_local=[0.1, 0.3], eps_global=[0.1, 1.0])
+    assert grid.accuracy[0, 0] == program.solve(0.1, 0.1).accuracy
+    assert (np.diff(grid.accuracy, axis=0) >= -1e-9).all()
+
+
+def test_what_cannot_be_promised_is_refused():
+    people = scored_network(2, 2, 2)
+    for confidence in (0.0, 1.0, -0.5, float("nan"), "high", True):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            Guarantee(confidence)
+    with pytest.raises(InputError, match="no scope"):
+        Guarantee(scope="some")
+    with pytest.raises(InputError, match="no proof"):
+        Guarantee(proof="felt")
+    for rates in ("scores", "shrunk"):
+        for region in ("simplex", "exact"):
+            with pytest.raises(InputError, match="counted labels only"):
+                build_program(people, "eop", region, rates=rates, guarantee=Guarantee())
+    noisy = ClientCounts(
+        people.counts.table + 0.5, *(("c0", "c1"), ("g0", "g1"), ("l0", "l1")), noisy=True
+    )
+    with pytest.raises(InputError, match="without noise"):
+        FairnessProgram(noisy, "eop", guarantee=Guarantee())
+    with pytest.raises(InputError, match="simplex or kernel"):
+        ExactProgram(scored_network(2, 2, 3), "eo", guarantee=Guarantee())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,10 @@ from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 
-__all__ = ["FoldedPeople"]
+if TYPE_CHECKING:
+    from fairfl_core.people.experiments import Experiment
+
+__all__ = ["FoldedPeople", "fitted_people", "unseen_people"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,6 +32,30 @@ class FoldedPeople:
     """
 
     folds: tuple[ScoredPeople, ...]
+
+    @classmethod
+    def from_experiment(cls, experiment: "Experiment", seed: int) -> "FoldedPeople":
+        """The test people of one seed of a cross-fitted experiment."""
+        found = experiment.fold_scores(seed)
+        client, group, label = (
+            np.asarray(code, np.int64) for code in (found.client, found.group, found.label)
+        )
+        return cls(
+            tuple(
+                ScoredPeople(
+                    client=client,
+                    group=group,
+                    label=label,
+                    scores=np.asarray(scores, np.float64),
+                    said=scores.argmax(axis=1),
+                    clients=experiment.clients,
+                    groups=experiment.groups,
+                    labels=experiment.labels,
+                    favourable=experiment.favourable,
+                )
+                for scores in found.fold_scores
+            )
+        )
 
     def __post_init__(self) -> None:
         first = self.folds[0]
@@ -93,8 +121,13 @@ class FoldedPeople:
         kept = np.mean([rows[place, answer, answer] for answer in said], axis=0)
         return answers_to(cell, label, chances, 1 - kept, self.counts.table.shape, many)
 
-    def under_chances(self, chances_of: Callable[[ScoredPeople], Floats]) -> Answers:
-        """Answers when each person of a fold has these probabilities."""
+    def under_chances(
+        self, chances_of: Callable[[ScoredPeople], Floats], answers_of: Any = None
+    ) -> Answers:
+        """Answers when each person of a fold has these probabilities.
+
+        A person's mean over the folds is needed, so what is known of whole folds is of no use.
+        """
         parts = [chances_of(fold) for fold in self.folds]
         place = np.arange(len(self))
         kept = [part[place, fold.said] for part, fold in zip(parts, self.folds, strict=True)]
@@ -106,3 +139,15 @@ class FoldedPeople:
             1 - np.mean(kept, axis=0),
             self.counts.table.shape,
         )
+
+
+def fitted_people(experiment: "Experiment", seed: int) -> ScoredPeople:
+    """Those a fair predictor is fitted on, each scored by a model that never saw them."""
+    return ScoredPeople.from_experiment(experiment, seed, experiment.fit_split)
+
+
+def unseen_people(experiment: "Experiment", seed: int) -> "ScoredPeople | FoldedPeople":
+    """Those it is tested on: scored by the one model, or by every fold model."""
+    if experiment.folds > 1:
+        return FoldedPeople.from_experiment(experiment, seed)
+    return ScoredPeople.from_experiment(experiment, seed, "test")

@@ -14,6 +14,7 @@ from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.coding import code_people
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
+from fairfl_core.people.ranks import Ranks
 
 if TYPE_CHECKING:
     from fairfl_core.people.experiments import Experiment
@@ -22,6 +23,13 @@ __all__ = ["ScoredPeople", "check_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class _Raw:
+    """Stands for scores as the model gave them."""
+
+
+_RAW = _Raw()
 _SUM = 1e-2  # scores are rounded by those who write them; logits are off by far more
 
 
@@ -77,8 +85,18 @@ class ScoredPeople:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
         return self.counts.under_lottery(lottery)
 
-    def under_chances(self, chances_of: Callable[["ScoredPeople"], Floats]) -> Answers:
-        """Answers when each person has these probabilities, shape (people, labels)."""
+    def under_chances(
+        self,
+        chances_of: Callable[["ScoredPeople"], Floats],
+        answers_of: Callable[["ScoredPeople"], Answers | None] = lambda people: None,
+    ) -> Answers:
+        """Answers when each person has these probabilities, shape (people, labels).
+
+        `answers_of` may know them all at once, without a look at each person.
+        """
+        known = answers_of(self)
+        if known is not None:
+            return known
         chances = chances_of(self)
         leaves = 1 - chances[np.arange(len(self)), self.said]
         return answers_to(self.cell, self.label, chances, leaves, self.counts.table.shape)
@@ -97,6 +115,20 @@ class ScoredPeople:
         if calibration not in known:
             known[calibration] = calibration.apply(self.client, self.group, self.scores)
         return known[calibration]
+
+    def ranks_by(self, calibration: Calibration | None) -> Ranks:
+        """Two labels: these people in the order of their scores under a calibration; kept."""
+        known = self._ranked
+        key = _RAW if calibration is None else calibration
+        if key not in known:
+            score = self.scores_by(calibration)[:, 1]
+            cells = len(self.clients) * len(self.groups)
+            known[key] = Ranks(self.cell, self.label, self.said, score, cells)
+        return known[key]
+
+    @cached_property
+    def _ranked(self) -> "WeakKeyDictionary[Any, Ranks]":
+        return WeakKeyDictionary()
 
     @cached_property
     def _recalibrated(self) -> "WeakKeyDictionary[Calibration, Floats]":

@@ -12,6 +12,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.calibration import Calibration
+from fairfl_core.people.ranks import Ranks
 from fairfl_core.people.scored import ScoredPeople, check_scores
 from fairfl_core.predictors.predictor import People, Predictor, heading_of, read_heading
 from fairfl_core.solving.exact.program import ExactSolution
@@ -136,24 +137,102 @@ class ScorePredictor(Predictor):
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation; counts hold no scores."""
-        return people.under_chances(self.chances_of)
+        return people.under_chances(self.chances_of, self.answers_at_once)
 
-    def chances_of(self, people: ScoredPeople) -> Floats:
-        """Answer probabilities of these people, in the order of their labels."""
-        client, group, label = self.places(people.clients, people.groups, people.labels)
-        clients, groups = client[people.client], group[people.group]
+    @cached_property
+    def _cuts(self) -> "tuple[Floats, Ints, Floats, NDArray[np.bool_], Floats] | None":
+        """Two labels: Pr(second | said) from rules of answers, and the cuts of every cell.
+
+        Chances as (cells, said); of the cuts their cell, place, direction and weight. None where
+        some rule is neither.
+        """
+        rules = self.rules
+        cuts = (rules.answers < 0).all(axis=1)
+        plain = np.zeros((len(rules), 2, 2))
+        plain[:, 1, 1] = rules.weights[:, 1, 1]
+        shaped = len(self.labels) == 2 and (rules.weights == plain).all()
+        sign = rules.weights[:, 1, 1]
+        if not shaped or (cuts & ((np.abs(sign) != 1) | (rules.b[:, 1] != 0))).any():
+            return None
+        cell = rules.client * len(self.groups) + rules.group
+        base = np.zeros((len(self.clients) * len(self.groups), 2))
+        for said in (0, 1):
+            second = np.where(cuts, 0.0, self.beta * (rules.answers[:, said] == 1))
+            base[:, said] = np.bincount(cell, second, minlength=len(base))
+        at = (rules.b[:, 0] * sign)[cuts]
+        return base, cell[cuts], at, sign[cuts] > 0, self.beta[cuts]
+
+    def _steps(self, ranks: Ranks) -> "tuple[Ints, Floats] | None":
+        """Where the chance of the second label changes, cuts only, and by how much."""
+        if self._cuts is None:
+            return None
+        _, cell, at, above, weight = self._cuts
+        place = ranks.places(cell, at, above)
+        # Above a cut: from its place on. Below: from the cell's start, and not from its place on.
+        begin = np.where(above, place, ranks.starts[cell])
+        end = np.where(above, ranks.starts[cell + 1], place)
+        return np.concatenate([begin, end]), np.concatenate([weight, -weight])
+
+    def _same_names(self, people: ScoredPeople) -> bool:
+        mine = (self.clients, self.groups, self.labels)
+        return (people.clients, people.groups, people.labels) == mine
+
+    def answers_at_once(self, people: ScoredPeople) -> Answers | None:
+        """Two labels: sums between cuts instead of a look at each person."""
+        if not self._same_names(people) or self._cuts is None:
+            return None
+        ranks = people.ranks_by(self._checked_calibration(people))
+        steps = self._steps(ranks)
+        assert steps is not None
+        place = np.unique(np.concatenate([ranks.starts, steps[0]]))
+        change = np.bincount(np.searchsorted(place, steps[0]), steps[1], minlength=len(place))
+        cell = np.searchsorted(ranks.starts, place[:-1], side="right") - 1
+        second = self._cuts[0][cell] + np.cumsum(change)[:-1, None]  # (intervals, said)
+        second = np.clip(second, 0.0, 1.0)
+        many = ranks.between(place).astype(float)  # (intervals, label, said)
+        chances = np.stack([1 - second, second], axis=2)  # (intervals, said, answer)
+        shape = people.counts.table.shape
+        size = shape[0] * shape[1]
+
+        def summed(part: Floats) -> Floats:
+            flat = part.reshape(len(part), -1)
+            total = np.zeros((size, flat.shape[1]))
+            np.add.at(total, cell, flat)
+            return total
+
+        confusion, squares = (
+            summed(np.einsum("iyj,ijk->iyk", many, part)).reshape(shape)
+            for part in (chances, chances**2)
+        )
+        kept = np.einsum("iyj,ijj->i", many, chances)
+        turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
+        return Answers(confusion, squares, turned)
+
+    def _checked_calibration(self, people: ScoredPeople) -> Calibration | None:
         if people.calibration not in (None, self.calibration):
             raise InputError(
                 "these scores were recalibrated by another calibration than the predictor's; "
                 "give the model's own scores."
             )
-        if (people.clients, people.groups, people.labels) == (
-            self.clients,
-            self.groups,
-            self.labels,
-        ):
-            scores = people.scores_by(self.calibration)
-            return self.chances(clients, groups, scores, people.said)
+        return self.calibration
+
+    def chances_of(self, people: ScoredPeople) -> Floats:
+        """Answer probabilities of these people, in the order of their labels."""
+        calibration = self._checked_calibration(people)
+        if self._same_names(people):
+            if self._cuts is not None:
+                ranks = people.ranks_by(calibration)
+                steps = self._steps(ranks)
+                assert steps is not None
+                second = np.empty(len(people))
+                second[ranks.order] = ranks.chances(*steps)
+                second += self._cuts[0][people.cell, people.said]
+                second = np.clip(second, 0.0, 1.0)
+                return np.stack([1 - second, second], axis=1)
+            scores = people.scores_by(calibration)
+            return self.chances(people.client, people.group, scores, people.said)
+        client, group, label = self.places(people.clients, people.groups, people.labels)
+        clients, groups = client[people.client], group[people.group]
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
         if self.calibration is not None and people.calibration is None:

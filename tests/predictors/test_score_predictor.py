@@ -12,6 +12,7 @@ from fairfl_core._io.json_files import write_json
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study
+from fairfl_core.people.answers import answers_to
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of, read_predictor
@@ -218,3 +219,18 @@ def test_a_map_never_falls_and_tells_how_far_it_is():
 def test_scores_of_one_person_must_be_probabilities():
     with pytest.raises(InputError, match="data row 2"):
         as_people([0, 0], [0, 1], [0, 1], np.array([[0.5, 0.5], [-0.1, 1.1]]), 1, 2)
+
+
+@given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons)
+def test_sums_between_cuts_are_the_sums_over_people(people, notion, overall, local):
+    """The quick ways of two labels against each person's own rules."""
+    solution = build_program(people, notion, "exact", rates="labels").solve(overall, local)
+    fair = ScorePredictor.from_solution(solution)
+    scores = people.scores_by(fair.calibration)
+    slow = fair.chances(people.client, people.group, scores, people.said)
+    np.testing.assert_allclose(fair.chances_of(people), slow, atol=1e-12)
+    quick = fair.answers_at_once(people)
+    leaves = 1 - slow[np.arange(len(people)), people.said]
+    plain = answers_to(people.cell, people.label, slow, leaves, people.counts.table.shape)
+    for part in ("confusion", "squares", "turned"):
+        np.testing.assert_allclose(getattr(quick, part), getattr(plain, part), atol=1e-9)

@@ -38,6 +38,7 @@ SETTINGS = {
     "global only": "Ours (only global)",
 }
 DRAWS = 40
+THE_PAPERS = "simplex"  # the region that the paper solves in
 DIFFERENCES = {
     "adult": (
         "The paper does not say whether sex and client are inputs of the model; here both "
@@ -129,14 +130,14 @@ def _experiment(experiment: Experiment) -> str:
             (seed, build_program(people, notion, region))
             for seed, people in zip(experiment.seeds, fitted, strict=True)
         ]
-        if region == region_names()[0]:
+        if region == THE_PAPERS:
             none = run_study(programs, unseen, 1.0, 1.0)
             beside = paper[FEDAVG] if paper else None
             lines.append(_row(FEDAVG, "", none, beside, lambda e: e.before))
             ours[FEDAVG] = none.over(lambda e: e.before.accuracy, unseen=True).mean
         for setting, framework in SETTINGS.items():
             study = run_study(programs, unseen, *ASKED[framework])
-            beside = paper[framework] if paper and region == "simplex" else None
+            beside = paper[framework] if paper and region == THE_PAPERS else None
             if beside:
                 ours[setting] = study.over(lambda e: e.accuracy, unseen=True).mean
             lines.append(_row(setting, region, study, beside, lambda e: e))

@@ -39,15 +39,18 @@ def evaluate(
     clients: ClientNames = None,
     as_json: Json = False,
 ) -> None:
-    """Judge a predictor on counts: expectations, intervals, noise floor, who is changed.
+    """Judge a predictor on people it was not fitted on: do its limits hold, and who is changed.
 
     A predictor of the region exact is judged on a table of scores, with its columns (--client,
     --group, --label, --scores).
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
+    import numpy as np
+
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.evaluation import evaluate as judge
+    from fairfl_core.evaluation.verdict import verdict_of
     from fairfl_core.predictors.load import read_predictor
 
     fair = read_predictor(predictor)
@@ -59,14 +62,15 @@ def evaluate(
         evaluation = judge(fair, people)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
+    eps_local = dict(zip(fair.clients, fair.eps_local, strict=True))
+    asked = np.array([eps_local[name] for name in evaluation.counts.clients])
+    verdict = verdict_of([evaluation], fair.eps_global, asked, fair.guarantee)
     if as_json:
-        asked = {
-            "epsilon": fair.to_json()["epsilon"],
-            "region": fair.region,
-            "reached": fair.to_json()["reached"],
-        }
-        print_json(evaluation.to_json() | asked)
+        heading = fair.to_json()
+        kept = {key: heading[key] for key in ("epsilon", "region", "guarantee", "reached")}
+        print_json(evaluation.to_json() | kept | {"verdict": verdict.to_json()})
     else:
+        say(f"{verdict.word.upper()}. {verdict.sentence()}")
         _show(fair, evaluation)
 
 

@@ -124,6 +124,13 @@ def _show(solution: "Solution", out: Path | None) -> None:
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points "
         f"({counts.n:,.0f} people, the counts it was fitted on)."
     )
+    if solution.guarantee is not None:
+        sure = solution.guarantee
+        at_once = "all at once" if sure.scope == "all" else "each on its own"
+        say(
+            f"The limits are to hold on unseen people with {sure.confidence:.0%} confidence, "
+            f"{at_once} ({sure.proof}); judge that with `fairfl evaluate` on people held out."
+        )
     for sentence in solution.remarks():
         say(sentence)
     say(f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "

@@ -54,7 +54,9 @@ class Widths:
     down: Floats
 
 
-def _rates(notion: Notion, columns: Columns, people: Floats) -> tuple[Floats, Floats, Floats]:
+def _rates(
+    notion: Notion, columns: Columns, people: Floats, times: float
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Counted rate of every column, people behind it, and whether it depends on people."""
     n = people[columns.client, columns.group]
     share = columns.known[:, notion.asked.argmax(axis=1)]  # a rate asks for one answer
@@ -62,23 +64,27 @@ def _rates(notion: Notion, columns: Columns, people: Floats) -> tuple[Floats, Fl
     counted = np.divide(
         notion.answered(columns.confusion), n, out=np.full(n.shape, 0.5), where=n > 0
     )
-    return np.where(uncertain, counted, share), n, uncertain
+    return np.where(uncertain, counted, share), n * times, uncertain
 
 
-def scheffe(notion: Notion, columns: Columns, people: Floats, z: float) -> Widths:
+def scheffe(
+    notion: Notion, columns: Columns, people: Floats, z: float, times: float = 1.0
+) -> Widths:
     """Standard errors around Wilson's middle; 1/2 where nobody is behind a rate."""
-    rate, n, uncertain = _rates(notion, columns, people)
+    rate, n, uncertain = _rates(notion, columns, people, times)
     middle = (n * rate + z**2 / 2) / (n + z**2)
     error = np.where(n > 0, np.sqrt(middle * (1 - middle) / (n + z**2)), 0.5 / z)
     error = np.where(uncertain, error, 0.0)
     return Widths(rate, error, error)
 
 
-def clopper_pearson(notion: Notion, columns: Columns, people: Floats, tail: float) -> Widths:
+def clopper_pearson(
+    notion: Notion, columns: Columns, people: Floats, tail: float, times: float = 1.0
+) -> Widths:
     """Exact binomial limits of every rule of answers, `tail` on either side."""
     from scipy.special import betaincinv
 
-    rate, n, uncertain = _rates(notion, columns, people)
+    rate, n, uncertain = _rates(notion, columns, people, times)
     hits = rate * n
     high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1e-9), 1 - tail), 1.0)
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, tail), 0.0)
@@ -88,9 +94,11 @@ def clopper_pearson(notion: Notion, columns: Columns, people: Floats, tail: floa
     return Widths(rate, np.where(uncertain, up, 0.0), np.where(uncertain, down, 0.0))
 
 
-def dvoretzky(notion: Notion, columns: Columns, people: Floats, tail: float) -> Widths:
+def dvoretzky(
+    notion: Notion, columns: Columns, people: Floats, tail: float, times: float = 1.0
+) -> Widths:
     """One width for every cut of a score at once, `2 tail` in all (Massart's constant)."""
-    rate, n, uncertain = _rates(notion, columns, people)
+    rate, n, uncertain = _rates(notion, columns, people, times)
     width = np.where(n > 0, np.sqrt(np.log(1 / tail) / (2 * np.maximum(n, 1e-9))), 0.5)
     width = np.where(uncertain, np.minimum(width, 1.0), 0.0)
     return Widths(rate, width, width)
@@ -108,6 +116,9 @@ class MarginConstraints(Constraints):
         Those behind each rate.
     cuts : bool
         Whether rules are cuts of a score (any number of them) rather than rules of answers.
+    times : float
+        As if each client had so many times its people, its rates being the same: to see what
+        more data would buy. 1 for a promise.
     scope, rate, level
         See `Constraints`.
     """
@@ -119,10 +130,17 @@ class MarginConstraints(Constraints):
     scope: Ints
     rate: Ints
     level: Ints
+    times: float = 1.0
 
     @classmethod
     def of(
-        cls, notion: Notion, people: Floats, guarantee: Guarantee, *, cuts: bool
+        cls,
+        notion: Notion,
+        people: Floats,
+        guarantee: Guarantee,
+        *,
+        cuts: bool,
+        times: float = 1.0,
     ) -> "MarginConstraints":
         """Lay the rows out: overall first, then client by client."""
         clients, groups, rates = people.shape
@@ -137,7 +155,8 @@ class MarginConstraints(Constraints):
         local = np.tile(np.arange(rates).repeat(2 * angles), pairs)
         scope = np.concatenate([np.full(len(overall), -1), np.arange(clients).repeat(len(local))])
         rate = np.concatenate([overall, np.tile(local, clients)])
-        return cls(notion, guarantee, people, cuts, scope, rate, np.zeros(0, np.int64))
+        level = np.zeros(0, np.int64)
+        return cls(notion, guarantee, people, cuts, scope, rate, level, times)
 
     # ---------------------------------------------------------------- how wide
 
@@ -163,14 +182,14 @@ class MarginConstraints(Constraints):
     def widths(self, columns: Columns, *, cells: int = 1) -> Widths:
         """Rates and widths of columns; `cells` is over how many cells a proof must hold."""
         if self.guarantee.proof == "measured":
-            return scheffe(self.notion, columns, self.people, self.z)
+            return scheffe(self.notion, columns, self.people, self.z, self.times)
         tail = self.error / (4 * cells)
         if self.cuts:
-            return dvoretzky(self.notion, columns, self.people, tail)
+            return dvoretzky(self.notion, columns, self.people, tail, self.times)
         # Rules of answers: in the kernel as many shares as labels stand behind a rate.
         several = columns.blocks > self.people.shape[0] * self.people.shape[1]
         shares = len(self.notion.labels) if several else 1
-        return clopper_pearson(self.notion, columns, self.people, tail / shares)
+        return clopper_pearson(self.notion, columns, self.people, tail / shares, self.times)
 
     # ---------------------------------------------------------------- rows
 

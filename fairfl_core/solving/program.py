@@ -2,7 +2,8 @@
 
 import threading
 from abc import ABC, abstractmethod
-from typing import Any, cast
+from copy import copy
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,12 +95,27 @@ class Program(ABC):
         self._names = row_names(self._rows, counts, self.notion)
         self._lock = threading.Lock()
 
-    def _constraints(self) -> Constraints:
+    def _constraints(self, times: float = 1.0) -> Constraints:
         if self.guarantee is None:
             return GapConstraints.of(self.notion, self._behind)
         return MarginConstraints.of(
-            self.notion, self._behind, self.guarantee, cuts=self.needs_scores
+            self.notion, self._behind, self.guarantee, cuts=self.needs_scores, times=times
         )
+
+    def as_if(self, times: float) -> Self:
+        """The same program as if each client had so many times its people, at the same rates.
+
+        Shows what more data would buy: margins shrink as people grow. No promise follows from it.
+        """
+        other = copy(self)
+        other._rows = self._constraints(times)
+        other._lock = threading.Lock()
+        other._rebuild()
+        return other
+
+    def _rebuild(self) -> None:
+        """Make the model anew after the rows changed."""
+        raise NotImplementedError
 
     # ---------------------------------------------------------------- the model
 
@@ -257,6 +273,9 @@ class FairnessProgram(Program):
         rules: AnswerRules = region_kind(region).answer_rules(counts.labels)
         self.rules = rules if guarantee is None else rules.with_constants()
         self._columns = self.rules.columns(counts)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
         self._model = self._model_of(self._columns)
 
     def solve(self, eps_global: float = 1.0, eps_local: EpsLocal = 1.0) -> AnswerSolution:

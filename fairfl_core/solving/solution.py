@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "AnswerSolution", "RuleShare", "Solution"]
 
 FORMAT = "fairfl-solution/1"
+_HARDLY = 0.1
+_FEW = 100  # people of a client
 Floats = NDArray[np.float64]
 
 
@@ -84,9 +86,36 @@ class Solution:
         """The rules that a cell mixes and their shares, largest first."""
         raise NotImplementedError
 
+    @property
+    def attention(self) -> Floats:
+        """How much of each cell's lottery looks at the model: (clients, groups), 0 to 1.
+
+        The rest gives everybody one answer, whatever the model says.
+        """
+        raise NotImplementedError
+
+    @property
+    def blind(self) -> tuple[str, ...]:
+        """Clients in which some group's lottery hardly looks at the model: fewer than 1 in 10."""
+        hardly = self.attention.min(axis=1) < _HARDLY
+        return tuple(name for name, one in zip(self.counts.clients, hardly, strict=True) if one)
+
     def remarks(self) -> list[str]:
         """What a person should know of how it was found, in sentences."""
-        return []
+        if self.guarantee is None or not self.blind:
+            return []
+        names = self.blind
+        small = [
+            name
+            for name, n in zip(self.counts.clients, self.counts.n_client, strict=True)
+            if name in names and n < _FEW
+        ]
+        whom = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        few = f"; {len(small)} of them have under {_FEW} people" if small else ""
+        return [
+            f"In {len(names)} of {len(self.counts.clients)} clients certainty is bought with a "
+            f"constant answer, as too few people stand behind their rates ({whom}{few})."
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-solution/1` form."""
@@ -129,6 +158,12 @@ class AnswerSolution(Solution):
 
     rules: "AnswerRules"
     beta: Floats
+
+    @property
+    def attention(self) -> Floats:
+        """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
+        lottery = self.rules.lottery(self.beta)
+        return np.asarray(1 - lottery.min(axis=2).sum(axis=2))
 
     def lottery_of(self, client: int, group: int) -> list[RuleShare]:
         """The rules that a cell mixes and their shares, largest first."""

@@ -80,6 +80,15 @@ class ExactSolution(Solution):
 
     needs_scores: ClassVar[bool] = True
 
+    @property
+    def attention(self) -> Floats:
+        """How much of each cell's lottery looks at the model: what is no constant answer."""
+        looks = np.isnan(self.rules.known).any(axis=1)
+        shape = self.counts.table.shape[:2]
+        total = np.zeros(shape)
+        np.add.at(total, (self.rules.client, self.rules.group), self.beta * looks)
+        return total
+
     def lottery_of(self, client: int, group: int) -> list[RuleShare]:
         """The rules that a cell mixes and their shares, largest first."""
         mine = np.flatnonzero((self.rules.client == client) & (self.rules.group == group))
@@ -99,7 +108,7 @@ class ExactSolution(Solution):
             else f"the scores promise up to {bound}, which is not certain"
         )
         sent = f"{self.rounds} round{'s' * (self.rounds != 1)}, {self.bytes_per_client:,} bytes"
-        return [f"Rates from {self.rates}; {limit} ({sent} a client)."]
+        return [f"Rates from {self.rates}; {limit} ({sent} a client).", *super().remarks()]
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-solution/1` form, with what the exact region adds."""
@@ -168,6 +177,9 @@ class ExactProgram(Program):
         )
         self.gap = gap
         self._listed = hull_rules(self.measured) if len(self.counts.labels) == 2 else None
+        self._rebuild()
+
+    def _rebuild(self) -> None:
         self._model = self._model_of(self._listed[1]) if self._listed else None
 
     @property

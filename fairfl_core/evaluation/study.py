@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.limits import EpsLocal
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.solution import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Outcome", "Spread", "Study", "run_study"]
 
@@ -97,6 +101,32 @@ class Study:
     def price_local(self) -> Floats:
         """Local price of each client's tolerance, mean over seeds."""
         return np.mean([one.solution.price_local for one in self.outcomes], axis=0)
+
+    def worst_client(self, *, unseen: bool) -> int | None:
+        """Position of *the worst client*: whose gap, as its mean over seeds, is largest.
+
+        One client is worst in a study, and it has a name. The mean over seeds of each seed's
+        largest gap is another figure, larger and of nobody in particular; it is not used.
+        """
+        gaps = self.client_mean(lambda e: e.gaps.local, unseen=unseen)
+        return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
+
+    def client_table(self, *, unseen: bool) -> "pd.DataFrame":
+        """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
+
+        ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
+        ``price`` the local price of the client's tolerance: points of accuracy, over everyone,
+        for one more hundredth. A figure that some seeds do not have is the mean of the others.
+        """
+        import pandas as pd
+
+        tables = [each.client_table() for each in self.evaluations(unseen=unseen)]
+        table = pd.concat(tables).groupby("client", sort=False, as_index=False).mean()
+        table["n"] = table["n"].round()
+        table["gap_reached"] = self.client_mean(lambda e: e.gaps.local, unseen=False)
+        table["eps_local"] = self.first.solution.eps_local
+        table["price"] = self.price_local
+        return table
 
 
 def run_study(

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
 
-__all__ = ["client_names", "FEWEST", "even_shares", "largest_size", "redraw"]
+__all__ = ["FEWEST", "client_names", "even_shares", "largest_size", "redraw", "redraw_people"]
 
 FEWEST = 2  # people a client needs, so that two groups can meet in it
+_WHO = 1  # sets the draw of who apart from the draw of how many
 
 
 def client_names(shares: Sequence[float], group: str) -> tuple[str, ...]:
@@ -56,6 +58,40 @@ def redraw(
             table[client, part] = drawn.reshape(pool[part].shape)
     names = client_names((first / size).tolist(), counts.groups[0])
     return replace(counts, table=table, clients=names)
+
+
+def redraw_people(
+    people: ScoredPeople, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
+) -> ScoredPeople:
+    """The same draw of people with their scores: their counts are those of `redraw`.
+
+    How many of each group, label and answer come into a client is drawn as for counts; who of
+    them comes is drawn after that.
+    """
+    if people.calibration is not None:
+        raise InputError("scores are recalibrated by client; draw clients first, then recalibrate.")
+    counts = redraw(people.counts, shares, size, seed=seed)
+    rng = np.random.default_rng([*np.atleast_1d(seed), _WHO])
+    shape = counts.table.shape
+    kind = np.ravel_multi_index((people.group, people.label, people.said), shape[1:])
+    wanted = counts.table.reshape(shape[0], -1)
+    order = rng.permutation(len(people))
+    order = order[np.argsort(kind[order], kind="stable")]  # kind by kind, each in random order
+    there = np.bincount(kind, minlength=wanted.shape[1])
+    rank = np.arange(len(people)) - np.repeat(np.cumsum(there) - there, there)
+    full = np.cumsum(wanted, axis=0)  # so many of a kind are dealt out once a client has its own
+    client = (rank >= full[:, kind[order]]).sum(axis=0)
+    chosen = client < shape[0]
+    drawn = order[chosen]
+    return replace(
+        people,
+        client=client[chosen],
+        group=people.group[drawn],
+        label=people.label[drawn],
+        scores=people.scores[drawn],
+        said=people.said[drawn],
+        clients=counts.clients,
+    )
 
 
 def largest_size(counts: ClientCounts, shares: Sequence[float]) -> int:

@@ -18,12 +18,24 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from fairfl_core.solving.limits import EpsLocal, eps_per_client
 from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.rate_estimates import shrink
 
-__all__ = ["Band", "Judged", "NoiseStudy", "Runs", "band", "model_alone", "noise_study", "spending",
-           "without_noise"]  # fmt: skip
+__all__ = [
+    "COUNTED_RATES",
+    "Band",
+    "Judged",
+    "NoiseStudy",
+    "Runs",
+    "band",
+    "model_alone",
+    "noise_study",
+    "spending",
+    "without_noise",
+]
 
 Floats = NDArray[np.float64]
 Runs = Sequence[tuple[ClientCounts, ClientCounts | None]]
+COUNTED_RATES = ("labels", "shrunk")  # those that a table of counts suffices for
 _TOLERANCE = 1e-6  # a gap this little above the epsilon is the solver's rounding, no failure
 
 
@@ -165,6 +177,7 @@ def noise_study(
     eps_local: EpsLocal,
     draws: int,
     seed: int,
+    rates: str = "labels",
     progress: Callable[[int, int], None] | None = None,
 ) -> NoiseStudy:
     """Noise, repair, solve on the noisy counts, judge on the true ones; many times.
@@ -182,6 +195,8 @@ def noise_study(
     seed : int
         The same seed draws the same noise. Draw i starts from the same state at every budget,
         so that budgets differ by the noise's size more than by its luck.
+    rates : {"labels", "shrunk"}
+        What the server makes of the noisy counts; rates from scores would need more than counts.
     progress : callable, optional
         Called with (solutions done, solutions in all).
     """
@@ -195,7 +210,7 @@ def noise_study(
         noisy = what_if(truths[i % len(runs)], mechanisms[b], seed=int(states[i]))
         # Where noise took everybody the server knows nothing and leaves the model's answers.
         lotteries[b, i] = (
-            _lottery(noisy, notion, region, eps_global, eps_local) if noisy.n else keep
+            _lottery(noisy, notion, region, eps_global, eps_local, rates) if noisy.n else keep
         )
         if progress:
             progress(done, len(mechanisms) * draws)
@@ -216,9 +231,10 @@ def without_noise(
     *,
     eps_global: float,
     eps_local: EpsLocal,
+    rates: str = "labels",
 ) -> tuple[Judged, Judged | None]:
     """The limit of an endless budget: on validation and on test; one budget, one draw a run."""
-    lotteries = [_lottery(true, notion, region, eps_global, eps_local) for true, _ in runs]
+    lotteries = [_lottery(true, notion, region, eps_global, eps_local, rates) for true, _ in runs]
     return _judge_both(runs, np.stack(lotteries)[None], notion)
 
 
@@ -229,9 +245,20 @@ def model_alone(runs: Runs, notion: str = "eo") -> tuple[Judged, Judged | None]:
 
 
 def _lottery(
-    counts: ClientCounts, notion: str, region: str, eps_global: float, eps_local: EpsLocal
+    counts: ClientCounts,
+    notion: str,
+    region: str,
+    eps_global: float,
+    eps_local: EpsLocal,
+    rates: str,
 ) -> Floats:
     """Pr(answer | model's answer) in each cell, as the server would send it."""
+    if rates not in COUNTED_RATES:
+        raise InputError(
+            f'rates by "{rates}" need more than counts; choose one of {", ".join(COUNTED_RATES)}.'
+        )
+    if rates == "shrunk":
+        counts = shrink(counts)
     solution = FairnessProgram(counts, notion, region).solve(eps_global, eps_local)
     return solution.rules.lottery(solution.beta)
 

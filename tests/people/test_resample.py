@@ -6,8 +6,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
+from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.resample import even_shares, largest_size, redraw
+from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
+from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.strategies import count_tables, synthetic
 
@@ -81,3 +83,42 @@ def test_impossible_draws_say_what_is_there():
             redraw(counts, shares, size, seed=0)
     with pytest.raises(InputError, match="no people"):
         redraw(what_if(counts, Mechanism(epsilon=1), seed=0), (0.5,), 4, seed=0)
+
+
+def scored(rng, people=300):
+    score = rng.random(people)  # all different: a score is a person's name here
+    label, said = rng.integers(0, 2, people), rng.integers(0, 2, people)
+    return ScoredPeople(
+        client=rng.integers(0, 3, people),
+        group=rng.integers(0, 3, people),
+        label=label,
+        scores=np.stack([1 - score, score], axis=1),
+        said=said,
+        clients=("a", "b", "c"),
+        groups=("x", "y", "z"),
+        labels=("no", "yes"),
+        favourable="yes",
+    )
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.lists(st.floats(0.2, 0.5), min_size=2, max_size=4))
+def test_people_are_drawn_as_their_counts_are_and_nobody_twice(seed, shares):
+    people = scored(np.random.default_rng(seed))
+    drawn = redraw_people(people, shares, 40, seed=(seed, 1))
+    expected = redraw(people.counts, shares, 40, seed=(seed, 1))
+    np.testing.assert_array_equal(drawn.counts.table, expected.table)
+    assert drawn.clients == expected.clients
+    name = {score: place for place, score in enumerate(people.scores[:, 1])}
+    who = [name[score] for score in drawn.scores[:, 1]]
+    assert len(set(who)) == len(who) == 40 * len(shares)
+    for column in ("group", "label", "said"):
+        np.testing.assert_array_equal(getattr(drawn, column), getattr(people, column)[who])
+    again = redraw_people(people, shares, 40, seed=(seed, 1))
+    np.testing.assert_array_equal(again.scores, drawn.scores)
+
+
+def test_recalibrated_people_are_not_drawn_anew():
+    people = scored(np.random.default_rng(0))
+    with pytest.raises(InputError, match="draw clients first"):
+        redraw_people(people.recalibrated(Calibration.fit(people)), (0.3, 0.3), 20, seed=0)

@@ -8,43 +8,26 @@ gone, with all that was made of it, when the session ends or another set takes i
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from functools import wraps
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 import pyarrow as pa
 import streamlit as st
-from starlette.formparsers import MultiPartParser
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Taken
-from pages.components.session import state
+from pages.components.session import streamlit_internals
 
-__all__ = [
-    "UPLOADERS",
-    "Held",
-    "cached",
-    "current",
-    "drop",
-    "find",
-    "forget_uploads",
-    "hold",
-    "is_own",
-    "names",
-]
+__all__ = ["UPLOADERS", "Held", "current", "drop", "find", "forget_uploads", "hold", "is_own"]
 
 UPLOADERS = ("upload-table", "upload-counts")  # how the keys of uploaders begin
 _KEY = "own-set"
 _PREFIX = "yours-"
 _MOST = 60  # results kept of one set
 _register: "WeakValueDictionary[str, Held]" = WeakValueDictionary()
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Uploads stay in memory: unless told, the server spools what is larger than 1 MB to a file.
-MultiPartParser.spool_max_size = 256 * 2**20
+streamlit_internals.keep_uploads_in_memory()
 
 
 class Held:
@@ -55,6 +38,7 @@ class Held:
         self.taken = taken
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()
+        _register[self.name] = self
 
     def result(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """A result computed before, else now; the oldest gives way."""
@@ -73,14 +57,10 @@ class Held:
 
 
 def hold(taken: Taken) -> Held:
-    """Make this the session's set, in the place of any other, and choose it."""
+    """Make this the session's set, in the place of any other."""
     drop()
     held = Held(taken)
-    _register[held.name] = held
     st.session_state[_KEY] = held
-    for name, value in {"experiment": held.name, "notion": taken.experiment.notion, "seed": "all",
-                        "own": "", "pinned": ""}.items():  # fmt: skip
-        state.put(name, value)
     return held
 
 
@@ -94,25 +74,19 @@ def drop() -> None:
 
 
 def forget_uploads(*, always: bool = False) -> None:
-    """Free files whose uploader is gone: the server would keep them until the session ends.
+    """Free files whose uploader is gone.
 
     Only where no uploader is on the page, so that a file on its way is not taken from it.
     """
     there = any(str(key).startswith(UPLOADERS) for key in st.session_state)
-    context = get_script_run_ctx()
-    if context is not None and runtime.exists() and (always or not there):
-        runtime.get_instance().uploaded_file_mgr.remove_session_files(context.session_id)
+    if always or not there:
+        streamlit_internals.forget_uploaded_files()
 
 
 def current() -> Held | None:
     """The session's set, if it has one."""
-    return st.session_state.get(_KEY)
-
-
-def names() -> list[str]:
-    """The names under which this session's own experiments are known: one, or none."""
-    held = current()
-    return [] if held is None else [held.name]
+    held: Held | None = st.session_state.get(_KEY)
+    return held
 
 
 def is_own(name: str) -> bool:
@@ -126,32 +100,3 @@ def find(name: str) -> Held:
     if held is None:
         raise InputError("this uploaded set is gone; upload it again on the page Your data.")
     return held
-
-
-def cached(most: int) -> Callable[[Function], Function]:
-    """Cache a function of an experiment: for everybody if it is bundled, else inside the set.
-
-    The experiment is told by the first argument: its name, or something that has a `choice` or
-    an `experiment`.
-    """
-
-    def around(function: Function) -> Function:
-        everybody = st.cache_resource(max_entries=most, show_spinner=False)(function)
-
-        @wraps(function)
-        def result(first: Any, *rest: Any, **named: Any) -> Any:
-            name = _experiment(first)
-            if not is_own(name):
-                return everybody(first, *rest, **named)
-            key = (function.__module__, function.__qualname__, first, rest, *sorted(named.items()))
-            return find(name).result(key, lambda: function(first, *rest, **named))
-
-        return result  # type: ignore[return-value]
-
-    return around
-
-
-def _experiment(first: Any) -> str:
-    if isinstance(first, str):
-        return first
-    return _experiment(first.choice) if hasattr(first, "choice") else str(first.experiment)

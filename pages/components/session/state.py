@@ -1,80 +1,244 @@
 """What the visitor has set: kept over pages, and written into the address bar.
 
-Streamlit forgets a widget when its page is left. So values live here, in one dictionary of the
-session; a widget takes its value from it and gives it back when moved. A fresh session reads the
-address bar first, so that a copied link reopens the same view.
+Streamlit forgets a widget when its page is left. So the view, a pinned view and the settings of
+single pages live here, in one dictionary of the session; a widget takes its value from it and
+gives it back when moved. A fresh session reads the address bar first, so that a copied link
+reopens the same view; what a link says that cannot be used is collected, to be shown in one line.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-__all__ = ["get", "give_back", "kept", "link_of", "put", "take_from", "write_link"]
+from pages.components.codecs import Codec, Flag, Unusable
+from pages.components.session import own_data, streamlit_internals
+from pages.components.session.catalogue import catalogue
+from pages.components.view import (
+    Ignored,
+    View,
+    changed,
+    read_pin,
+    read_view,
+    write_pin,
+    write_view,
+)
 
-_KEY = "kept"
+__all__ = [
+    "Setting",
+    "bound",
+    "bound_field",
+    "change",
+    "forget",
+    "get",
+    "ignored",
+    "kept",
+    "large_type",
+    "LARGE_TYPE",
+    "link_of_the_moment",
+    "pin",
+    "pinned",
+    "publish",
+    "put",
+    "view",
+    "widget",
+]
+
+T = TypeVar("T")
+_KEY, _VIEW, _PIN, _IGNORED, _PINNED = "kept", "view", "pin", "ignored", "pinned"
 
 
 def kept() -> dict[str, Any]:
-    """The settings of this session: the very dictionary."""
-    return st.session_state.setdefault(_KEY, {})
+    """All settings of this session: the very dictionary."""
+    settings: dict[str, Any] = st.session_state.setdefault(_KEY, {})
+    return settings
 
 
-def get(name: str, start: Any, read: Callable[[str], Any] = str) -> Any:
-    """The value of a setting: as kept, else from the link, else `start`.
+# -------------------------------------------------------------------- the view, and a pinned one
 
-    `read` turns the link's text into a value and raises ValueError for one that is none.
-    """
+
+def view() -> View:
+    """The view as it is set now; a fresh session's is the link's."""
     settings = kept()
-    if name not in settings:
-        settings[name] = start
-        if name in st.query_params:
-            with suppress(ValueError):  # an old or mistyped link: the start value stands
-                settings[name] = read(st.query_params[name])
-    return settings[name]
+    if _VIEW not in settings:
+        settings[_VIEW], unused = read_view(st.query_params.to_dict(), catalogue())
+        _ignore(*unused)
+    found: View = settings[_VIEW]
+    return found
 
 
-def put(name: str, value: Any) -> None:
+def change(**changes: Any) -> None:
+    """Change fields of the view (from a callback, before widgets are made)."""
+    kept()[_VIEW] = changed(view(), catalogue(), **changes)
+    _touched()
+
+
+def pinned() -> View | None:
+    """The view pinned as A; one of other people is let go."""
+    settings = kept()
+    if _PIN not in settings:
+        settings[_PIN] = None
+        text = st.query_params.get(_PINNED, "")
+        if text:
+            try:
+                settings[_PIN] = read_pin(text, catalogue())
+            except Unusable as error:
+                _ignore(Ignored(_PINNED, text, str(error)))
+    if settings[_PIN] is not None and settings[_PIN].experiment != view().experiment:
+        settings[_PIN] = None
+    found: View | None = settings[_PIN]
+    return found
+
+
+def pin(kept_view: View | None) -> None:
+    """Keep a view whole, as A; None lets go of it."""
+    kept()[_PIN] = kept_view
+    _touched()
+
+
+def publish() -> None:
+    """Write the view and the pinned one into the address bar."""
+    _write_link(_link())
+
+
+def link_of_the_moment() -> Callable[[], tuple[View, str]]:
+    """A function that tells the view and its address when called, outside any run of the page.
+
+    A sidebar is not re-run when a slider in a fragment moves, so its downloads look late, into
+    this session's own dictionary. An uploaded set has no address: it lives in one session only.
+    """
+    settings, experiments = kept(), catalogue()
+    base = (st.context.url or "").split("?")[0]
+
+    def now() -> tuple[View, str]:
+        seen: View = settings[_VIEW]
+        if own_data.is_own(seen.experiment):
+            return seen, ""
+        link = {name: text for name, text in write_view(seen, experiments).items() if text}
+        return seen, f"{base}?{urlencode(link)}"
+
+    return now
+
+
+def _link() -> dict[str, str]:
+    link, pin = write_view(view(), catalogue()), pinned()
+    link[_PINNED] = "" if pin is None else write_pin(pin, catalogue())
+    if own_data.is_own(view().experiment):  # a link cannot bring an uploaded set along
+        link |= {"experiment": "", _PINNED: ""}
+    return link
+
+
+# -------------------------------------------------------------------- settings of single pages
+
+
+@dataclass(frozen=True)
+class Setting(Generic[T]):
+    """A setting that is no part of the view: its name, what it may be, how it begins.
+
+    Without a codec it never comes from a link, nor goes into one.
+    """
+
+    name: str
+    start: T
+    codec: Codec | None = None
+
+
+LARGE_TYPE = Setting("large", False, Flag())
+
+
+def get(setting: Setting[T]) -> T:
+    """The value as kept, else from the link, else the start; one that fits no longer is let go."""
+    settings, codec = kept(), setting.codec
+    if setting.name not in settings:
+        settings[setting.name] = setting.start
+        text = st.query_params.get(setting.name, "")
+        if codec is not None and text:
+            try:
+                settings[setting.name] = codec.read(text)
+            except Unusable as error:
+                _ignore(Ignored(setting.name, text, str(error)))
+    elif codec is not None and not codec.fits(settings[setting.name]):
+        settings[setting.name] = setting.start
+    value: T = settings[setting.name]
+    return value
+
+
+def put(setting: Setting[T], value: T) -> None:
     """Change a setting (from a callback, before widgets are made)."""
-    kept()[name] = value
+    kept()[setting.name] = value
+    _touched()
 
 
-def take_from(name: str, value: Any) -> str:
+def forget(belongs: Callable[[str], bool]) -> None:
+    """Put the settings of these names back to their start."""
+    for name in [name for name in kept() if belongs(name)]:
+        del kept()[name]
+
+
+def large_type() -> bool:
+    """Whether letters are to be large, as in a lecture hall."""
+    return get(LARGE_TYPE)
+
+
+# -------------------------------------------------------------------- widgets
+
+
+def widget(name: str, value: Any) -> str:
     """Set the widget of a setting to its value; returns the widget's key."""
     key = f"widget_{name}"
     # In a fragment's own run, setting it to what it is would undo a move under way; on a full run
     # it must be set, or a widget new to this page starts at its default.
-    if not _in_fragment_run() or st.session_state.get(key) != value:
+    if not streamlit_internals.in_fragment_run() or st.session_state.get(key) != value:
         st.session_state[key] = value
     return key
 
 
-def _in_fragment_run() -> bool:
-    context = get_script_run_ctx(suppress_warning=True)
-    return bool(context and context.fragment_ids_this_run)
+def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[str, Any]:
+    """What binds a widget to a setting: its key, and a callback that keeps what was moved.
+
+    A setting other than at its start is written into the link; `then` is called after a move.
+    """
+    value, key = get(setting), f"widget_{setting.name}"
+
+    def moved() -> None:
+        put(setting, st.session_state[key])
+        if then is not None:
+            then()
+
+    if setting.codec is not None:
+        _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
+    return {"key": widget(setting.name, value), "on_change": moved}
 
 
-def give_back(name: str) -> None:
-    """A widget was moved: keep its value."""
-    kept()[name] = st.session_state[f"widget_{name}"]
+def bound_field(name: str) -> dict[str, Any]:
+    """What binds a widget to a field of the view."""
+    key = widget(name, getattr(view(), name))
+    return {"key": key, "on_change": lambda: change(**{name: st.session_state[key]})}
 
 
-def link_of(settings: dict[str, Any]) -> dict[str, str]:
-    """Settings as query parameters: short, and none for what is not set."""
-    return {
-        name: f"{value:g}" if isinstance(value, float) else str(value)
-        for name, value in settings.items()
-        if value not in (None, "", False)
-    }
+# -------------------------------------------------------------------- the link
 
 
-def write_link(settings: dict[str, Any]) -> None:
-    """Put these settings into the address bar, beside those already there."""
-    for name, text in link_of(settings).items():
-        if st.query_params.get(name) != text:
+def ignored() -> tuple[Ignored, ...]:
+    """What the link said that could not be used, until the visitor moves something."""
+    return tuple(kept().get(_IGNORED, ()))
+
+
+def _ignore(*unused: Ignored) -> None:
+    kept().setdefault(_IGNORED, []).extend(unused)
+
+
+def _touched() -> None:
+    kept().pop(_IGNORED, None)
+
+
+def _write_link(link: dict[str, str]) -> None:
+    """Put these parameters into the address bar, beside those there; an empty one goes."""
+    for name, text in link.items():
+        if not text:
+            if name in st.query_params:
+                del st.query_params[name]
+        elif st.query_params.get(name) != text:
             st.query_params[name] = text
-    for name, value in settings.items():
-        if value in (None, "", False) and name in st.query_params:
-            del st.query_params[name]

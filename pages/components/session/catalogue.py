@@ -1,0 +1,24 @@
+"""The experiments of this session: those that are bundled, and the visitor's own set."""
+
+from fairfl_core.people import experiments
+from fairfl_core.people.experiments import Experiment
+from pages.components.session import own_data
+from pages.components.session.cache import cached
+from pages.components.view import Catalogue
+
+__all__ = ["catalogue", "experiment_of"]
+
+
+def catalogue() -> Catalogue:
+    """What this visitor can choose; their own set stands first."""
+    held = own_data.current()
+    own = [] if held is None else [held.name]
+    return Catalogue((*own, *experiments.list_experiments()), experiment_of)
+
+
+@cached(16)
+def experiment_of(name: str) -> Experiment:
+    """An experiment, its hash checked once; or the visitor's own set."""
+    if own_data.is_own(name):
+        return own_data.find(name).taken.experiment
+    return experiments.open(name)

@@ -1,0 +1,276 @@
+"""The view: everything that a result depends on, as one frozen value.
+
+It goes whole through every page, result, pin, report, download and link; no setting travels
+alone. A new setting is one new field of `View`, declared by `_setting`: what it may be given what
+is known already, how it begins, what puts it back to its beginning. Reading, writing, changing
+and caching follow from that.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fairfl_core.fairness.notions import NOTIONS
+from fairfl_core.people.experiments import Experiment
+from fairfl_core.solving.build import default_rates
+from fairfl_core.solving.rate_estimates import RATES
+from fairfl_core.solving.regions import EVERY_REGION, REGIONS
+from pages.components.codecs import Codec, OneOf, PerName, Seeds, Share, Unusable
+
+__all__ = [
+    "NO_LIMIT",
+    "Catalogue",
+    "Ignored",
+    "View",
+    "changed",
+    "has_scores",
+    "options_of",
+    "read_pin",
+    "read_view",
+    "regions_of",
+    "write_pin",
+    "write_view",
+]
+
+NO_LIMIT = 1.0  # a gap of one is the largest there is
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The experiments a visitor can choose: their names, and how one is opened."""
+
+    names: Sequence[str]
+    open: Callable[[str], Experiment]
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A parameter of a link that could not be used, and what could have been."""
+
+    name: str
+    text: str
+    expected: str
+
+
+def has_scores(experiment: Experiment) -> bool:
+    """Whether people come with scores: some regions and rates look at them."""
+    return bool(getattr(experiment, "has_scores", True))
+
+
+def regions_of(experiment: Experiment, notion: str) -> tuple[str, ...]:
+    """The regions that a notion and these people allow."""
+    regions = EVERY_REGION if has_scores(experiment) else REGIONS
+    return regions[1:] if notion == "eo-full" else regions
+
+
+# -------------------------------------------------------------------- the fields
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known while a view is being made, field by field."""
+
+    catalogue: Catalogue
+    settings: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.settings[name]
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment chosen: the first of all fields."""
+        return self.catalogue.open(self["experiment"])
+
+
+def _setting(
+    codec: Callable[[_Known], Codec],
+    start: Callable[[_Known], Any],
+    *,
+    link: str = "",
+    follows: tuple[str, ...] = (),
+    unlimited: Any = MISSING,
+) -> Any:
+    """Declare a field of the view.
+
+    Parameters
+    ----------
+    codec, start : callable
+        From what is known to what the setting may be, and to what it begins with.
+    link : str
+        Its name in a link, where that is not the field's.
+    follows : tuple of str
+        Settings whose change puts this one back to its beginning.
+    unlimited
+        For what is asked of a solution: the value that asks for nothing. Programs and maps do
+        not depend on such a field.
+    """
+    return field(
+        metadata={
+            "codec": codec,
+            "start": start,
+            "link": link,
+            "follows": follows,
+            "unlimited": unlimited,
+        }
+    )
+
+
+def _regions(known: _Known) -> tuple[str, ...]:
+    return regions_of(known.experiment, known["notion"])
+
+
+def _rates(known: _Known) -> tuple[str, ...]:
+    return RATES if has_scores(known.experiment) else RATES[:1]
+
+
+def _best_rates(known: _Known) -> str:
+    best = default_rates(known["region"])
+    return best if best in _rates(known) else _rates(known)[0]
+
+
+@dataclass(frozen=True)
+class View:
+    """One setting of everything: two equal views show equal numbers.
+
+    Attributes
+    ----------
+    experiment, notion, region, rates : str
+        Whose people, what is called fair, what a lottery may mix, where rates come from.
+    seeds : tuple of int
+        The runs shown; figures are means over them.
+    eps_global, eps_local : float
+        The gap allowed overall (the paper's epsilon_0) and inside each client (epsilon_c).
+    own_limits : tuple of (str, float)
+        Clients with a limit of their own, in the place of `eps_local`.
+    """
+
+    experiment: str = _setting(
+        lambda known: OneOf(known.catalogue.names), lambda known: known.catalogue.names[0]
+    )
+    notion: str = _setting(
+        lambda known: OneOf(NOTIONS),
+        lambda known: known.experiment.notion,
+        follows=("experiment",),
+    )
+    region: str = _setting(lambda known: OneOf(_regions(known)), lambda known: _regions(known)[0])
+    rates: str = _setting(lambda known: OneOf(_rates(known)), _best_rates, follows=("region",))
+    seeds: tuple[int, ...] = _setting(
+        lambda known: Seeds(known.experiment.seeds),
+        lambda known: known.experiment.seeds,
+        link="seed",
+        follows=("experiment",),
+    )
+    eps_global: float = _setting(lambda known: Share(), lambda known: 0.01, unlimited=NO_LIMIT)
+    eps_local: float = _setting(lambda known: Share(), lambda known: 0.05, unlimited=NO_LIMIT)
+    own_limits: tuple[tuple[str, float], ...] = _setting(
+        lambda known: PerName(known.experiment.clients),
+        lambda known: (),
+        link="own",
+        follows=("experiment",),
+        unlimited=(),
+    )
+
+    def limits(self, clients: Sequence[str]) -> dict[str, Any]:
+        """Both epsilons, as the core's programs take them."""
+        by_client = dict.fromkeys(clients, self.eps_local) | dict(self.own_limits)
+        return {"eps_global": self.eps_global, "eps_local": by_client}
+
+    def without_limits(self) -> "View":
+        """What a program or a map depends on: the view with nothing asked."""
+        nothing = {name: one.metadata["unlimited"] for name, one in _FIELDS.items()}
+        return replace(
+            self, **{name: value for name, value in nothing.items() if value is not MISSING}
+        )
+
+    def of_seed(self, seed: int) -> "View":
+        """The same of one run."""
+        return replace(self, seeds=(seed,))
+
+
+_FIELDS: dict[str, Field[Any]] = {one.name: one for one in fields(View)}
+
+
+def _codec(one: Field[Any], known: _Known) -> Codec:
+    codec: Codec = one.metadata["codec"](known)
+    return codec
+
+
+def _link_name(one: Field[Any]) -> str:
+    return str(one.metadata["link"] or one.name)
+
+
+# -------------------------------------------------------------------- reading, writing, changing
+
+
+def read_view(link: Mapping[str, str], catalogue: Catalogue) -> tuple[View, tuple[Ignored, ...]]:
+    """The view of a link's parameters, and what of them could not be used; never raises."""
+    settings: dict[str, Any] = {}
+    ignored = []
+    known = _Known(catalogue, settings)
+    for name, one in _FIELDS.items():
+        text = link.get(_link_name(one), "")
+        try:
+            settings[name] = (
+                _codec(one, known).read(text) if text else one.metadata["start"](known)
+            )
+        except Unusable as error:
+            settings[name] = one.metadata["start"](known)
+            ignored.append(Ignored(_link_name(one), text, str(error)))
+    return View(**settings), tuple(ignored)
+
+
+def write_view(view: View, catalogue: Catalogue) -> dict[str, str]:
+    """The parameters that read as this view; an empty text is one that a link leaves out."""
+    known = _Known(catalogue, vars(view))
+    return {
+        _link_name(one): _codec(one, known).write(getattr(view, name))
+        for name, one in _FIELDS.items()
+    }
+
+
+def changed(view: View, catalogue: Catalogue, **changes: Any) -> View:
+    """The view with some settings changed, and with what follows from that.
+
+    A setting that follows a changed one begins anew, and so does one that fits no longer.
+    """
+    settings: dict[str, Any] = {}
+    known = _Known(catalogue, settings)
+    moved: set[str] = set()
+    for name, one in _FIELDS.items():
+        value = changes.get(name, getattr(view, name))
+        anew = name not in changes and moved.intersection(one.metadata["follows"])
+        if anew or not _codec(one, known).fits(value):
+            value = one.metadata["start"](known)
+        settings[name] = value
+        if value != getattr(view, name):
+            moved.add(name)
+    return View(**settings)
+
+
+def options_of(name: str, view: View, catalogue: Catalogue) -> Sequence[Any]:
+    """What a setting that is one of some may be, in this view."""
+    codec = _codec(_FIELDS[name], _Known(catalogue, vars(view)))
+    if not isinstance(codec, OneOf):
+        raise TypeError(f"{name} is not one of some values")
+    return codec.options
+
+
+# -------------------------------------------------------------------- a pinned view
+
+
+def write_pin(pin: View, catalogue: Catalogue) -> str:
+    """A pinned view as one parameter of a link: a link within the link."""
+    return urlencode(write_view(pin, catalogue))
+
+
+def read_pin(text: str, catalogue: Catalogue) -> View:
+    """The pinned view of a text; raises `Unusable` for one that is not whole."""
+    try:
+        link = dict(parse_qsl(text, keep_blank_values=True, strict_parsing=True))
+    except ValueError:
+        link = {}
+    view, ignored = read_view(link, catalogue)
+    if not link or ignored or not set(link) <= set(write_view(view, catalogue)):
+        raise Unusable("a view of these people, as “Pin this as A” writes it")
+    return view

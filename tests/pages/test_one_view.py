@@ -1,0 +1,86 @@
+"""One view goes whole through every page, pin and link: what was lost in pieces before."""
+
+import pytest
+
+from tests.pages.conftest import healthy, linked
+
+
+def pin_table(app):
+    return next(t.value for t in app.table if any("B: as set now" in c for c in t.value.columns))
+
+
+def shown_worst(app):
+    return next(metric for metric in app.metric if metric.label.startswith("Worst client"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"region": "exact"},
+        {"region": "exact", "rates": "scores", "own": "doctorate=0.2"},
+        {"region": "kernel", "rates": "shrunk", "own": "no doctorate=0.2"},
+    ],
+)
+def test_right_after_pinning_a_is_b(opened, settings):
+    app = opened(experiment="adult", **settings)
+    app.button(key="pin").click().run()
+    table = pin_table(healthy(app))
+    a, b = table.columns
+    assert list(table[a]) == list(table[b])
+
+
+def test_a_pin_in_a_link_is_the_view_that_was_pinned(opened):
+    app = opened(experiment="adult", region="exact", seed=0, own="doctorate=0.2", eps_local=0.2)
+    app.button(key="pin").click().run()
+    before = pin_table(healthy(app)).iloc[:, 0].tolist()
+    link = {name: linked(app, name) for name in app.query_params} | {"own": "", "region": "kernel"}
+    again = opened(**{name: text for name, text in link.items() if text})
+    assert pin_table(again).iloc[:, 0].tolist() == before
+    assert pin_table(again).iloc[:, 1].tolist() != before
+
+
+def test_there_is_one_worst_client_on_the_screen(opened):
+    app = opened(experiment="public_coverage")
+    app.button(key="pin").click().run()
+    table = pin_table(healthy(app))
+    row = next(name for name in table.index if name.startswith("Worst client"))
+    assert all(shown_worst(app).value in cell for cell in table.loc[row])
+
+
+def test_clients_of_ones_own_are_solved_in_the_exact_region(opened):
+    app = opened("scenarios", experiment="adult", seed=0, region="exact")
+    assert not [box.value for box in app.info if "need" in box.value]
+    assert "size-possible" not in [button.key for button in app.button]
+    assert any(text.value.startswith("##### Allowing") for text in app.markdown)
+
+
+def test_rates_reach_scenarios_and_privacy(opened):
+    said = {"scenarios": set(), "privacy": set()}
+    for rates in ("labels", "shrunk"):
+        for page, start in (("scenarios", "##### Allowing"), ("privacy", "#### At a privacy")):
+            app = opened(page, experiment="adult", seed=0, rates=rates, k=2, draws=20)
+            said[page].add(next(t.value for t in app.markdown if t.value.startswith(start)))
+    assert [len(different) for different in said.values()] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"regions_drawn": "yes"},
+        {"map_drawn": "7"},
+        {"clicked": "ab"},
+        {"pinned": "sp,simplex,inf,-inf"},
+        {"pinned": "notion=sp&eps_local=nan"},
+        {"order": "by luck"},
+        {"few": "some"},
+        {"large": "huge"},
+        {"eps_global": "nan"},
+        {"eps_local": "1e999"},
+        {"own": "doctorate=nan;x=;=;"},
+        {"seed": "-0"},
+        {"welcome": "<b>"},
+    ],
+)
+def test_no_value_in_a_link_breaks_a_part(opened, wrong):
+    app = opened(experiment="adult", seed=0, **{"regions_drawn": "True"} | wrong)
+    assert len(app.metric) == 4

@@ -1,393 +1,289 @@
 """Scenarios: what it costs when clients differ; the paper's three, and one's own."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.paper.printed import SCENARIOS
+from pages.components.codecs import Numbers, Whole
+from pages.components.scenarios import text
 from pages.components.scenarios.figures import group_shares, small_map
 from pages.components.scenarios.results import (
-    MAP,
-    SCENARIOS,
-    Own,
+    NARROW,
+    WIDE,
+    OwnClients,
     Scenario,
     composition,
     missing,
     most_people,
     own_heat,
+    own_loss,
     own_most,
+    own_people,
     own_study,
     scenario_of,
 )
-from pages.components.session import controls, state
-from pages.components.shared import figures, words
-from pages.components.shared.charts import chart, part, table_below
-from pages.components.shared.results import Choice, client_table, experiment_of, study_of
+from pages.components.session import state, tolerances
+from pages.components.session.catalogue import experiment_of
+from pages.components.session.sidebar import frame
+from pages.components.shared import figures, format
+from pages.components.shared import text as shared_text
+from pages.components.shared.charts import chart, draw, part, progress, table_below
+from pages.components.shared.results import study_of, summary_of
+from pages.components.view import View
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
 SPREADS = {  # shares of the first group, in percent: the paper's three, for up to six clients
-    "All alike": (40, 40, 40, 40, 40, 40),
-    "A little apart": (20, 30, 40, 50, 60, 40),
-    "Far apart": (10, 30, 50, 70, 90, 50),
+    "alike": (40, 40, 40, 40, 40, 40),
+    "little": (20, 30, 40, 50, 60, 40),
+    "far": (10, 30, 50, 70, 90, 50),
 }
-WIDE, NARROW = MAP[-1], MAP[0]
+CLIENTS = state.Setting("k", 5, Whole(FEWEST, MOST))
+SIZE = state.Setting("size", 0, Whole(0, 10**9))  # 0: half of what is possible
+DRAW = state.Setting("draw", 0, Whole(0, 9999))
+SHARES = state.Setting("shares", SPREADS["far"], Numbers(0, 100, MOST))
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    choice = controls.sidebar()
-    _live(choice)
+    with frame():
+        _live()
 
 
 @st.fragment
-def _live(choice: Choice) -> None:
+def _live() -> None:
     """All that follows the two tolerances: only this is re-run when one moves."""
+    view = state.view()
     place = st.container()
-    here = controls.epsilons()
-    with part("The paper's scenarios"):
-        _papers(choice, here, place)
-    _own(choice, here)
+    tolerances.sliders()
+    with part(text.PAPERS):
+        _papers(view, place)
+    _own()
 
 
 # -------------------------------------------------------------------- the paper's three
 
 
-def _papers(choice: Choice, here: tuple[float, float], place) -> None:  # noqa: ANN001
+def _papers(view: View, place: DeltaGenerator) -> None:
     lacking = missing()
     if lacking:
-        st.info(
-            f"Not among the experiments here: {', '.join(map(words.plain, lacking))}. Train one "
-            "with `fairfl train`, and it appears in this place."
-        )
-    bar = st.empty()
-    found = [
-        scenario_of(name, choice, lambda share: bar.progress(share, "Solving every pair of a map"))
-        for name in SCENARIOS
-        if name not in lacking
-    ]
-    bar.empty()
-    if not found:
+        st.info(text.not_here(lacking))
+    with progress(text.SOLVING) as on_progress:
+        there = [name for name in SCENARIOS if name not in lacking]
+        scenarios = [scenario_of(name, view, on_progress) for name in there]
+    if not scenarios:
         return
     with place:
-        st.markdown(f"#### {_headline(found)}")
-    _maps(found, here)
-    with part("The losses"):
-        _losses(found)
-    with part("The composition of the clients"):
-        _composition(found)
+        st.markdown(f"#### {text.headline(scenarios)}")
+    _maps(scenarios)
+    with part(text.LOSSES):
+        _losses(scenarios)
+    with part(text.COMPOSITION):
+        _composition(scenarios)
 
 
-def _number(scenario: Scenario) -> str:
-    return f"Scenario {list(SCENARIOS).index(scenario.choice.experiment) + 1}"
+def _maps(scenarios: Sequence[Scenario]) -> None:
+    here = _here(scenarios[0].view)
+    st.markdown(text.maps_reading(scenarios[0].view, inside=here is not None))
+    accuracy = 100 * np.stack([scenario.heat.accuracy for scenario in scenarios])
+    limits = (accuracy.min(), accuracy.max())
+    for column, scenario in zip(st.columns(3, gap="medium"), scenarios, strict=False):
+        with column, part(text.number(scenario)):
+            _now(scenario)
+            key = f"map-{scenario.view.experiment}"
+            figure = small_map(scenario.heat, here, limits)
+            draw(figure, spoken=text.map_spoken(scenario), key=key, bare=True)
+            table_below(figures.map_table(scenario.heat), name=key)
 
 
-def _loss(corners: dict[tuple[float, float], float]) -> tuple[float, float]:
-    """What is lost from both limits at .3 to both at .05: in accuracy, and as a share of it."""
-    lost = corners[WIDE, WIDE] - corners[NARROW, NARROW]
-    return lost, lost / corners[WIDE, WIDE]
+def _here(view: View) -> figures.Place | None:
+    """Where the limits lie on a map of the paper's grid; None if they lie off it."""
+    here = (view.eps_global, view.eps_local)
+    return here if all(NARROW <= value <= WIDE for value in here) else None
 
 
-def _headline(found: list[Scenario]) -> str:
-    ours = ", ".join(
-        f"**{words.percent(_loss(each.unseen)[1])}** in {_number(each).lower()}" for each in found
-    )
-    theirs = ", ".join(f"{words.percent(each.paper.loss)}" for each in found)
-    return (
-        f"Tightening both limits from {words.epsilon(WIDE)} to {words.epsilon(NARROW)} costs, of "
-        f"the accuracy on unseen people, {ours} (the paper: {theirs})."
-    )
-
-
-def _maps(found: list[Scenario], here: tuple[float, float]) -> None:
-    notion = words.NOTIONS[found[0].choice.notion][0].lower()
-    inside = all(NARROW <= value <= WIDE for value in here)
-    runs = ", mean over runs" if len(found[0].choice.seeds) > 1 else ""
-    st.markdown(
-        f"**What each pair of limits leaves of accuracy, %** ({notion}, region "
-        f"{found[0].choice.region}, fitted on validation{runs}). All maps share one "
-        "scale: lighter is more accurate; from the dotted line up and right fairness costs nothing. "
-        + ("The cross is where the limits are set." if inside
-           else "The limits set now lie off these maps, so no cross is drawn.")
-    )  # fmt: skip
-    every = np.stack([each.heat.accuracy for each in found])
-    limits = (100 * every.min(), 100 * every.max())
-    columns = st.columns(3, gap="medium")
-    for column, each in zip(columns, found, strict=False):
-        with column, part(_number(each)):
-            study = study_of(each.choice, *here)
-            _now(each, study)
-            figure = small_map(each.heat, here if inside else None, limits)
-            key = f"map-{each.choice.experiment}"
-            st.plotly_chart(figures.size_of_type(figure, controls.large_type()), key=key,
-                            config={"displayModeBar": False},
-                            alt=f"Accuracy over both limits, {_number(each)}")  # fmt: skip
-            table_below(_map_table(each.heat), name=key, key=key)
-
-
-def _now(scenario: Scenario, study: Study) -> None:
+def _now(scenario: Scenario) -> None:
     """The scenario at the limits set now, on unseen people."""
-    unseen = study.has_held_out
-    after = study.over(lambda e: e.accuracy, unseen=unseen).mean
-    before = study.over(lambda e: e.before.accuracy, unseen=unseen).mean
+    judged = summary_of(study_of(scenario.view)).judged
     st.metric(
-        f"{_number(scenario)}, unseen people",
-        words.percent(after),
-        f"{100 * (after - before):+.2f} points against FedAvg",
+        text.now_label(scenario), format.percent(judged.accuracy), text.against_model(judged)
     )
-    overall = study.over(lambda e: e.gaps.overall, unseen=unseen).mean
-    worst = words.worst_client(study)
-    said = f"Overall gap {words.gap(overall)}"
-    if worst is not None:
-        local = study.client_mean(lambda e: e.gaps.local, unseen=unseen)[worst]
-        name = words.plain(study.first.solution.counts.clients[worst])
-        said += f"; worst {name}: {words.gap(local)}"
-    st.caption(said + ".")
+    st.caption(text.gaps_now(judged), help=shared_text.WORST_CLIENT_TIP)
 
 
-def _map_table(heat: Frontier) -> pd.DataFrame:
+def _losses(scenarios: Sequence[Scenario]) -> None:
+    st.markdown(text.LOSSES_TITLE)
+    names = [text.number(scenario) for scenario in scenarios]
+    rows = text.loss_rows(scenarios)
+    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=names))
+    records = [text.loss_record(scenario) for scenario in scenarios]
+    table_below(pd.DataFrame(records), name="scenario-losses")
+
+
+def _composition(scenarios: Sequence[Scenario]) -> None:
+    groups = experiment_of(scenarios[0].view.experiment).groups
+    parts = [composition(scenario.view) for scenario in scenarios]
+    shares, people = (np.concatenate([pair[code] for pair in parts]) for code in (0, 1))
+    sizes = [len(pair[1]) for pair in parts]
+    blocks = [text.number(one) for one, n in zip(scenarios, sizes, strict=True) for _ in range(n)]
+    clients = [str(client + 1) for n in sizes for client in range(n)]
     table = pd.DataFrame(
-        100 * heat.accuracy, columns=[f"overall {value:g}" for value in heat.eps_global]
+        {text.SCENARIO: blocks, text.CLIENT: clients, text.N_HELD_OUT: people.round()}
     )
-    table.insert(0, "inside each client", heat.eps_local)
-    return table.round(2)
-
-
-def _losses(found: list[Scenario]) -> None:
-    st.markdown(
-        "**What is lost, ours and the paper's.** Both limits from 0.30 to 0.05; then only the "
-        "overall one, with the one inside clients at 0.05."
-    )
-    rows: dict[str, list[str]] = {}
-    flat = []
-    for each in found:
-        plain: dict[str, object] = {"scenario": _number(each)}
-        for name, corners in (("unseen people", each.unseen), ("validation", each.fitted)):
-            lost, share = _loss(corners)
-            before, after = corners[WIDE, NARROW], corners[NARROW, NARROW]
-            _append(rows, f"Both, {name}", f"{words.percent(share)} ({words.points(lost)})")
-            _append(rows, f"Overall only, {name}", _from_to(before, after))
-            plain |= {f"lost, points, {name}": round(100 * lost, 3),
-                      f"lost, % of accuracy, {name}": round(100 * share, 3),
-                      f"overall .3, {name}": round(before, 5),
-                      f"overall .05, {name}": round(after, 5)}  # fmt: skip
-        paper = each.paper
-        _append(rows, "Both, the paper", words.percent(paper.loss))
-        _append(rows, "Overall only, the paper", _from_to(paper.before, paper.after))
-        plain |= {"lost, % of accuracy, paper": 100 * paper.loss, "overall .3, paper": paper.before,
-                  "overall .05, paper": paper.after}  # fmt: skip
-        flat.append(plain)
-    names = [_number(each) for each in found]
-    st.table(pd.DataFrame.from_dict(dict(sorted(rows.items())), orient="index", columns=names))
-    table_below(pd.DataFrame(flat), name="scenario-losses", key="scenario-losses")
-
-
-def _append(rows: dict[str, list[str]], name: str, text: str) -> None:
-    rows.setdefault(name, []).append(text)
-
-
-def _from_to(before: float, after: float) -> str:
-    return f"{words.percent(before)} → {words.percent(after)}"
-
-
-def _composition(found: list[Scenario]) -> None:
-    groups = experiment_of(found[0].choice.experiment).groups
-    blocks, clients, shares, people = [], [], [], []
-    for each in found:
-        share, n = composition(each.choice)
-        blocks += [_number(each)] * len(n)
-        clients += [str(c + 1) for c in range(len(n))]
-        shares.append(share)
-        people.append(n)
-    share = np.concatenate(shares)
-    table = pd.DataFrame({"scenario": blocks, "client": clients,
-                          "n held out": np.concatenate(people).round()})  # fmt: skip
     for code, group in enumerate(groups):
-        table[f"{group}, %"] = (100 * share[:, code]).round(1)
+        table[text.share_of(group)] = (100 * shares[:, code]).round(1)
     chart(
-        figures.size_of_type(group_shares(blocks, clients, groups, share), controls.large_type()),
-        reading=f"**Who is in which client**: share of {words.plain(groups[0])} and the rest. "
-        "From left to right the clients grow apart.",
-        table=table, name="scenario-composition", key="scenario-composition",
-    )  # fmt: skip
+        group_shares(blocks, clients, groups, shares),
+        reading=text.composition_reading(groups[0]),
+        table=table,
+        name="scenario-composition",
+    )
 
 
 # -------------------------------------------------------------------- one's own
 
 
 @st.fragment
-def _own(choice: Choice, here: tuple[float, float]) -> None:
+def _own() -> None:
     """Clients of one's own: re-run alone when a share, a size or the draw changes."""
-    experiment = experiment_of(choice.experiment)
-    title, first = words.plain(experiment.manifest["title"]), experiment.groups[0]
-    rest = experiment.groups[1] if len(experiment.groups) == 2 else "the others, as they come"
-    st.markdown("#### Make your own")
-    st.markdown(
-        f"New clients from the people of *{title}* that training held out: those of validation "
-        "to make the lottery, those of test to judge it. **Scores are not retrained**: each person "
-        "keeps the answer the model gave in the client they came from. The experiment is chosen "
-        "in the sidebar."
-    )
-    with part("Clients of your own"):
-        own = _own_controls(choice, first, words.plain(rest))
+    view = state.view()
+    experiment = experiment_of(view.experiment)
+    st.markdown(text.OWN_TITLE)
+    st.markdown(text.own_introduction(experiment.manifest["title"]))
+    with part(text.OWN):
+        own = _own_controls(view)
         try:
-            study = own_study(own, *here)
+            own_people(own)
         except InputError as error:
-            _impossible(own, error)
+            _impossible(own, str(error))
             return
-        _own_result(own, study, here)
+        _own_result(own, own_study(own))
 
 
-def _own_controls(choice: Choice, first: str, rest: str) -> Own:
+def _own_controls(view: View) -> OwnClients:
     left, middle, right = st.columns(3, gap="medium")
-    clients = state.get("k", 5, lambda text: _within(int(text), FEWEST, MOST))
-    left.slider("Clients", FEWEST, MOST, key=state.take_from("k", clients),
-                on_change=state.give_back, args=("k",))  # fmt: skip
-    most = most_people(choice, clients)
-    size = state.get("size", 0, lambda text: _within(int(text), 0, 10**9))
-    size = max(min(size or most // 2, most) // STEP * STEP, STEP) if most >= 2 * STEP else most
-    if most >= 2 * STEP:
-        middle.slider("People in each client", STEP, most // STEP * STEP, step=STEP,
-                      key=state.take_from("size", size), on_change=state.give_back,
-                      args=("size",), help="In validation, and as many in test.")  # fmt: skip
-    draw = state.get("draw", 0, lambda text: _within(int(text), 0, 9999))
-    right.number_input("Draw", 0, 9999, key=state.take_from("draw", draw),
-                       on_change=state.give_back, args=("draw",),
-                       help="Who comes into which client is drawn with this seed: the same "
-                       "number, the same clients.")  # fmt: skip
-    shares = _shares()
+    left.slider(text.CLIENTS, FEWEST, MOST, **state.bound(CLIENTS))
+    clients = state.get(CLIENTS)
+    with middle:
+        size = _size(most_people(view, clients))
+    right.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
     with st.container(horizontal=True, vertical_alignment="center"):
-        for name, values in SPREADS.items():
-            st.button(name, key=f"spread-{name}", on_click=_put_shares, args=(values,))
-    st.markdown(f"Share of **{words.plain(first)}** in each client, % (the rest: {rest})")
+        for name, spread in SPREADS.items():
+            st.button(
+                text.SPREADS[name],
+                key=f"spread-{name}",
+                on_click=state.put,
+                args=(SHARES, spread),
+            )
+    shares = _shares(clients)
+    st.markdown(text.shares_title(experiment_of(view.experiment).groups))
     # A row of columns at a time: on a phone they stand below each other in order.
     columns = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
-    for place in range(clients):
+    for place, share in enumerate(shares):
         columns[place].slider(
-            f"Client {place + 1}", 0, 100, step=5, format="%d %%",
-            key=state.take_from(f"share{place}", shares[place]), on_change=_share_moved,
-            args=(place,),
-        )  # fmt: skip
-    state.write_link({"k": clients, "size": size, "draw": draw,
-                      "shares": ",".join(map(str, shares[:clients]))})  # fmt: skip
-    return Own(choice, tuple(share / 100 for share in shares[:clients]), size, draw)
+            text.client(place),
+            0,
+            100,
+            step=5,
+            format="%d %%",
+            key=state.widget(f"share{place}", share),
+            on_change=_share_moved,
+            args=(place, shares),
+        )
+    state.publish_setting(SHARES)
+    return OwnClients(view, tuple(share / 100 for share in shares), size, state.get(DRAW))
 
 
-def _within(value: int, low: int, high: int) -> int:
-    if not low <= value <= high:
-        raise ValueError(value)
-    return value
+def _size(most: int) -> int:
+    """People of each client: what is set as far as it is possible, in steps of ten."""
+    if most < 2 * STEP:
+        return most
+    size = max(min(state.get(SIZE) or most // 2, most) // STEP * STEP, STEP)
+    st.slider(
+        text.SIZE,
+        STEP,
+        most // STEP * STEP,
+        step=STEP,
+        key=state.widget("size", size),
+        on_change=lambda: state.put(SIZE, st.session_state["widget_size"]),
+        help=text.SIZE_TIP,
+    )
+    state.publish_setting(SIZE)
+    return size
 
 
-def _shares() -> list[int]:
-    """Shares in percent, as many as there may be clients; kept as text ``10,30,50``."""
-    start = SPREADS["Far apart"]
-    try:
-        kept = [_within(int(each), 0, 100) for each in state.get("shares", "").split(",")]
-    except ValueError:
-        kept = []
-    return [*kept[:MOST], *start[len(kept) :]]
+def _shares(clients: int) -> tuple[int, ...]:
+    """Shares in percent, one a client."""
+    kept = state.get(SHARES)[:clients]
+    return (*kept, *SHARES.start[len(kept) : clients])
 
 
-def _put_shares(values: tuple[int, ...]) -> None:
-    state.put("shares", ",".join(map(str, values)))
+def _share_moved(place: int, shares: tuple[int, ...]) -> None:
+    moved = st.session_state[f"widget_share{place}"]
+    state.put(SHARES, (*shares[:place], moved, *shares[place + 1 :]))
 
 
-def _share_moved(place: int) -> None:
-    shares = _shares()
-    shares[place] = st.session_state[f"widget_share{place}"]
-    _put_shares(tuple(shares))
-
-
-def _impossible(own: Own, error: InputError) -> None:
-    """Say why, and what is possible."""
+def _impossible(own: OwnClients, why: str) -> None:
+    """Say why clients cannot be drawn, and offer what is possible."""
     most = own_most(own)
     most = most // STEP * STEP if most >= STEP else most
-    possible = (
-        f" With these shares {words.count(most)} people in each client are possible."
-        if most
-        else " With these shares no client can be drawn: choose others."
-    )
-    sentence = str(error)
-    st.info(words.plain(sentence[0].upper() + sentence[1:], longest=300) + possible)
+    st.info(text.impossible(why, most))
     if most:
-        st.button(f"Take {words.count(most)} people in each client", key="size-possible",
-                  on_click=state.put, args=("size", most))  # fmt: skip
+        st.button(text.take(most), key="size-possible", on_click=state.put, args=(SIZE, most))
 
 
-def _own_result(own: Own, study: Study, here: tuple[float, float]) -> None:
-    st.markdown(f"##### {words.headline(study)}")
-    runs = len(own.choice.seeds)
-    also = " in validation and as many in test" if study.has_held_out else f" ({words.NO_CHECK})"
-    st.caption(
-        f"{len(own.shares)} clients of {words.count(own.size)} people{also}, "
-        f"draw {own.draw}" + (f", drawn anew in each of {runs} runs; means." * (runs > 1) or ".")
-    )  # fmt: skip
+def _own_result(own: OwnClients, study: Study) -> None:
+    summary = summary_of(study)
+    st.markdown(f"##### {shared_text.headline(summary)}")
+    st.caption(text.own_caption(own, held_out=study.has_held_out))
     left, right = st.columns([3, 2], gap="large")
-    with left, part("The map of your clients"):
-        heat = own_heat(own)
-        inside = all(NARROW <= value <= WIDE for value in here)
-        figure = small_map(heat, here if inside else None,
-                           (100 * heat.accuracy.min(), 100 * heat.accuracy.max()))  # fmt: skip
+    with left, part(text.OWN_MAP):
+        heat, here = own_heat(own), _here(own.view)
+        limits = (100 * heat.accuracy.min(), 100 * heat.accuracy.max())
         chart(
-            figures.size_of_type(figure, controls.large_type()),
-            reading="**What each pair of limits leaves of accuracy in these clients, %**, fitted "
-            "on validation" + (". The cross is where the limits are set." if inside else "."),
-            table=_map_table(heat), name="own-map", key="own-map",
-        )  # fmt: skip
-    with right, part("The comparison with even clients"):
-        _beside_even(own, study, here)
-    with part("The clients' gaps"):
+            small_map(heat, here, limits),
+            reading=text.own_map_reading(inside=here is not None),
+            table=figures.map_table(heat),
+            name="own-map",
+        )
+    with right, part(text.BESIDE_EVEN):
+        _beside_even(own, study)
+    with part(text.OWN_GAPS):
         _own_clients(study)
 
 
-def _beside_even(own: Own, study: Study, here: tuple[float, float]) -> None:
+def _beside_even(own: OwnClients, study: Study) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
-    even = own_study(own.even, *here)
-    group = words.plain(study.first.solution.counts.groups[0])
-    st.markdown(f"**As drawn, and with as many {group} spread evenly** ({words.people(study)})")
-
-    def row(figure, show):  # noqa: ANN001, ANN202
-        return [show(each.over(figure, unseen=each.has_held_out).mean) for each in (study, even)]
-
-    def lost(this: Own) -> str:
-        accuracy = own_heat(this).accuracy
-        return words.percent(float(1 - accuracy[0, 0] / accuracy[-1, -1]))
-
-    rows = {
-        "Accuracy, FedAvg": row(lambda e: e.before.accuracy, words.percent),
-        "Accuracy, fair": row(lambda e: e.accuracy, words.percent),
-        "Cost": row(lambda e: e.before.accuracy - e.accuracy, _signed),
-        "Overall gap": row(lambda e: e.gaps.overall, words.gap),
-        "Mean client's gap": row(lambda e: e.gaps.local_mean, words.gap),
-        "Worst client's gap in a run": row(lambda e: e.gaps.local_worst, words.gap),
-        "Lost from 0.30 to 0.05, both (validation)": [lost(own), lost(own.even)],
-    }
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["as drawn", "spread evenly"])
+    summaries = [summary_of(study), summary_of(own_study(own.even))]
+    group = study.first.solution.counts.groups[0]
+    st.markdown(
+        text.beside_even(group, shared_text.judged_on(summaries[0])),
+        help=shared_text.WORST_CLIENT_TIP,
+    )
+    rows = text.even_rows(summaries, [own_loss(own), own_loss(own.even)])
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=[text.AS_DRAWN, text.EVEN])
     st.table(table)
-    table_below(table.reset_index(names="figure"), name="own-beside-even", key="own-beside-even")
-
-
-def _signed(cost: float) -> str:
-    return words.points(cost) if cost >= 0 else f"gains {words.points(cost)}"
+    table_below(table.reset_index(names=text.FIGURE), name="own-beside-even")
 
 
 def _own_clients(study: Study) -> None:
-    table = client_table(study)
-    figure = figures.dumbbell(
-        [f"{name}, n = {words.count(n)}" for name, n in zip(table.client, table.n, strict=True)],
-        *(table[name].to_numpy() for name in ("before", "after", "low", "high",
-          "reached on validation", "asked", "chance alone")),
-    )  # fmt: skip
-    within = int((table["after"] <= table["chance alone"]).sum())
+    table = study.client_table(unseen=study.has_held_out)
+    within = int((table["gap"] <= table["noise_floor"]).sum())
     chart(
-        figures.size_of_type(figure, controls.large_type()),
-        reading=f"**Each of your clients' gap, before and after**, on {words.people(study)}. In "
-        f"{within} of {len(table)} clients the gap left is no larger than chance alone would show.",
-        table=table.round(4), name="own-clients", key="own-clients",
-    )  # fmt: skip
+        figures.client_gaps(table),
+        reading=shared_text.dumbbell_reading(
+            within, len(table), unseen=study.has_held_out, runs=len(study.outcomes)
+        ),
+        table=table.round(4),
+        headings=shared_text.CLIENT_COLUMNS,
+        name="own-clients",
+    )
 
 
 page()

@@ -20,6 +20,7 @@ from pages.components.codecs import Codec, OneOf, PerName, Seeds, Share, Unusabl
 
 __all__ = [
     "NO_LIMIT",
+    "START",
     "Catalogue",
     "Ignored",
     "View",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 NO_LIMIT = 1.0  # a gap of one is the largest there is
+PAPERS_REGION, PAPERS_RATES = "simplex", "labels"
+START = {"eps_global": 0.01, "eps_local": 0.05}  # where the tolerances begin
 
 
 @dataclass(frozen=True)
@@ -161,8 +164,12 @@ class View:
         link="seed",
         follows=("experiment",),
     )
-    eps_global: float = _setting(lambda known: Share(), lambda known: 0.01, unlimited=NO_LIMIT)
-    eps_local: float = _setting(lambda known: Share(), lambda known: 0.05, unlimited=NO_LIMIT)
+    eps_global: float = _setting(
+        lambda known: Share(), lambda known: START["eps_global"], unlimited=NO_LIMIT
+    )
+    eps_local: float = _setting(
+        lambda known: Share(), lambda known: START["eps_local"], unlimited=NO_LIMIT
+    )
     own_limits: tuple[tuple[str, float], ...] = _setting(
         lambda known: PerName(known.experiment.clients),
         lambda known: (),
@@ -182,6 +189,10 @@ class View:
         return replace(
             self, **{name: value for name, value in nothing.items() if value is not MISSING}
         )
+
+    def as_the_paper(self) -> "View":
+        """The same limits in the paper's region, with rates counted by labels as it does."""
+        return replace(self, region=PAPERS_REGION, rates=PAPERS_RATES)
 
     def of_seed(self, seed: int) -> "View":
         """The same of one run."""

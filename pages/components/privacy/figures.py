@@ -5,12 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
+from pages.components.privacy import text
+from pages.components.shared.figures import LEGEND_ABOVE, MARGIN
+from pages.components.shared.text import YOU_ARE_HERE
+from pages.components.shared.theme import GREY, HERE, translucent
 
-__all__ = ["Series", "against_budget", "failing_clients"]
+__all__ = ["Scale", "Series", "against_budget", "failing_clients"]
 
-GREY = "#8a8a8a"
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,110 +23,163 @@ class Series:
     """One figure against the budget.
 
     `reached` is its band on the true validation people, `unseen` its medians on test, `other`
-    the medians of the other mechanism at the same true budget.
+    the name and the medians of the other mechanism at the same true budget.
     """
 
     name: str
     colour: str
     reached: Band
-    unseen: np.ndarray | None = None
-    other: tuple[str, np.ndarray] | None = None
+    unseen: Floats | None = None
+    other: tuple[str, Floats] | None = None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The vertical axis: its title, what turns figures into its unit, and digits under it."""
+
+    title: str
+    times: float = 1.0
+    digits: int = 3
 
 
 def against_budget(
-    spent: np.ndarray,
+    spent: Floats,
     series: Sequence[Series],
+    scale: Scale,
     *,
     here: float,
-    title: str,
     asked: float | None = None,
     without: float | None = None,
-    times: float = 1.0,
-    digits: int = 3,
 ) -> go.Figure:
-    """Bands over the budget, less of it (more noise) to the right.
+    """Bands over the budget, less of it (more noise) to the right; the axis is logarithmic.
 
-    The axis is logarithmic; `times` turns figures into the axis' unit (100 for percent). `asked`
-    is a dashed line, `without` (no noise) a thin grey one.
+    `asked` is a dashed line, `without` (no noise) a thin grey one.
     """
     figure = go.Figure()
     x = -np.log10(spent)
-    for each in series:
-        _add_band(figure, x, spent, each, times, digits)
-    for level, name, dash in ((asked, "asked", "dash"), (without, "without noise", "solid")):
+    for one in series:
+        _add_band(figure, x, spent, one, scale)
+    for level, name, dash in (
+        (asked, text.ASKED, "dash"),
+        (without, text.WITHOUT_NOISE, "solid"),
+    ):
         if level is not None:
             figure.add_scatter(
-                x=[x.min(), x.max()], y=[times * level] * 2, mode="lines", name=name,
-                line={"color": GREY, "dash": dash, "width": 1.5}, hoverinfo="name",
-            )  # fmt: skip
+                x=[x.min(), x.max()],
+                y=[scale.times * level] * 2,
+                mode="lines",
+                name=name,
+                line={"color": GREY, "dash": dash, "width": 1.5},
+                hoverinfo="name",
+            )
     figure.add_vline(
-        x=-np.log10(here), line={"color": GREY, "width": 1.5, "dash": "dot"},
-        annotation={"text": "you are here", "yanchor": "bottom", "y": 1, "showarrow": False},
-    )  # fmt: skip
+        x=-np.log10(here),
+        line={"color": GREY, "width": 1.5, "dash": "dot"},
+        annotation={"text": YOU_ARE_HERE, "yanchor": "bottom", "y": 1, "showarrow": False},
+    )
     return figure.update_layout(
         height=360,
-        margin={"l": 10, "r": 10, "t": 25, "b": 10},
-        legend={"orientation": "h", "y": -0.25, "yanchor": "top", "x": 0},
-        xaxis={"title": "budget ε really spent per client (more noise →)", "tickvals": x,
-               "ticktext": [f"{value:g}" for value in spent], "showgrid": False,
-               "zeroline": False, "fixedrange": True, "tickangle": 0,
-               "tickfont": {"size": 11}},
-        yaxis={"title": title, "rangemode": "tozero" if times == 1 else "normal",
-               "zeroline": False, "fixedrange": True},
-    )  # fmt: skip
+        margin=MARGIN | {"t": 25},
+        legend=LEGEND_ABOVE | {"y": -0.25, "yanchor": "top"},
+        xaxis={
+            "title": text.AXIS_BUDGET,
+            "tickvals": x,
+            "ticktext": [f"{value:g}" for value in spent],
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "tickangle": 0,
+            "tickfont": {"size": 11},
+        },
+        yaxis={
+            "title": scale.title,
+            "rangemode": "tozero" if scale.times == 1 else "normal",
+            "zeroline": False,
+            "fixedrange": True,
+        },
+    )
 
 
-def _add_band(
-    figure: go.Figure, x: np.ndarray, spent: np.ndarray, each: Series, times: float, digits: int
-) -> None:
-    band = each.reached
-    red, green, blue = (int(each.colour[i : i + 2], 16) for i in (1, 3, 5))
+def _add_band(figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: Scale) -> None:
+    low, middle, high = (
+        scale.times * part for part in (one.reached.low, one.reached.middle, one.reached.high)
+    )
     figure.add_scatter(
-        x=np.concatenate([x, x[::-1]]), y=times * np.concatenate([band.high, band.low[::-1]]),
-        fill="toself", fillcolor=f"rgba({red},{green},{blue},0.18)", line={"width": 0},
-        mode="lines", showlegend=False, hoverinfo="skip",
-    )  # fmt: skip
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        fill="toself",
+        fillcolor=translucent(one.colour, 0.18),
+        line={"width": 0},
+        mode="lines",
+        showlegend=False,
+        hoverinfo="skip",
+    )
     figure.add_scatter(
-        x=x, y=times * band.middle, mode="lines", name=each.name,
-        line={"color": each.colour, "width": 2.5},
-        customdata=np.stack([spent, times * band.low, times * band.high], axis=1),
-        hovertemplate=f"{each.name}, budget %{{customdata[0]:g}}: %{{y:.{digits}f}} "
-        f"(90 in 100 draws: %{{customdata[1]:.{digits}f}} to %{{customdata[2]:.{digits}f}})"
-        "<extra></extra>",
-    )  # fmt: skip
-    if each.unseen is not None:
+        x=x,
+        y=middle,
+        mode="lines",
+        name=one.name,
+        line={"color": one.colour, "width": 2.5},
+        customdata=np.stack([spent, low, high], axis=1),
+        hovertemplate=text.hover_band(one.name, scale.digits),
+    )
+    if one.unseen is not None:
         figure.add_scatter(
-            x=x, y=times * each.unseen, mode="markers", showlegend=False,
-            marker={"color": each.colour, "size": 7},
-            hovertemplate=f"unseen people: %{{y:.{digits}f}}<extra></extra>",
-        )  # fmt: skip
-    if each.other is not None:
-        name, middle = each.other
+            x=x,
+            y=scale.times * one.unseen,
+            mode="markers",
+            showlegend=False,
+            marker={"color": one.colour, "size": 7},
+            hovertemplate=text.hover_unseen(scale.digits),
+        )
+    if one.other is not None:
+        name, medians = one.other
         figure.add_scatter(
-            x=x, y=times * middle, mode="lines+markers", name=f"{each.name}, {name}",
-            line={"color": each.colour, "width": 1.5, "dash": "dot"},
-            marker={"symbol": "x-thin", "size": 7, "line": {"width": 2, "color": each.colour}},
-            hovertemplate=f"{name}: %{{y:.{digits}f}}<extra></extra>",
-        )  # fmt: skip
+            x=x,
+            y=scale.times * medians,
+            mode="lines+markers",
+            name=f"{one.name}, {name}",
+            line={"color": one.colour, "width": 1.5, "dash": "dot"},
+            marker={
+                "symbol": "x-thin",
+                "size": 7,
+                "line": {"width": 2, "color": one.colour},
+            },
+            hovertemplate=f"{name}: %{{y:.{scale.digits}f}}<extra></extra>",
+        )
 
 
-def failing_clients(names: Sequence[str], often: np.ndarray) -> go.Figure:
+def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
     """How often each client's true gap is above what was asked, in 100 draws."""
     rows = np.arange(len(names))
     figure = go.Figure(
         go.Bar(
-            x=100 * often, y=rows, orientation="h", marker={"color": "#D55E00"},
-            text=[f"{100 * share:.0f} %" for share in often], 
+            x=100 * often,
+            y=rows,
+            orientation="h",
+            marker={"color": HERE},
+            text=[f"{100 * share:.0f} %" for share in often],
             textposition=["inside" if share > 0.2 else "outside" for share in often],
-            customdata=list(names), hovertemplate="%{customdata}: %{x:.0f} %<extra></extra>",
+            customdata=list(names),
+            hovertemplate="%{customdata}: %{x:.0f} %<extra></extra>",
         )
-    )  # fmt: skip
+    )
     return figure.update_layout(
         height=max(200, 100 + 26 * len(names)),
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        margin=MARGIN,
         bargap=0.35,
-        xaxis={"title": "draws in which its gap is above the asked, %", "range": [0, 100],
-               "fixedrange": True, "zeroline": False},
-        yaxis={"tickvals": rows, "ticktext": list(names), "autorange": "reversed",
-               "showgrid": False, "zeroline": False, "fixedrange": True},
-    )  # fmt: skip
+        xaxis={
+            "title": text.AXIS_FAILS,
+            "range": [0, 100],
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        yaxis={
+            "tickvals": rows,
+            "ticktext": list(names),
+            "autorange": "reversed",
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+        },
+    )

@@ -4,44 +4,95 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.paper import printed
 from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.resample import even_shares, largest_size, redraw
-from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.solving.program import FairnessProgram
-from pages.components.session import own_data
-from pages.components.shared.results import Choice, counts_of, experiment_of, heat_of, study_of
+from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.frontier import Frontier
+from pages.components.session.cache import cached
+from pages.components.session.catalogue import catalogue, experiment_of
+from pages.components.shared.results import (
+    Program,
+    counts_of,
+    frontier_of,
+    heat_of,
+    judged_by_scores,
+    mean_frontier,
+    people_of,
+    program_on,
+    solves_on_scores,
+    study_of,
+    summary_of,
+)
+from pages.components.view import View, changed
 
 __all__ = [
-    "MAP", "SCENARIOS", "Own", "Scenario", "composition", "missing", "most_people",
-    "own_heat", "own_most", "own_study", "scenario_of",
-]  # fmt: skip
+    "MAP",
+    "NARROW",
+    "WIDE",
+    "Loss",
+    "OwnClients",
+    "Scenario",
+    "composition",
+    "missing",
+    "most_people",
+    "own_heat",
+    "own_loss",
+    "own_most",
+    "own_people",
+    "own_study",
+    "scenario_of",
+]
 
-MAP = GRID
+MAP = GRID  # the paper's
 WIDE, NARROW = MAP[-1], MAP[0]
+Corners = dict[tuple[float, float], float]  # accuracy by (eps_global, eps_local)
+Floats = NDArray[np.float64]
 
 
 # -------------------------------------------------------------------- the paper's three
 
 
+@dataclass(frozen=True)
+class Loss:
+    """Accuracy lost when both limits go from .30 to .05, and when only the overall one does.
+
+    `share` is the part of the accuracy at .30 that is lost; `before` and `after` are accuracies
+    with the limit inside clients at .05, and the overall one at .30 and at .05.
+    """
+
+    lost: float
+    share: float
+    before: float
+    after: float
+
+    @classmethod
+    def of(cls, corners: Corners) -> "Loss":
+        """From the accuracies at three corners of a map."""
+        lost = corners[WIDE, WIDE] - corners[NARROW, NARROW]
+        return cls(
+            lost,
+            lost / corners[WIDE, WIDE],
+            corners[WIDE, NARROW],
+            corners[NARROW, NARROW],
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """One scenario: its map on validation, and unseen people's accuracy at the map's corners."""
+    """One scenario: its map on validation, and what is lost on validation and on unseen people."""
 
-    choice: Choice
+    number: int
+    view: View
     paper: printed.Scenario
     heat: Frontier
-    unseen: dict[tuple[float, float], float]  # by (eps_global, eps_local)
-
-    @property
-    def fitted(self) -> dict[tuple[float, float], float]:
-        """The same corners on validation."""
-        accuracy = self.heat.accuracy  # a row per eps_local
-        return {(e0, ec): float(accuracy[MAP.index(ec), MAP.index(e0)]) for e0, ec in self.unseen}
+    fitted: Loss
+    unseen: Loss
 
 
 def missing() -> list[str]:
@@ -51,45 +102,52 @@ def missing() -> list[str]:
 
 
 def scenario_of(
-    name: str, sidebar: Choice, progress: Callable[[float], None] | None = None
+    name: str, view: View, on_progress: Callable[[float], None] | None = None
 ) -> Scenario:
-    """A scenario seen as the sidebar says, where that speaks of the same dataset."""
-    choice = _choice(name, sidebar)
-    heat = heat_of(choice, MAP, progress)
-    return Scenario(choice, SCENARIOS[name], heat, _corners(choice))
+    """A scenario seen as the view says, where that speaks of the same dataset."""
+    seen = _scenario_view(name, view)
+    heat = heat_of(seen, MAP, on_progress)
+    unseen = _corners(seen.without_limits())
+    fitted = {
+        (overall, local): float(heat.accuracy[MAP.index(local), MAP.index(overall)])
+        for overall, local in unseen
+    }
+    number = list(SCENARIOS).index(name) + 1
+    return Scenario(number, seen, SCENARIOS[name], heat, Loss.of(fitted), Loss.of(unseen))
 
 
-def _choice(name: str, sidebar: Choice) -> Choice:
-    """Notion and region of the sidebar, unless another dataset is chosen there."""
-    experiment, chosen = experiment_of(name), experiment_of(sidebar.experiment)
-    one_run = len(sidebar.seeds) < len(chosen.seeds) and sidebar.seeds[0] in experiment.seeds
-    seeds = sidebar.seeds if one_run else experiment.seeds
+def _scenario_view(name: str, view: View) -> View:
+    """The view of a scenario: as set for its own dataset, else as the paper solves it."""
+    experiment, chosen = experiment_of(name), experiment_of(view.experiment)
     same = experiment.manifest["dataset"]["dataset"] == chosen.manifest["dataset"]["dataset"]
+    one_run = len(view.seeds) < len(chosen.seeds) and view.seeds[0] in experiment.seeds
+    seeds = view.seeds if one_run else experiment.seeds
+    own = tuple(pair for pair in view.own_limits if pair[0] in experiment.clients)
     if same:
-        return Choice(name, sidebar.notion, sidebar.region, seeds)
-    return Choice(name, experiment.notion, "simplex", seeds)
+        return replace(view, experiment=name, seeds=seeds, own_limits=own)
+    return replace(changed(view, catalogue(), experiment=name).as_the_paper(), seeds=seeds)
 
 
-@own_data.cached(48)
-def _corners(choice: Choice) -> dict[tuple[float, float], float]:
+@cached(48)
+def _corners(view: View) -> Corners:
     pairs = ((WIDE, WIDE), (NARROW, NARROW), (WIDE, NARROW))
-    studies = {pair: study_of(choice, *pair) for pair in pairs}
     return {
-        pair: study.over(lambda e: e.accuracy, unseen=study.has_held_out).mean
-        for pair, study in studies.items()
+        (overall, local): summary_of(
+            study_of(replace(view, eps_global=overall, eps_local=local))
+        ).judged.accuracy
+        for overall, local in pairs
     }
 
 
-def composition(choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+def composition(view: View) -> tuple[Floats, Floats]:
     """Each group's share in each client, and people of each client; held-out, mean over runs."""
     people = np.mean(
         [
-            sum(counts_of(choice.experiment, seed, split).table.sum(axis=(2, 3))
-                for split in experiments.SPLITS)
-            for seed in choice.seeds
+            np.sum([pool.table.sum(axis=(2, 3)) for pool in _pools(view.of_seed(seed))], axis=0)
+            for seed in view.seeds
         ],
         axis=0,
-    )  # fmt: skip
+    )
     return people / people.sum(axis=1, keepdims=True), people.sum(axis=1)
 
 
@@ -97,66 +155,100 @@ def composition(choice: Choice) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnClients:
     """Clients drawn anew: whose people, the first group's share in each, people of each."""
 
-    choice: Choice
+    view: View
     shares: tuple[float, ...]
     size: int
     draw: int
 
     @property
-    def even(self) -> "Own":
+    def even(self) -> "OwnClients":
         """As many people of the first group, spread evenly over the clients."""
         return replace(self, shares=even_shares(self.shares, self.size))
 
+    def without_limits(self) -> "OwnClients":
+        """What the draw and its map depend on."""
+        return replace(self, view=self.view.without_limits())
 
-def most_people(choice: Choice, clients: int) -> int:
+
+def most_people(view: View, clients: int) -> int:
     """The size that clients can have if nothing is asked of their shares."""
-    return min(int(counts.n) // clients for counts in _pools(choice))
+    return min(int(counts.n) // clients for counts in _pools(view))
 
 
-def own_most(own: Own) -> int:
+def own_most(own: OwnClients) -> int:
     """The most people a client can have with these shares, in every run and split."""
-    return min(largest_size(counts, own.shares) for counts in _pools(own.choice))
+    return min(largest_size(counts, own.shares) for counts in _pools(own.view))
 
 
-def _pools(choice: Choice) -> list[ClientCounts]:
-    found = [
-        counts_of(choice.experiment, seed, split)
-        for seed in choice.seeds
+def _pools(view: View) -> list[ClientCounts]:
+    pools = [
+        counts_of(view.experiment, seed, split)
+        for seed in view.seeds
         for split in experiments.SPLITS
     ]
-    return [counts for counts in found if counts is not None]
+    return [counts for counts in pools if counts is not None]
 
 
-@own_data.cached(120)
-def _drawn(own: Own, seed: int) -> tuple[FairnessProgram, ClientCounts | None]:
-    """One run's program on the validation people drawn, and the test people drawn, if any."""
-    validation, test = (
-        None if counts is None
-        else redraw(counts, own.shares, own.size, seed=(own.draw, seed, code))
-        for code, counts in enumerate(
-            counts_of(own.choice.experiment, seed, split) for split in experiments.SPLITS
-        )
-    )  # fmt: skip
-    return FairnessProgram(validation, own.choice.notion, own.choice.region), test
+def own_people(own: OwnClients) -> list[tuple[ClientCounts | ScoredPeople | None, ...]]:
+    """Every run's validation and test people, drawn; refused where there are too few."""
+    return [_drawn(own.without_limits(), seed) for seed in own.view.seeds]
 
 
-def own_study(own: Own, eps_global: float, eps_local: float) -> Study:
-    """Solve every run's clients and judge on validation and test."""
-    drawn = [(seed, *_drawn(own, seed)) for seed in own.choice.seeds]
-    programs = [(seed, program) for seed, program, _ in drawn]
-    return run_study(programs, [test for *_, test in drawn], eps_global, eps_local)
+@cached(120)
+def _drawn(own: OwnClients, seed: int) -> tuple[ClientCounts | ScoredPeople | None, ...]:
+    name, with_scores = own.view.experiment, solves_on_scores(own.view)
+    drawn: list[ClientCounts | ScoredPeople | None] = []
+    for code, split in enumerate(experiments.SPLITS):
+        counts, state = counts_of(name, seed, split), (own.draw, seed, code)
+        people = people_of(name, seed, split) if with_scores else None
+        if people is not None:
+            drawn.append(redraw_people(people, own.shares, own.size, seed=state))
+        elif counts is not None:
+            drawn.append(redraw(counts, own.shares, own.size, seed=state))
+        else:
+            drawn.append(None)
+    return tuple(drawn)
 
 
-@own_data.cached(60)
-def own_heat(own: Own) -> Frontier:
+@cached(120)
+def _program(own: OwnClients, seed: int) -> Program:
+    validation = _drawn(own, seed)[0]
+    assert validation is not None  # every set has people to fit on
+    return program_on(validation, own.view)
+
+
+def own_study(own: OwnClients) -> Study:
+    """Solve every run's clients and judge on validation and test.
+
+    The new clients have names of their own, so no client's own limit reaches them.
+    """
+    view, drawn = own.view, own_people(own)
+    programs = [(seed, _program(own.without_limits(), seed)) for seed in view.seeds]
+    if not judged_by_scores(view):
+        drawn = [tuple(map(_counted, people)) for people in drawn]
+    fitted, unseen = ([people[code] for people in drawn] for code in (0, 1))
+    return run_study(programs, unseen, view.eps_global, view.eps_local, fitted=fitted)
+
+
+def _counted(people: ClientCounts | ScoredPeople | None) -> ClientCounts | None:
+    return people.counts if isinstance(people, ScoredPeople) else people
+
+
+def own_heat(own: OwnClients) -> Frontier:
     """The map over the paper's grid on validation, mean over runs."""
-    found = []
-    for seed in own.choice.seeds:
-        program, _ = _drawn(own, seed)
-        found.append(
-            frontier(program, eps_local=MAP, eps_global=MAP)
-        )  # fmt: skip
-    return mean_frontier(found)
+    return _own_heat(own.without_limits())
+
+
+@cached(60)
+def _own_heat(own: OwnClients) -> Frontier:
+    programs = [_program(own, seed) for seed in own.view.seeds]
+    return mean_frontier([frontier_of(program, own.view, MAP) for program in programs])
+
+
+def own_loss(own: OwnClients) -> float:
+    """The share of accuracy lost on validation when both limits go from .30 to .05."""
+    accuracy = own_heat(own).accuracy
+    return float(1 - accuracy[0, 0] / accuracy[-1, -1])

@@ -36,11 +36,13 @@ __all__ = [
     "ignored",
     "kept",
     "large_type",
+    "leave_out",
     "LARGE_TYPE",
     "link_of_the_moment",
     "pin",
     "pinned",
     "publish",
+    "publish_setting",
     "put",
     "view",
     "widget",
@@ -171,10 +173,22 @@ def put(setting: Setting[T], value: T) -> None:
     _touched()
 
 
+def publish_setting(setting: Setting[T]) -> None:
+    """Write a setting into the address bar; one at its start is left out."""
+    value = get(setting)
+    if setting.codec is not None:
+        _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
+
+
 def forget(belongs: Callable[[str], bool]) -> None:
     """Put the settings of these names back to their start."""
     for name in [name for name in kept() if belongs(name)]:
         del kept()[name]
+
+
+def leave_out(belongs: Callable[[str], bool]) -> None:
+    """Take the parameters of these names out of the address bar; the settings stay."""
+    _write_link({name: "" for name in st.query_params if belongs(name)})
 
 
 def large_type() -> bool:
@@ -198,7 +212,7 @@ def widget(name: str, value: Any) -> str:
 def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[str, Any]:
     """What binds a widget to a setting: its key, and a callback that keeps what was moved.
 
-    A setting other than at its start is written into the link; `then` is called after a move.
+    The setting is written into the link; `then` is called after a move.
     """
     value, key = get(setting), f"widget_{setting.name}"
 
@@ -207,8 +221,7 @@ def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[s
         if then is not None:
             then()
 
-    if setting.codec is not None:
-        _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
+    publish_setting(setting)
     return {"key": widget(setting.name, value), "on_change": moved}
 
 

@@ -1,21 +1,26 @@
-"""Pieces of a page: a guarded part, and a chart with its sentence above and its table below."""
+"""Pieces of a page: a guarded part, a chart with its sentence above and its table below."""
 
 import csv
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from time import monotonic
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from fairfl_core.errors import FairflError
+from pages.components.session import state, streamlit_internals
+from pages.components.shared import text, theme
 
-__all__ = ["chart", "csv_for_people", "part", "table_below"]
+__all__ = ["chart", "csv_for_people", "draw", "metric", "part", "progress", "table_below"]
 
 log = logging.getLogger(__name__)
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+BARE = {"displayModeBar": False}
+QUICK = 0.3  # seconds: what is done sooner shows no bar
 
 
 @contextmanager
@@ -24,13 +29,39 @@ def part(what: str) -> Iterator[None]:
     try:
         yield
     except FairflError as error:
-        st.warning(f"{what} cannot be shown: {error}")
+        st.warning(text.cannot_be_shown(what, str(error)))
     except Exception as error:
-        # Streamlit steers with exceptions of its own: those must pass.
-        if type(error).__module__.startswith("streamlit"):
+        if streamlit_internals.steers_the_script(error):
             raise
         log.exception("%s failed", what)
-        st.warning(f"{what} cannot be shown because of an error of ours; the rest is unaffected.")
+        st.warning(text.failed(what))
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[float], None]]:
+    """A bar for work that takes a while; yields what is told the share done."""
+    bar, begun = st.empty(), monotonic()
+
+    def on_progress(share: float) -> None:
+        if share < 1 and monotonic() - begun > QUICK:
+            bar.progress(share, doing)
+
+    yield on_progress
+    bar.empty()
+
+
+def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -> None:
+    """A number in a box with a line below it that is neither good nor bad."""
+    st.metric(
+        label,
+        value,
+        below or None,
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+        height="stretch",
+        help=tip,
+    )
 
 
 def chart(
@@ -39,31 +70,52 @@ def chart(
     reading: str,
     table: pd.DataFrame,
     name: str,
-    key: str,
+    key: str = "",
+    headings: Mapping[str, str] | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> None:
     """Draw one chart: how to read it above, the figure, its numbers below."""
+    key = key or name
     st.markdown(reading)
-    if on_select is None:
-        st.plotly_chart(figure, key=key, config=CONFIG, alt=_spoken(reading))
-    else:
-        st.plotly_chart(
-            figure,
-            key=key,
-            on_select=on_select,
-            selection_mode="points",
-            config=CONFIG,
-            alt=_spoken(reading),
-        )
-    table_below(table, name=name, key=key)
+    draw(figure, spoken=reading, key=key, on_select=on_select)
+    table_below(table, name=name, key=key, headings=headings)
 
 
-def table_below(table: pd.DataFrame, *, name: str, key: str, title: str = "Table") -> None:
-    """The numbers of a chart, to read and to take along."""
+def draw(
+    figure: go.Figure,
+    *,
+    spoken: str,
+    key: str,
+    on_select: Callable[[], None] | None = None,
+    bare: bool = False,
+) -> None:
+    """The figure alone, in the size of letters that is set, with words for those who hear it."""
+    st.plotly_chart(
+        theme.sized(figure, large=state.large_type()),
+        key=key,
+        on_select=on_select or "ignore",
+        selection_mode="points",
+        config=BARE if bare else CONFIG,
+        alt=spoken.replace("*", "").replace("\\", ""),
+    )
+
+
+def table_below(
+    table: pd.DataFrame,
+    *,
+    name: str,
+    key: str = "",
+    title: str = text.TABLE,
+    headings: Mapping[str, str] | None = None,
+) -> None:
+    """The numbers of a chart, to read under their headings and to take along by column name."""
+    key = key or name
     with st.expander(title):
-        st.dataframe(table, hide_index=True, key=f"{key}-table")
+        st.dataframe(
+            table.rename(columns=dict(headings or {})), hide_index=True, key=f"{key}-table"
+        )
         st.download_button(
-            "Download as CSV",
+            text.DOWNLOAD_CSV,
             lambda: csv_for_people(table),
             file_name=f"{name}.csv",
             mime="text/csv",
@@ -86,7 +138,3 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + value
     return value
-
-
-def _spoken(reading: str) -> str:
-    return reading.replace("*", "").replace("\\", "")

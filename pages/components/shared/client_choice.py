@@ -3,47 +3,47 @@
 import pandas as pd
 import streamlit as st
 
+from pages.components.codecs import OneOf, Text
 from pages.components.session import state
+from pages.components.shared import text
 
-__all__ = ["ALL_UP_TO", "MOST", "few_of", "worst_and_largest"]
+__all__ = ["ALL_UP_TO", "MOST", "chosen_clients", "worst_and_largest"]
 
 ALL_UP_TO = 60  # clients drawn together; more, and a chart shows some
 MOST = 20
-WORST, LARGEST, SEARCH = f"worst {MOST}", f"largest {MOST}", "by name"
+WORST, LARGEST, BY_NAME = "worst", "largest", "name"
+SHOWN = state.Setting("few", WORST, OneOf((WORST, LARGEST, BY_NAME)))
+SEARCHED = state.Setting("few_name", "", Text(200))
 
 
-def few_of(table: pd.DataFrame) -> pd.DataFrame:
+def chosen_clients(table: pd.DataFrame) -> pd.DataFrame:
     """The clients to draw: all where they fit, else those that the visitor asks for."""
     if len(table) <= ALL_UP_TO:
         return table
+    titles = text.clients_shown(MOST)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = state.get("few", WORST)
-        which = which if which in (WORST, LARGEST, SEARCH) else WORST
         st.segmented_control(
-            f"Clients shown, of {len(table):,}", (WORST, LARGEST, SEARCH), required=True,
-            key=state.take_from("few", which), on_change=state.give_back, args=("few",),
-        )  # fmt: skip
-        if which == SEARCH:
-            st.text_input(
-                "Name contains", key=state.take_from("few_name", state.get("few_name", "")),
-                on_change=state.give_back, args=("few_name",), width=260, max_chars=200,
-            )  # fmt: skip
-    if which == SEARCH:
-        wanted = state.get("few_name", "").casefold()
-        found = table[table["client"].str.casefold().str.contains(wanted, regex=False)]
-        st.caption(
-            f"{len(found):,} of {len(table):,} clients have it in their name"
-            + (f"; the first {MOST} are drawn." if len(found) > MOST else ".")
+            text.which_clients(len(table)),
+            (WORST, LARGEST, BY_NAME),
+            format_func=lambda option: titles[option],
+            required=True,
+            **state.bound(SHOWN),
         )
-        return found.head(MOST)
-    return _first(table, "after" if which == WORST else "n")
+        if state.get(SHOWN) == BY_NAME:
+            st.text_input(text.NAME_CONTAINS, width=260, max_chars=200, **state.bound(SEARCHED))
+    if state.get(SHOWN) == BY_NAME:
+        wanted = state.get(SEARCHED).casefold()
+        matching = table[table["client"].str.casefold().str.contains(wanted, regex=False)]
+        st.caption(text.clients_matching(len(matching), len(table), MOST))
+        return matching.head(MOST)
+    return _first(table, "gap" if state.get(SHOWN) == WORST else "n")
 
 
 def worst_and_largest(table: pd.DataFrame) -> pd.DataFrame:
     """For a page that cannot be asked: all where they fit, else the worst and the largest."""
     if len(table) <= ALL_UP_TO:
         return table
-    return table.loc[_first(table, "after").index.union(_first(table, "n").index, sort=False)]
+    return table.loc[_first(table, "gap").index.union(_first(table, "n").index, sort=False)]
 
 
 def _first(table: pd.DataFrame, by: str) -> pd.DataFrame:

@@ -1,84 +1,82 @@
-"""The way from a choice to results: the core's functions behind bounded caches.
+"""From a view to results: the core's functions behind bounded caches, and figures ready to tell.
 
 Programs and counts of bundled experiments are the same for every visitor and never change, so
-they are shared; a `FairnessProgram` may be solved from several sessions at once. Those of a
-visitor's own set stay with it.
+they are shared; a program may be solved from several sessions at once. Those of a visitor's own
+set stay with it. What pages, reports and sentences say is computed here, or in the core, once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.fairness.notions import Notion
-from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.solving.build import build_program, default_rates
-from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.solving.program import Program
-from fairfl_core.solving.regions import region_kind, region_names
-from pages.components.session import own_data
+from fairfl_core.predictors.score_predictor import predictor_of as predictor_from
+from fairfl_core.solving.build import default_rates, program_for
+from fairfl_core.solving.exact.program import ExactProgram
+from fairfl_core.solving.frontier import Frontier, exact_frontier, frontier
+from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.slope_merge import mergeable
+from pages.components.session.cache import cached
+from pages.components.session.catalogue import experiment_of
+from pages.components.view import View, regions_of
 
 __all__ = [
-    "COARSE", "GRID", "Choice", "client_table", "counts_of", "experiment_of", "has_scores", "heat_of", "heavy",
-    "people_of", "predictor_of", "region_curve", "study_of",
-]  # fmt: skip
+    "COARSE",
+    "FREE",
+    "GRID",
+    "ClientRow",
+    "Figures",
+    "Price",
+    "Summary",
+    "client_rows",
+    "counts_of",
+    "frontier_of",
+    "heat_of",
+    "heavy",
+    "judged_by_scores",
+    "mean_frontier",
+    "people_of",
+    "predictor_of",
+    "program_on",
+    "region_curve",
+    "solves_on_scores",
+    "study_of",
+    "summary_of",
+]
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
 GRID = (
-    0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1, 0.115, 0.13,
-    0.15, 0.175, 0.2, 0.225, 0.25, 0.3,
-)  # fmt: skip
-
+    *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
+    *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
+)
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
+CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups
+FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
+_BINDS = 1e-7  # a price above it is not the solver's rounding
+
+OnProgress = Callable[[float], None]
+Program = FairnessProgram | ExactProgram
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the sidebar says: which experiment, seen how, over which seeds."""
-
-    experiment: str
-    notion: str
-    region: str
-    seeds: tuple[int, ...]
-    rates: str = "labels"
+# -------------------------------------------------------------------- people
 
 
-@own_data.cached(16)
-def experiment_of(name: str) -> Experiment:
-    """An experiment, its hash checked once; or the visitor's own set."""
-    if own_data.is_own(name):
-        return own_data.find(name).taken.experiment
-    return experiments.open(name)
-
-
-@own_data.cached(400)
+@cached(400)
 def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
     """Counts of one seed and split; no "test" where no held-out check is possible."""
     return experiment_of(name).counts(seed, split)
 
 
-def has_scores(name: str) -> bool:
-    """Whether people come with scores: the exact region and rates from scores need them."""
-    experiment = experiment_of(name)
-    return bool(getattr(experiment, "has_scores", True))
-
-
-def regions_of(name: str, notion: str) -> tuple[str, ...]:
-    """The regions that an experiment's people and a notion allow."""
-    experiment = experiment_of(name)
-    asked = Notion.of(notion, experiment.labels, experiment.favourable)
-    return region_names(scores=has_scores(name), notion=asked)
-
-
-@own_data.cached(48)
+@cached(48)
 def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     """People with scores of one seed and split; None where there is no such split."""
     if counts_of(name, seed, split) is None:
@@ -86,123 +84,278 @@ def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     return ScoredPeople.from_experiment(experiment_of(name), seed, split)
 
 
-def _fresh_program(name: str, notion: str, region: str, seed: int, rates: str) -> Program:
-    plain = not region_kind(region).needs_scores and rates == "labels"
-    people = (counts_of if plain else people_of)(name, seed, "validation")
-    return build_program(people, notion, region, rates=rates)
+def heavy(view: View, *, map_only: bool = False) -> bool:
+    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+    experiment = experiment_of(view.experiment)
+    if len(experiment.clients) * len(experiment.groups) <= HEAVY:
+        return False
+    counts = counts_of(view.experiment, view.seeds[0], "validation")
+    quick = not solves_on_scores(view) and counts is not None and mergeable(counts, view.notion)
+    return not (map_only and quick)
 
 
-_program = own_data.cached(240)(_fresh_program)
+# -------------------------------------------------------------------- solutions
 
 
-def study_of(
-    choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
-) -> Study:
-    """Solve for every seed and judge on validation and test; `own` are clients' own epsilons."""
-    name, seeds = choice.experiment, choice.seeds
-    programs = [
-        (seed, _program(name, choice.notion, choice.region, seed, choice.rates)) for seed in seeds
-    ]
-    by_client = dict.fromkeys(experiment_of(name).clients, eps_local) | dict(own)
-    judged_on = people_of if region_kind(choice.region).needs_scores else counts_of
-    unseen = [judged_on(name, seed, "test") for seed in seeds]
-    return run_study(programs, unseen, eps_global, by_client)
+def solves_on_scores(view: View) -> bool:
+    """Whether the view's program looks at more than counts."""
+    return view.region == "exact" or view.rates != "labels"
 
 
-@own_data.cached(400)
-def _seed_heat(
-    name: str, notion: str, region: str, seed: int, rates: str, grid: tuple[float, ...]
-) -> Frontier:
-    program = _program(name, notion, region, seed, rates)
-    return frontier(program, eps_local=grid, eps_global=grid)
+def judged_by_scores(view: View) -> bool:
+    """Whether the view's lottery looks at scores, so that it is judged on people, not counts."""
+    return view.region == "exact"
+
+
+def program_on(people: ClientCounts | ScoredPeople, view: View) -> Program:
+    """The view's program on these people; they have scores where it looks at them."""
+    if isinstance(people, ScoredPeople):
+        return program_for(people, view.notion, view.region, view.rates)
+    return FairnessProgram(people, view.notion, view.region)
+
+
+def frontier_of(program: Program, view: View, grid: Sequence[float]) -> Frontier:
+    """The map of a program over a grid of limits."""
+    if isinstance(program, ExactProgram):
+        return exact_frontier(program, eps_local=grid, eps_global=grid)
+    return frontier(
+        program.counts,
+        view.notion,
+        view.region,
+        eps_local=grid,
+        eps_global=grid,
+        program=program,
+    )
+
+
+def _fresh_program(view: View) -> Program:
+    """The program of a view's only seed, on its validation people."""
+    name, (seed,) = view.experiment, view.seeds
+    people = (people_of if solves_on_scores(view) else counts_of)(name, seed, "validation")
+    if people is None:
+        raise InputError("this set has no people to fit on; bring another.")
+    return program_on(people, view)
+
+
+_program = cached(240)(_fresh_program)
+
+
+@cached(64)
+def study_of(view: View) -> Study:
+    """Solve for every seed and judge on validation and on test."""
+    one_run = view.without_limits()
+    programs = [(seed, _program(one_run.of_seed(seed))) for seed in view.seeds]
+    judged_on = people_of if judged_by_scores(view) else counts_of
+    fitted, unseen = (
+        [judged_on(view.experiment, seed, split) for seed in view.seeds]
+        for split in ("validation", "test")
+    )
+    limits = view.limits(experiment_of(view.experiment).clients)
+    return run_study(programs, unseen, **limits, fitted=fitted)
+
+
+@cached(400)
+def _seed_heat(view: View, grid: tuple[float, ...]) -> Frontier:
+    return frontier_of(_program(view), view, grid)
 
 
 def heat_of(
-    choice: Choice,
-    grid: tuple[float, ...] = GRID,
-    progress: Callable[[float], None] | None = None,
+    view: View, grid: Sequence[float] = GRID, on_progress: OnProgress | None = None
 ) -> Frontier:
-    """Accuracy and gaps over the grid on validation, mean over seeds; `progress` hears shares."""
-    found = []
-    for place, seed in enumerate(choice.seeds):
-        found.append(
-            _seed_heat(
-                choice.experiment, choice.notion, choice.region, seed, choice.rates, tuple(grid)
-            )
-        )
-        if progress:
-            progress((place + 1) / len(choice.seeds))
-    return mean_frontier(found)
+    """Accuracy and gaps over a grid of limits on validation, mean over seeds.
+
+    Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
+    the share done.
+    """
+    one_run = view.without_limits()
+    parts = []
+    for place, seed in enumerate(view.seeds, 1):
+        parts.append(_seed_heat(one_run.of_seed(seed), tuple(grid)))
+        if on_progress is not None:
+            on_progress(place / len(view.seeds))
+    return mean_frontier(parts)
 
 
-def heavy(choice: Choice, *, map_only: bool = False) -> bool:
-    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
-    experiment = experiment_of(choice.experiment)
-    if len(experiment.clients) * len(experiment.groups) <= HEAVY:
-        return False
-    program = _program(
-        choice.experiment, choice.notion, choice.region, choice.seeds[0], choice.rates
-    )
-    return not (map_only and program.merges)
+def mean_frontier(parts: Sequence[Frontier]) -> Frontier:
+    """The mean of maps over the same grid."""
+    tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
+    means = {name: np.mean([getattr(part, name) for part in parts], axis=0) for name in tables}
+    return Frontier(parts[0].eps_local, parts[0].eps_global, **means)
 
 
-LIMITS = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)
-
-
-def region_curve(choice: Choice, progress: Callable[[float], None] | None = None) -> pd.DataFrame:
+def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:
     """Accuracy and gaps on unseen people for each region, at limits from tight to loose."""
-    regions = regions_of(choice.experiment, choice.notion)
-    rows = []
-    for place, region in enumerate(regions):
-        for step, limit in enumerate(LIMITS):
-            each = replace(choice, region=region, rates=default_rates(region))
-            rows.append(_curve_point(each, limit))
-            if progress:
-                progress((place * len(LIMITS) + step + 1) / (len(regions) * len(LIMITS)))
+    regions = regions_of(experiment_of(view.experiment), view.notion)
+    rows: list[dict[str, object]] = []
+    for region in regions:
+        for limit in CURVE:
+            point = replace(
+                view.without_limits(),
+                region=region,
+                rates=default_rates(region),
+                eps_global=limit,
+                eps_local=limit,
+            )
+            rows.append(_curve_point(point))
+            if on_progress is not None:
+                on_progress(len(rows) / (len(regions) * len(CURVE)))
     return pd.DataFrame(rows)
 
 
-@own_data.cached(400)
-def _curve_point(choice: Choice, limit: float) -> dict[str, object]:
-    study = study_of(choice, limit, limit)
-    unseen = study.has_held_out
+@cached(400)
+def _curve_point(view: View) -> dict[str, object]:
+    judged = summary_of(study_of(view)).judged
     return {
-        "region": choice.region,
-        "limit": limit,
-        "accuracy": study.over(lambda e: e.accuracy, unseen=unseen).mean,
-        "overall gap": study.over(lambda e: e.gaps.overall, unseen=unseen).mean,
-        "mean client gap": study.over(lambda e: e.gaps.local_mean, unseen=unseen).mean,
+        "region": view.region,
+        "limit": view.eps_global,
+        "accuracy": judged.accuracy,
+        "overall gap": judged.overall,
+        "mean client gap": judged.local_mean,
     }
 
 
-def predictor_of(
-    choice: Choice, eps_global: float, eps_local: float, own: tuple[tuple[str, float], ...] = ()
-) -> FairPredictor | ScorePredictor:
+def predictor_of(view: View) -> FairPredictor | ScorePredictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
-    name = choice.experiment
-    program = _fresh_program(name, choice.notion, choice.region, choice.seeds[0], choice.rates)
-    by_client = dict.fromkeys(experiment_of(name).clients, eps_local) | dict(own)
-    return predictor_from(program.solve(eps_global, by_client))
+    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
+    return predictor_from(program.solve(**view.limits(experiment_of(view.experiment).clients)))
 
 
-def client_table(study: Study) -> pd.DataFrame:
-    """One row a client: gaps before and after with limits, what was asked and reached, price."""
+# -------------------------------------------------------------------- figures ready to tell
+
+
+@dataclass(frozen=True)
+class ClientRow:
+    """A row of a study's client table."""
+
+    client: str
+    n: float
+    accuracy_before: float
+    accuracy: float
+    gap_before: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    gap_one_draw: float
+    noise_floor: float
+    gap_reached: float
+    eps_local: float
+    price: float
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether a perfectly fair predictor would show as large a gap on so few people."""
+        return self.gap <= self.noise_floor
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A study on one kind of people, mean over runs: fitted or unseen."""
+
+    n: float
+    accuracy: float
+    accuracy_before: float
+    overall: float
+    overall_before: float
+    overall_low: float
+    overall_high: float
+    local_mean: float
+    local_mean_before: float
+    debiased: float  # of the larger half of the clients
+    worst: ClientRow | None  # by its mean over runs; None where no client has two groups
+
+    @property
+    def cost(self) -> float:
+        """Accuracy lost to fairness."""
+        return self.accuracy_before - self.accuracy
+
+
+@dataclass(frozen=True)
+class Price:
+    """Points of accuracy that one more hundredth of tolerance buys; overall, or in a client.
+
+    Where nothing at all is allowed it is an upper bound: more would buy at most that.
+    """
+
+    client: str | None
+    points: float
+    at_most: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that is told of a study in numbers."""
+
+    runs: int
+    reached: Figures
+    unseen: Figures | None
+    eps_global: float
+    eps_local: tuple[float, float]  # of the strictest and of the laxest client
+    changed: float
+    changed_by_group: tuple[tuple[str, float], ...]
+    loses_most: ClientRow
+    gains_most: ClientRow
+    prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
+
+    @property
+    def judged(self) -> Figures:
+        """On unseen people, or on the fitted ones where there are no others."""
+        return self.unseen or self.reached
+
+
+def summary_of(study: Study) -> Summary:
+    """The numbers of a study."""
     solution, unseen = study.first.solution, study.has_held_out
-    figures = {
-        "n": lambda e: e.counts.n_client.astype(float),
-        "before": lambda e: e.before.gaps.local,
-        "after": lambda e: e.gaps.local,
-        "low": lambda e: e.local_interval[0],
-        "high": lambda e: e.local_interval[1],
-        "chance alone": lambda e: e.noise_floor,
-        "accuracy before": lambda e: e.before.client_accuracy,
-        "accuracy after": lambda e: e.client_accuracy,
-    }
-    table = pd.DataFrame({"client": solution.counts.clients})
-    for name, figure in figures.items():
-        table[name] = study.client_mean(figure, unseen=unseen)
-    table["n"] = table["n"].round()
-    table["reached on validation"] = study.client_mean(lambda e: e.gaps.local, unseen=False)
-    table["asked"] = solution.eps_local
-    table["price"] = study.price_local
-    return table
+    rows = client_rows(study)
+    groups = study.client_mean(lambda e: e.changed, unseen=unseen)
+    prices = [Price(None, study.price_global, solution.eps_global == 0)]
+    prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
+    return Summary(
+        runs=len(study.outcomes),
+        reached=_figures(study, unseen=False),
+        unseen=_figures(study, unseen=True) if unseen else None,
+        eps_global=solution.eps_global,
+        eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
+        changed=study.over(lambda e: float(e.turned.sum() / e.counts.n), unseen=unseen).mean,
+        changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
+        loses_most=min(rows, key=_change),
+        gains_most=max(rows, key=_change),
+        prices=(
+            *(price for price in prices[:1] if price.points > _BINDS),
+            *sorted(
+                (price for price in prices[1:] if price.points > _BINDS),
+                key=lambda price: -price.points,
+            ),
+        ),
+    )
+
+
+def client_rows(study: Study, *, unseen: bool | None = None) -> tuple[ClientRow, ...]:
+    """The client table, row by row; on unseen people where there are any, unless told."""
+    unseen = study.has_held_out if unseen is None else unseen
+    records = study.client_table(unseen=unseen).to_dict("records")
+    return tuple(ClientRow(**record) for record in records)
+
+
+def _change(row: ClientRow) -> float:
+    change = row.accuracy - row.accuracy_before
+    return 0.0 if np.isnan(change) else change
+
+
+def _figures(study: Study, *, unseen: bool) -> Figures:
+    def mean(figure: Callable[[Evaluation], float]) -> float:
+        return study.over(figure, unseen=unseen).mean
+
+    worst = study.worst_client(unseen=unseen)
+    return Figures(
+        n=mean(lambda e: e.counts.n),
+        accuracy=mean(lambda e: e.accuracy),
+        accuracy_before=mean(lambda e: e.before.accuracy),
+        overall=mean(lambda e: e.gaps.overall),
+        overall_before=mean(lambda e: e.before.gaps.overall),
+        overall_low=mean(lambda e: e.global_interval[0]),
+        overall_high=mean(lambda e: e.global_interval[1]),
+        local_mean=mean(lambda e: e.gaps.local_mean),
+        local_mean_before=mean(lambda e: e.before.gaps.local_mean),
+        debiased=mean(lambda e: e.debiased(e.larger_half).gap),
+        worst=None if worst is None else client_rows(study, unseen=unseen)[worst],
+    )

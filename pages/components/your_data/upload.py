@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -11,8 +13,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
     Columns,
-    TableFile,
     Taken,
+    Upload,
     example_counts,
     example_table,
     guess,
@@ -22,49 +24,36 @@ from fairfl_core.intake import (
     take_in,
     take_in_counts,
 )
+from fairfl_core.people.counts import ClientCounts
+from pages.components.codecs import OneOf
 from pages.components.session import own_data, state
-from pages.components.shared import words
+from pages.components.your_data import text
 
-__all__ = ["bring", "refusal", "remove"]
+__all__ = ["bring", "remove"]
 
-TABLE, COUNTS = "A table of predictions", "Counts only"
-ANSWER, SCORES = "its answer", "a score for each label"
-NO_SPLIT = "none: split inside each client"
+KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
 _LOOKED = "looked-at"  # what the file's beginning shows: never the file
 _EXAMPLE = "use-example"
 _REMOVED = "sets-removed"
-_COUNT = """\
-fairfl count rows.csv --client hospital --group sex --label diagnosis \\
-    --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
-fairfl privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
-
-
-def refusal(error: InputError) -> None:
-    """Say why something is not taken."""
-    st.warning(words.plain(f"Not taken: {error}", longest=700))
+Choose = Callable[..., str]
 
 
 def bring() -> None:
     """Both ways to bring a set."""
-    kind = state.get("bring", TABLE)
-    kind = kind if kind in (TABLE, COUNTS) else TABLE
     st.segmented_control(
-        "What do you bring?", (TABLE, COUNTS), required=True, key=state.take_from("bring", kind),
-        on_change=state.give_back, args=("bring",),
-    )  # fmt: skip
+        text.KIND,
+        tuple(text.KINDS),
+        format_func=lambda kind: text.KINDS[kind],
+        required=True,
+        **state.bound(KIND),
+    )
     try:
-        if kind == TABLE:
+        if state.get(KIND) == "table":
             _table()
         else:
             _counts()
     except InputError as error:
-        refusal(error)
-
-
-def _uploader(kind: int) -> str:
-    """The key of an uploader: another one once a set was removed, so that it starts empty."""
-    times = st.session_state.get(_REMOVED, 0)
-    return own_data.UPLOADERS[kind] + (f"-{times}" if times else "")
+        st.warning(text.refused(str(error)))
 
 
 def remove() -> None:
@@ -74,17 +63,28 @@ def remove() -> None:
     for name in (_LOOKED, _EXAMPLE):
         st.session_state.pop(name, None)
     st.session_state[_REMOVED] = st.session_state.get(_REMOVED, 0) + 1
-    state.put("experiment", "")
+    state.change()  # to the first of the experiments that are still there
+
+
+def _uploader(kind: int) -> str:
+    """The key of an uploader: another one once a set was removed, so that it starts empty."""
+    times = st.session_state.get(_REMOVED, 0)
+    return own_data.UPLOADERS[kind] + (f"-{times}" if times else "")
 
 
 def _take(make: Callable[[], Taken], key: str) -> None:
     """The button that takes a set in; the page is laid out anew with it."""
     asked = f"{key}-asked"
-    st.button("Take it in and check it", type="primary", key=key,
-              on_click=lambda: st.session_state.update({asked: True}))  # fmt: skip
+    st.button(
+        text.TAKE_IN,
+        type="primary",
+        key=key,
+        on_click=lambda: st.session_state.update({asked: True}),
+    )
     if st.session_state.pop(asked, False):
-        with st.spinner("Reading, splitting and counting"):
-            own_data.hold(make())
+        with st.spinner(text.READING):
+            held = own_data.hold(make())
+            state.change(experiment=held.name)
         st.rerun()
 
 
@@ -95,17 +95,10 @@ def _table() -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         file = st.file_uploader(
-            "CSV or Parquet, one row a person: client, group, true label, the model's answer or "
-            "its scores",
-            type=["csv", "tsv", "txt", "parquet", "pq"], key=_uploader(0),
-        )  # fmt: skip
+            text.TABLE_FILE, type=["csv", "tsv", "txt", "parquet", "pq"], key=_uploader(0)
+        )
     with right:
-        st.markdown("**Nothing at hand?** 2,100 made-up people in five hospitals:")
-        with st.container(horizontal=True):
-            st.button("Try it with the example", key="try-example", disabled=file is not None,
-                      on_click=lambda: st.session_state.update({_EXAMPLE: True}))  # fmt: skip
-            st.download_button("Example table (CSV)", example_table, file_name=EXAMPLE,
-                               mime="text/csv", key="example-table", on_click="ignore")  # fmt: skip
+        _example(offered=file is None)
     if file is not None:
         st.session_state.pop(_EXAMPLE, None)
         upload = _looked_at(file.file_id, file.name, file.getvalue())
@@ -114,85 +107,113 @@ def _table() -> None:
     else:
         st.session_state.pop(_LOOKED, None)
         return
-    st.markdown("**Which column is what?** Guessed from the names; please confirm.")
+    st.markdown(text.WHICH_COLUMN)
     st.dataframe(upload.sample.head(8), hide_index=True, height=212, key="upload-preview")
     columns, favourable, join = _confirm(upload)
     _take(lambda: take_in(upload, columns, favourable=favourable, join=join), "take-table")
 
 
-def _looked_at(file_id: str, name: str, data: bytes) -> TableFile:
+def _example(*, offered: bool) -> None:
+    st.markdown(text.NOTHING_AT_HAND)
+    with st.container(horizontal=True):
+        st.button(
+            text.TRY_EXAMPLE,
+            key="try-example",
+            disabled=not offered,
+            on_click=lambda: st.session_state.update({_EXAMPLE: True}),
+        )
+        st.download_button(
+            text.EXAMPLE_FILE,
+            example_table,
+            file_name=EXAMPLE,
+            mime="text/csv",
+            key="example-table",
+            on_click="ignore",
+        )
+
+
+def _looked_at(file_id: str, name: str, data: bytes) -> Upload:
     """What the beginning of a file shows, remembered without the file itself."""
     seen = st.session_state.get(_LOOKED)
     if seen is None or seen["id"] != file_id:
         upload = open_table(name, data)
         seen = {"id": file_id, "upload": replace(upload, data=b""), "labels": {}}
         st.session_state[_LOOKED] = seen
-    return replace(seen["upload"], data=data)
+    looked: Upload = replace(seen["upload"], data=data)
+    return looked
 
 
-def _labels(upload: TableFile, column: str) -> tuple[str, ...]:
-    known = st.session_state[_LOOKED]["labels"]
+def _labels(upload: Upload, column: str) -> tuple[str, ...]:
+    known: dict[str, tuple[str, ...]] = st.session_state[_LOOKED]["labels"]
     if column not in known:
         known[column] = labels_of(upload, column)
     return known[column]
 
 
-def _confirm(upload: TableFile) -> tuple[Columns, str, bool]:
+def _confirm(upload: Upload) -> tuple[Columns, str, bool]:
     """Select boxes for every role, the guess chosen; the favourable label; joining names."""
     guessed = guess(upload)
     key = st.session_state[_LOOKED]["id"]
+    columns = upload.columns
 
-    def choose(label: str, value: str, options: Sequence[str], role: str, **more: str) -> str:
+    def choose(
+        cell: Any, role: str, label: str, value: str, options: Sequence[str], tip: str = ""
+    ) -> str:
         index = list(options).index(value) if value in options else 0
-        return st.selectbox(label, options, index, key=f"column-{role}-{key}", **more)
+        name = f"column-{role}-{key}"
+        return str(cell.selectbox(label, options, index, key=name, help=tip or None))
 
     cells = st.columns(4)
-    with cells[0]:
-        client = choose("Client", guessed.client, upload.columns, "client",
-                        help="The hospital, site or state: one that trains with the others.")  # fmt: skip
-    with cells[1]:
-        group = choose("Group", guessed.group, upload.columns, "group",
-                       help="What fairness compares, like sex or race.")  # fmt: skip
-    with cells[2]:
-        label = choose("True label", guessed.label, upload.columns, "label")
-    with cells[3]:
-        split = choose("Split", guessed.split or NO_SPLIT, (NO_SPLIT, *upload.columns), "split",
-                       help="A column that says validation or test; without one, half of each "
-                       "client's people are set aside with a fixed seed.")  # fmt: skip
+    client = choose(cells[0], "client", text.CLIENT, guessed.client, columns, text.CLIENT_TIP)
+    group = choose(cells[1], "group", text.GROUP, guessed.group, columns, text.GROUP_TIP)
+    label = choose(cells[2], "label", text.LABEL, guessed.label, columns)
+    splits = (text.NO_SPLIT, *columns)
+    split = choose(
+        cells[3], "split", text.SPLIT, guessed.split or text.NO_SPLIT, splits, text.SPLIT_TIP
+    )
     labels = _labels(upload, label)
     cells = st.columns(4)
-    with cells[0]:
-        given = st.radio("The model gave", (ANSWER, SCORES), index=int(not guessed.prediction),
-                         key=f"column-given-{key}")  # fmt: skip
-    with cells[1]:
-        favourable = choose("Favourable label", labels[-1] if labels else "", labels, "favourable",
-                            help="The good outcome; equal opportunity looks at it.")  # fmt: skip
-    with cells[2]:
-        prediction = ""
-        if given == ANSWER:
-            prediction = choose("The model's answer", guessed.prediction, upload.columns, "answer")
-    scores = _score_columns(upload, labels, choose) if given == SCORES else ()
-    join = st.toggle("Join names that differ only in case or spaces", key=f"column-join-{key}",
-                     help="The predictor then knows only the joined name: write it so when you "
-                     "apply it.")  # fmt: skip
-    none = split == NO_SPLIT
+    given = cells[0].radio(
+        text.GIVEN,
+        tuple(text.GIVEN_AS),
+        index=int(not guessed.prediction),
+        format_func=lambda kind: text.GIVEN_AS[kind],
+        key=f"column-given-{key}",
+    )
+    favourable = ""
+    if labels:
+        favourable = choose(
+            cells[1], "favourable", text.FAVOURABLE, labels[-1], labels, text.FAVOURABLE_TIP
+        )
+    prediction = ""
+    if given == "answer":
+        prediction = choose(cells[2], "answer", text.ANSWER, guessed.prediction, columns)
+    scores = _score_columns(upload, labels, choose) if given == "scores" else ()
+    join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
+    none = split == text.NO_SPLIT
     chosen = Columns(client, group, label, prediction, scores, "" if none else split)
-    return chosen, as_name(favourable or ""), join
+    return chosen, as_name(favourable), join
 
 
 def _score_columns(
-    upload: TableFile, labels: Sequence[str], choose: Callable[..., str]
+    upload: Upload, labels: Sequence[str], choose: Choose
 ) -> tuple[tuple[str, str], ...]:
     """One select box a label: which column is its score."""
     guessed = dict(guess_scores(labels, upload.columns))
     cells = st.columns(4)
-    pairs = []
-    for place, name in enumerate(labels):
-        with cells[place % len(cells)]:
-            column = choose(f"Score of “{words.plain(name, 30)}”", guessed.get(name, ""),
-                            upload.columns, f"score-{place}")  # fmt: skip
-        pairs.append((name, column))
-    return tuple(pairs)
+    return tuple(
+        (
+            name,
+            choose(
+                cells[place % len(cells)],
+                f"score-{place}",
+                text.score_of(name),
+                guessed.get(name, ""),
+                upload.columns,
+            ),
+        )
+        for place, name in enumerate(labels)
+    )
 
 
 # -------------------------------------------------------------------- counts
@@ -202,25 +223,41 @@ def _counts() -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         files = st.file_uploader(
-            "`fairfl-counts/1` files: one for all clients, or one a client", type=["json"],
-            accept_multiple_files=True, key=_uploader(1),
-        )  # fmt: skip
+            text.COUNTS_FILES, type=["json"], accept_multiple_files=True, key=_uploader(1)
+        )
     with right:
-        st.markdown("**No private record leaves a client**: each makes its counts at home.")
-        st.code(_COUNT, language="shell", wrap_lines=True)
-        st.caption("Examples, of made-up people; upload both to see them merged:")
-        with st.container(horizontal=True):
-            for name, counts in example_counts().items():
-                st.download_button(name, lambda counts=counts: json.dumps(counts.to_json()),
-                                   file_name=name, mime="application/json", key=name,
-                                   on_click="ignore")  # fmt: skip
+        _counts_examples()
     if not files:
         return
     given = [(file.name, file.getvalue()) for file in files]
-    found = take_in_counts(given, favourable="")
-    labels = found.experiment.labels
+    experiment = take_in_counts(given, favourable="").experiment
+    labels = experiment.labels
     favourable = st.selectbox(
-        "Favourable label", labels, labels.index(found.experiment.favourable), width=320,
-        key="counts-favourable", help="The good outcome; equal opportunity looks at it.",
-    )  # fmt: skip
+        text.FAVOURABLE,
+        labels,
+        labels.index(experiment.favourable),
+        width=320,
+        key="counts-favourable",
+        help=text.FAVOURABLE_TIP,
+    )
     _take(lambda: take_in_counts(given, favourable=favourable), "take-counts")
+
+
+def _counts_examples() -> None:
+    st.markdown(text.COUNTS_AT_HOME)
+    st.code(text.COUNT_COMMAND, language="shell", wrap_lines=True)
+    st.caption(text.COUNTS_EXAMPLES)
+    with st.container(horizontal=True):
+        for name, counts in example_counts().items():
+            st.download_button(
+                name,
+                partial(_as_json, counts),
+                file_name=name,
+                mime="application/json",
+                key=name,
+                on_click="ignore",
+            )
+
+
+def _as_json(counts: ClientCounts) -> str:
+    return json.dumps(counts.to_json())

@@ -3,96 +3,96 @@
 __all__ = ["UNSETTLED", "WORDS"]
 
 WORDS = (
-    ("Accuracy", "The share of people who get the right answer."),
+    ("Accuracy.", "The share of people who get the right answer."),
     (
-        "Base rate",
+        "Base rate.",
         "How many people of a group truly have a label. Where base rates differ, even a model "
         "that is always right breaks statistical parity.",
     ),
-    ("Client", "One place that keeps its own data: a hospital, a state, a school."),
+    ("Client.", "One place that keeps its own data: a hospital, a state, a school."),
     (
-        "Debiased gap",
+        "Debiased gap.",
         "The gap that is left once chance is taken out, over many clients. Below zero: chance "
         "alone explains what was seen.",
     ),
     (
-        "Epsilon, ε",
+        "Epsilon, ε.",
         "The largest gap one allows. ε0 overall, εc inside each client. 0 asks for equal rates, "
         "1 for nothing.",
     ),
     (
-        "Equal opportunity (eop)",
+        "Equal opportunity (eop).",
         "Of those who truly have the favourable label, every group is recognised equally often.",
     ),
-    ("Equalized odds (eo)", "For each true label, every group is recognised equally often."),
+    ("Equalized odds (eo).", "For each true label, every group is recognised equally often."),
     (
-        "Equalized odds, all errors (eo-full)",
+        "Equalized odds, all errors (eo-full).",
         "For each true label, every group gets each answer, right or wrong, equally often. With "
         "two labels it is the same as eo.",
     ),
     (
-        "Exact region",
+        "Exact region.",
         "Every rule that cuts the scores, with the lottery over them: the whole area under the "
         "ROC curve.",
     ),
-    ("FedAvg", "Federated averaging: clients train at home, a server averages the models."),
+    ("FedAvg.", "Federated averaging: clients train at home, a server averages the models."),
     (
-        "Gap, global",
+        "Gap, global.",
         "How far apart the groups' rates lie when all clients' people are taken together; the "
         "worst of the notion's rates.",
     ),
-    ("Gap, local", "The same inside one client. Clients differ, so the worst one is named."),
-    ("Group", "The people who are compared: by sex, by race. A sensitive attribute."),
+    ("Gap, local.", "The same inside one client. Clients differ, so the worst one is named."),
+    ("Group.", "The people who are compared: by sex, by race. A sensitive attribute."),
     (
-        "Interval",
+        "Interval.",
         "Between which two values a rate or gap lies, in 95 of 100 such checks. Wide on few "
         "people.",
     ),
     (
-        "Kernel region",
+        "Kernel region.",
         "The lottery may look at the model's answer first: “when it says ill, answer healthy for "
         "one in ten”. Contains the simplex.",
     ),
-    ("Label", "What is true of a person: ill or healthy. Favourable: the one eop looks at."),
+    ("Label.", "What is true of a person: ill or healthy. Favourable: the one eop looks at."),
     (
-        "Local price",
+        "Local price.",
         "How much accuracy one more hundredth of a limit buys, at the present setting and in its "
         "neighbourhood only.",
     ),
     (
-        "Lottery",
+        "Lottery.",
         "The fair predictor: with a stated chance it keeps the model's answer, else it gives "
         "another. The chances depend on client and group.",
     ),
     (
-        "Neighbours",
+        "Neighbours.",
         "Two data sets that privacy must not tell apart: one person added or removed, or one "
         "person replaced by another.",
     ),
     (
-        "Noise floor",
+        "Noise floor.",
         "The gap that a perfectly fair rule would show on so few people, by chance alone.",
     ),
-    ("Notion", "What is meant by fair: sp, eop, eo or eo-full. They exclude each other mostly."),
-    ("Prediction", "The model's answer: the label with the largest score."),
+    ("Notion.", "What is meant by fair: sp, eop, eo or eo-full. They exclude each other mostly."),
+    ("Prediction.", "The model's answer: the label with the largest score."),
     (
-        "Privacy budget",
+        "Privacy budget.",
         "How much the noisy counts may give away about any one person. Small: much noise, much "
         "privacy.",
     ),
-    ("Region", "All that a lottery can reach: simplex, kernel or exact, each within the next."),
+    ("Region.", "All that a lottery can reach: simplex, kernel or exact, each within the next."),
     (
-        "ROC curve",
+        "ROC curve.",
         "For every threshold on the score: ill people recognised against healthy people alarmed.",
     ),
-    ("Score", "The model's number for each label, before it is turned into an answer."),
-    ("Simplex region", "The paper's: keep the model's answer, or give a fixed one."),
+    ("Score.", "The model's number for each label, before it is turned into an answer."),
+    ("Simplex region.", "The paper's: keep the model's answer, or give a fixed one."),
     (
-        "Statistical parity (sp)",
+        "Statistical parity (sp).",
         "Every group gets each answer equally often, whatever is true of them.",
     ),
-    ("Unseen people (test)", "People neither the model nor the lottery was fitted on."),
-    ("Validation", "The people whom the lottery is fitted on. The model was trained on others."),
+    ("Unseen people (test).", "People neither the model nor the lottery was fitted on."),
+    ("Validation.", "The people whom the lottery is fitted on. The model was trained on others."),
 )
 
 UNSETTLED = (

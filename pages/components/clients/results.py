@@ -1,0 +1,47 @@
+"""One client of a study, and what its own limit does to the others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from fairfl_core.evaluation.study import Study
+from pages.components.shared.results import FREE, Summary, summary_of
+
+__all__ = ["Effect", "effect_of", "rate_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """Changes that one client's own limit makes: overall, to how many others, and to whom."""
+
+    accuracy: float
+    overall: float
+    others: int
+    table: pd.DataFrame
+
+
+def rate_table(study: Study, client: str) -> pd.DataFrame:
+    """The compared rates of one client, mean over runs, in the notion's order."""
+    tables = [each.rate_table() for each in study.evaluations(unseen=study.has_held_out)]
+    mine = pd.concat([table[table["client"] == client] for table in tables])
+    mean = mine.groupby(["rate_of", "group"], sort=False, as_index=False).mean(numeric_only=True)
+    mean["n"] = mean["n"].round()
+    order = {str(rate): place for place, rate in enumerate(study.first.solution.notion.rates)}
+    return mean.sort_values("rate_of", key=lambda names: names.map(order), kind="stable")
+
+
+def effect_of(now: Study, without: Study, client: str) -> Effect:
+    """Compare a study with the same one in which the client has no limit of its own."""
+    judged: list[Summary] = [summary_of(study) for study in (now, without)]
+    unseen = now.has_held_out
+    table = now.client_table(unseen=unseen)[["client", "gap", "price"]]
+    table.insert(2, "gap_without", without.client_table(unseen=unseen)["gap"])
+    table.insert(3, "change", table["gap"] - table["gap_without"])
+    moved = table[np.abs(table["change"].fillna(0.0)) > FREE]
+    return Effect(
+        accuracy=judged[0].judged.accuracy - judged[1].judged.accuracy,
+        overall=judged[0].judged.overall - judged[1].judged.overall,
+        others=int((moved["client"] != client).sum()),
+        table=moved.sort_values("change", key=lambda change: -change.abs()),
+    )

@@ -1,0 +1,164 @@
+"""What the Clients page says."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairfl_core.fairness.notions import NotAssessable
+from fairfl_core.solving.regions import Region
+from pages.components.clients.results import Effect
+from pages.components.shared import format, text
+from pages.components.shared.format import plain
+from pages.components.shared.results import FREE, ClientRow
+
+# Parts of the page, as they are named where one fails.
+HEADLINE, FIGURES = "The client's headline", "The client's figures"
+RATES, LOTTERY = "The client's rates", "The client's lottery"
+EFFECT = "The effect on the others"
+
+CLIENT = "Client"
+OWN_LIMIT, OWN_LIMIT_TIP = (
+    "Its own limit εc",
+    "A limit for this client alone; the others keep theirs.",
+)
+PEOPLE_BOTH, PEOPLE = "People (fitted · unseen)", "People"
+ACCURACY = "Accuracy here"
+CHANCE = "Chance alone"
+CHANCE_TIP = (
+    "The gap a perfectly fair predictor would show on so few people; and the gap to expect in "
+    "one realised draw of the lottery, luck included."
+)
+PRICE, PRICE_OF = "Local price", "for one more hundredth here"
+PRICE_TIP = (
+    "Points of accuracy, over everyone, that one more hundredth of tolerance in this client "
+    "would buy. One-sided at kinks."
+)
+RATE_COLUMNS = {
+    "rate_of": "rate",
+    "group": "group",
+    "n": "people",
+    "rate_before": "before",
+    "rate": "after",
+    "rate_low": "95 % from",
+    "rate_high": "95 % to",
+}
+EFFECT_COLUMNS = {
+    "client": "client",
+    "gap": "gap with its own limit",
+    "gap_without": "gap without",
+    "change": "change",
+    "price": "price now",
+}
+AXIS_RATE = "rate, %"
+HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
+HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"
+
+
+def headline(row: ClientRow, judged_on: str) -> str:
+    """The client in one sentence."""
+    name = plain(row.client)
+    if np.isnan(row.gap):
+        return f"**{name}** has no two groups to compare: it has no local gap."
+    return (
+        f"**{name}**: gap {format.gap(row.gap_before)} → **{format.gap(row.gap)}** on "
+        f"{judged_on} ({text.sure(row)}); asked {format.epsilon(row.eps_local)}."
+    )
+
+
+def allowed_inside(client: str) -> str:
+    """The label of the client's own slider."""
+    return f"Gap allowed inside {plain(client)}"
+
+
+def people(counts: Sequence[float]) -> str:
+    """How many people there are, of each kind."""
+    return " · ".join(format.count(n) for n in counts)
+
+
+def one_draw(gap: float) -> str:
+    """The gap of one realised draw."""
+    return f"one draw of the lottery: {format.gap(gap)}"
+
+
+def price(points: float) -> str:
+    """The local price of the client's tolerance."""
+    return f"{points:.3f} points" if points >= 0.0005 else "none"
+
+
+def rates_reading(*, unseen: bool) -> str:
+    """How to read the chart of rates."""
+    return (
+        "**The rates that are compared, group by group**, with 95 % intervals, on "
+        f"{text.UNSEEN if unseen else text.FITTED}. Hollow: the model's own answers; filled: "
+        "after the lottery."
+    )
+
+
+def nobody(cell: NotAssessable) -> str:
+    """A group with nobody behind a rate."""
+    with_label = f" with label “{plain(cell.label)}”" if cell.label else ""
+    return f"Nobody of group “{plain(cell.group)}”{with_label} here: not assessable."
+
+
+def lottery_title(which: str) -> str:
+    """Whose lottery it is: of a mean, of one run, or simply the only one."""
+    return f"**Its lottery, in words**{which}"
+
+
+MEAN_OVER_RUNS = " (mean over runs)"
+
+
+def of_run(seed: int) -> str:
+    """The run whose lottery is told."""
+    return f" (run {seed})"
+
+
+def lottery(weights: Sequence[float], region: Region, group: str) -> list[str]:
+    """A cell's lottery as sentences: who keeps the model's answer, who gets which other."""
+    who = f"**{plain(group)}**"
+    if region.name == "simplex":
+        return [_mix(f"Keeps the model's answer for {{}} in 100 {who}", weights, region.labels)]
+    labels = len(region.labels)
+    said = []
+    for j, answer in enumerate(region.labels):
+        row = weights[j * labels : (j + 1) * labels]
+        others = [k for k in range(labels) if k != j]
+        said.append(
+            _mix(
+                f"When the model says “{plain(answer)}”, keeps it for {{}} in 100 {who}",
+                [row[j], *(row[k] for k in others)],
+                [region.labels[k] for k in others],
+            )
+        )
+    return said
+
+
+def _mix(start: str, weights: Sequence[float], answers: Sequence[str]) -> str:
+    """`weights` begin with the share that keeps; the others belong to `answers`."""
+    others = [
+        f"answers “{plain(answer)}” for {format.hundred(share)}"
+        for answer, share in zip(answers, weights[1:], strict=True)
+        if share >= 0.0005
+    ]
+    keeps = start.format(format.hundred(weights[0]))
+    return keeps + (f", else {', '.join(others)}" if others else "") + "."
+
+
+def score_lottery(group: str, rules: Sequence[tuple[str, float]]) -> str:
+    """A cell's lottery over rules of the scores, with their shares."""
+    parts = [
+        f"{format.hundred(share)} in 100: {plain(rule, 160)}"
+        for rule, share in rules
+        if share >= 0.0005
+    ]
+    return f"**{plain(group)}** – {'; '.join(parts)}."
+
+
+def effect(of: Effect, judged_on: str) -> str:
+    """What one client's own limit does to everyone."""
+    others = f"{of.others} other client{'s' if of.others != 1 else ''}"
+    return (
+        f"**What its own limit does to everyone**: accuracy {format.signed_points(of.accuracy, 3)}, "
+        f"overall gap {of.overall:+.4f}; {others} change{'s' if of.others == 1 else ''} by more "
+        f"than {FREE:g} (on {judged_on})."
+    )

@@ -1,0 +1,180 @@
+"""What the Explore page says."""
+
+from collections.abc import Sequence
+
+from pages.components.shared import format, text
+from pages.components.shared.format import plain
+from pages.components.shared.results import Figures, Summary
+from pages.components.view import View
+
+EQUAL = 0.02  # gaps closer than this are called equal when regions are compared
+
+# Parts of the page, as they are named where one fails.
+HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
+COMPARISON = "The comparison of asked, reached and unseen"
+CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
+
+LESSON = "New here? Start with the lesson (5 min)"
+DISMISS, DISMISS_TIP = "✕", "Do not show this line"
+ACCURACY_UNSEEN, ACCURACY = "Accuracy, unseen people", "Accuracy"
+OVERALL, CHANGED = "Overall gap", "Answers changed"
+NOBODY_TO_COMPARE = ("Worst client", "none to compare")
+DRAW_MAP = "Draw the map (36 pairs of limits; with so many clients this takes minutes)"
+THREE_NUMBERS = "**Asked, reached, and what held on people it had not seen**"
+PRICES = "**Who pays, what binds, and its local price**"
+PIN, UNPIN, AS_SET_NOW = "Pin this as A", "Unpin", "B: as set now"
+ORDER = "Order of the clients"
+ORDERS = {
+    "gap": "largest gap after",
+    "gap_before": "largest gap before",
+    "n": "largest client",
+    "price": "dearest",
+    "client": "name",
+}
+REGIONS_TITLE = "**What the region costs**, at an equal gap on unseen people"
+DRAW_REGIONS = "Draw it (solves every region at eight limits)"
+SOLVING_REGIONS = "Solving every region at eight limits"
+REGIONS_READING = (
+    "Up is more accurate, left is fairer: **a line further up and left is the better region**. "
+    "Each point is one limit, the same overall and inside each client; gaps and accuracy are of "
+    "unseen people."
+)
+AXIS_MEAN_GAP = "mean client's gap on unseen people"
+AXIS_ACCURACY = "accuracy on unseen people, %"
+HOVER_REGION = (
+    "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
+    "%{customdata[1]:.3f}<extra></extra>"
+)
+
+
+def was(value: float) -> str:
+    """What a gap was before."""
+    return f"was {format.gap(value)}"
+
+
+def worst_client(name: str) -> str:
+    """The worst client, named."""
+    return f"Worst client: {plain(name, 24)}"
+
+
+def changed_by_group(shares: Sequence[tuple[str, float]]) -> str:
+    """How many answers change in each group."""
+    return " · ".join(f"{format.percent(share)} {plain(group, 18)}" for group, share in shares)
+
+
+def map_reading(*, own_limits: bool) -> str:
+    """How to read the map."""
+    alike = " Clients' own limits are not in it." if own_limits else ""
+    return (
+        "**What each pair of limits leaves of accuracy**, fitted on validation. Lighter is more "
+        "accurate; inside the dotted line fairness costs nothing. Click a cell to go there."
+        + alike
+    )
+
+
+def approximation(view: Summary, simplex: Summary) -> str:
+    """Two prices apart: of fairness, and of the paper's approximation; at what gaps is said."""
+    ours, papers = view.judged, simplex.judged
+    people = text.UNSEEN if view.unseen else text.FITTED
+    costs = f"{'costs' if ours.cost >= 0 else 'gains'} {format.points(ours.cost)}"
+    more = "more" if ours.accuracy >= papers.accuracy else "less"
+    said = (
+        f"On {people} this {costs}; the paper's simplex would cost "
+        f"**{format.points(ours.accuracy - papers.accuracy)} {more}**. Gaps left: "
+        f"{format.gap(ours.overall)} overall and {format.gap(ours.local_mean)} in the mean "
+        f"client, with the simplex {format.gap(papers.overall)} and "
+        f"{format.gap(papers.local_mean)}"
+    )
+    if ours.local_mean > papers.local_mean + EQUAL or ours.overall > papers.overall + EQUAL:
+        return said + ": not equal, so the difference is not all the price of its approximation."
+    return said + ": the difference is the price of its approximation, not of fairness."
+
+
+def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
+    """Rows and headings of the table of what was asked, reached, and held."""
+    columns = [each for each in (summary.reached, summary.unseen) if each is not None]
+    asked = {
+        "Overall gap (ε0)": format.epsilon(summary.eps_global),
+        "Worst client (εc)": format.epsilon(summary.eps_local[1]),
+    }
+    rows = {
+        "Accuracy": [format.percent(each.accuracy) for each in columns],
+        "The model's own accuracy": [format.percent(each.accuracy_before) for each in columns],
+        "Overall gap (ε0)": [format.gap(each.overall) for each in columns],
+        "Worst client (εc)": [_worst_gap(each) for each in columns],
+        "Mean client": [format.gap(each.local_mean) for each in columns],
+        "Larger half, chance taken out": [format.debiased(each.debiased) for each in columns],
+    }
+    n = [format.count(each.n) for each in columns]
+    headings = ["asked", f"reached (validation, n = {n[0]})"]
+    headings += [f"unseen (test, n = {n[1]})"] if summary.unseen else []
+    return {name: [asked.get(name, ""), *cells] for name, cells in rows.items()}, headings
+
+
+def _worst_gap(figures: Figures) -> str:
+    return format.gap(figures.worst.gap) if figures.worst else format.gap(float("nan"))
+
+
+def not_held(summary: Summary) -> str | None:
+    """What is above the limit on unseen people, and why that happens; None where nothing is."""
+    if summary.unseen is None:
+        return text.NO_CHECK_HERE
+    worst = summary.unseen.worst
+    pairs = [("the overall gap", summary.unseen.overall, summary.eps_global)]
+    pairs += [("the worst client's gap", worst.gap, summary.eps_local[1])] if worst else []
+    above = [
+        f"{what} is {format.gap(value)}, above the {format.epsilon(asked)} asked"
+        for what, value, asked in pairs
+        if value > asked + 0.0005
+    ]
+    if not above:
+        return None
+    return (
+        f"On unseen people {' and '.join(above)}: a limit met on few people does not carry over "
+        "to others, the less the smaller the client."
+    )
+
+
+def other_rates(rates: str) -> str:
+    """Said where the program's rates are not the counted ones."""
+    return (
+        f"The limits hold for the program's own rates ({text.RATES[rates][0]}); counted by "
+        "labels, even the fitted people may exceed them."
+    )
+
+
+def own_limits(view: View) -> str:
+    """Which clients have a limit of their own."""
+    said = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
+    return f"Own limits set on the Clients page: {said}."
+
+
+def pinned(pin: View, now: View) -> str:
+    """The pinned view in few words: what it asks, and in what else it differs from now."""
+    parts = [
+        pin.notion,
+        pin.region,
+        *([text.RATES[pin.rates][0]] if pin.rates != now.rates else []),
+        *([f"runs {', '.join(map(str, pin.seeds))}"] if pin.seeds != now.seeds else []),
+        f"ε0 {format.epsilon(pin.eps_global)}",
+        f"εc {format.epsilon(pin.eps_local)}",
+        *(f"{plain(name, 18)} {format.epsilon(limit)}" for name, limit in pin.own_limits[:3]),
+        *(["…"] if len(pin.own_limits) > 3 else []),
+    ]
+    return f"A: {', '.join(parts)}"
+
+
+def pin_rows(summaries: Sequence[Summary]) -> dict[str, list[str]]:
+    """What is compared between pinned views."""
+    judged = [summary.judged for summary in summaries]
+    return {
+        "Accuracy": [format.percent(each.accuracy) for each in judged],
+        "Overall gap": [format.gap(each.overall) for each in judged],
+        "Worst client": [_named_worst(each) for each in judged],
+        "Mean client": [format.gap(each.local_mean) for each in judged],
+    }
+
+
+def _named_worst(figures: Figures) -> str:
+    worst = figures.worst
+    return f"{format.gap(worst.gap)} ({plain(worst.client, 24)})" if worst else "none"

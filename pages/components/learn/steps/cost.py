@@ -1,0 +1,76 @@
+"""Step 8: what fairness costs, read from one map of a real experiment."""
+
+import numpy as np
+import streamlit as st
+
+from fairfl_core.errors import InputError
+from fairfl_core.solving.frontier import Frontier
+from pages.components.learn import limits_text as text
+from pages.components.learn.text import PICTURES
+from pages.components.learn.widgets import answered, ask, beside, forget
+from pages.components.session import state
+from pages.components.session.catalogue import experiment_of
+from pages.components.shared import figures
+from pages.components.shared import text as shared_text
+from pages.components.shared.charts import chart, part, progress
+from pages.components.shared.results import heat_of, heavy
+from pages.components.view import View
+
+__all__ = ["show"]
+
+TIGHT = 0.01
+
+
+def show() -> None:
+    """Lay the step out."""
+    view = state.view()
+    heat: Frontier | None = None
+    with part(PICTURES[7]):
+        heat = _solved(view)
+    left, right = beside()
+    with left:
+        st.markdown(text.COST)
+        if heat is not None:
+            ask(text.cost_question(TIGHT, *_costs(heat)))
+        st.caption(text.COST_CAVEAT)
+        st.page_link("pages/explore.py", label=text.GO_EXPLORE)
+        st.button(text.ANEW, on_click=forget, type="tertiary", key="learn-anew")
+    with right, part(PICTURES[7]):
+        if heat is not None:
+            _map(view, heat)
+
+
+def _solved(view: View) -> Frontier:
+    if heavy(view, map_only=True):
+        raise InputError(text.TAKES_LONG)
+    with progress(text.SOLVING) as on_progress:
+        return heat_of(view, on_progress=on_progress)
+
+
+def _costs(heat: Frontier) -> tuple[float, float]:
+    """Accuracy lost to a tight local limit alone, and to a tight global one alone."""
+    row, column = (
+        int(np.argmin(np.abs(axis - TIGHT))) for axis in (heat.eps_local, heat.eps_global)
+    )
+    best = heat.accuracy[-1, -1]
+    return float(best - heat.accuracy[row, -1]), float(best - heat.accuracy[-1, column])
+
+
+def _map(view: View, heat: Frontier) -> None:
+    known = answered(8)
+    loose = float(heat.eps_global[-1])
+    figure = figures.heat_map(
+        heat,
+        here=(TIGHT, loose) if known else (loose, loose),
+        pinned=(loose, TIGHT) if known else None,
+        names=(text.GLOBAL_ALONE if known else text.HARDLY, text.LOCAL_ALONE),
+        height=440,
+    )
+    title = experiment_of(view.experiment).manifest["title"]
+    chart(
+        figure,
+        reading=text.cost_reading(title, shared_text.NOTIONS[view.notion][0]),
+        table=figures.map_table(heat),
+        name="lesson-map",
+        key="learn-map",
+    )

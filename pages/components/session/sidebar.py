@@ -1,0 +1,76 @@
+"""The frame of every page: the sidebar with the view's settings, and what a link got wrong."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from fairfl_core.solving.build import default_rates
+from pages.components.session import own_data, state, streamlit_internals, text
+from pages.components.session.catalogue import catalogue, experiment_of
+from pages.components.shared import downloads, theme
+from pages.components.shared import text as shared_text
+from pages.components.shared.format import plain
+from pages.components.view import View, has_scores, options_of
+
+__all__ = ["frame"]
+
+
+@contextmanager
+def frame() -> Iterator[View]:
+    """Lay out what every page has; yields the view to show."""
+    if streamlit_internals.leave_pages_folder():
+        st.rerun()  # through the door: app.py lays out the app
+    own_data.forget_uploads()
+    st.html(theme.STYLE)
+    if state.large_type():
+        st.html(theme.LARGE_STYLE)
+    with st.sidebar:
+        _settings(state.view())
+        st.toggle(text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE))
+        downloads.take_along()
+    state.publish()
+    line = st.container()
+    yield state.view()
+    if state.ignored():
+        line.caption(shared_text.ignored(state.ignored()))
+
+
+def _settings(view: View) -> None:
+    """Whose people, what is called fair, what may be mixed, from which rates, in which runs."""
+    experiment = experiment_of(view.experiment)
+    mark = "" if own_data.is_own(view.experiment) else text.THE_PAPERS
+    _select("experiment", text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"])
+    st.caption(text.about(experiment))
+    _select(
+        "notion",
+        text.NOTION,
+        lambda name: shared_text.NOTIONS[name][0] + (mark if name == experiment.notion else ""),
+    )
+    st.caption(shared_text.notion_meaning(view.notion, plain(experiment.favourable)))
+    _select("region", text.REGION, lambda name: shared_text.REGIONS[name][0], tip=text.REGION_TIP)
+    st.caption(shared_text.REGIONS[view.region][1])
+    if has_scores(experiment):
+        best = default_rates(view.region)
+        _select(
+            "rates",
+            text.RATES,
+            lambda name: shared_text.RATES[name][0] + (text.RECOMMENDED if name == best else ""),
+            tip=text.RATES_TIP,
+        )
+        st.caption(shared_text.RATES[view.rates][1])
+    every = experiment.seeds
+    st.selectbox(
+        text.SEEDS,
+        [every, *((seed,) for seed in every if len(every) > 1)],
+        format_func=lambda seeds: text.runs(seeds, every),
+        help=text.SEEDS_TIP,
+        **state.bound_field("seeds"),
+    )
+
+
+def _select(name: str, label: str, title: Callable[[str], str], tip: str | None = None) -> None:
+    """A select box over a field of the view."""
+    options: Any = options_of(name, state.view(), catalogue())
+    st.selectbox(label, options, format_func=title, help=tip, **state.bound_field(name))

@@ -1,0 +1,55 @@
+"""What the sidebar and the tolerances say."""
+
+from collections.abc import Sequence
+
+from fairfl_core.people.experiments import Experiment
+from pages.components.shared import format
+from pages.components.shared.format import plain
+
+EXPERIMENT, NOTION, REGION, RATES, SEEDS = (
+    "Experiment",
+    "Fairness notion",
+    "Region",
+    "Rates",
+    "Seed",
+)
+REGION_TIP = "What the lottery may mix. On the fitted people a larger region is never worse."
+RATES_TIP = (
+    "Where the program takes its rates from. What was reached and what held on unseen people is "
+    "always counted by labels."
+)
+SEEDS_TIP = "Each run splits the people anew, trains anew and is solved on its own."
+LARGE_TYPE, LARGE_TYPE_TIP = "Large type", "For a lecture hall."
+THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
+
+OVERALL, OVERALL_TIP = "Gap allowed overall, ε0", "Between groups, all clients together."
+INSIDE, INSIDE_TIP = "Gap allowed inside each client, εc", "Between groups, in every client."
+PRESETS = {
+    "none": "No limit",
+    "local": "Local only",
+    "global": "Global only",
+    "both": "Both at 0.01",
+}
+RESET = "Reset"
+
+
+def about(experiment: Experiment) -> str:
+    """Whose people these are."""
+    dataset = experiment.manifest["dataset"]
+    return plain(
+        f"{format.count(dataset['rows_used'])} people in {len(experiment.clients)} clients; "
+        f"{dataset['sample']}. Groups: {', '.join(experiment.groups)}.",
+        longest=260,
+    )
+
+
+def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
+    """Which of the runs are shown."""
+    if len(every) == 1:
+        return "the only run"
+    return f"all {len(every)} runs (mean)" if len(seeds) == len(every) else f"run {seeds[0]}"
+
+
+def as_a_number(label: str) -> str:
+    """The label of the box beside a slider."""
+    return f"{label}, as a number"

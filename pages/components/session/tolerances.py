@@ -1,0 +1,127 @@
+"""The two tolerances: sliders, numbers, presets, and a click on a map."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.components.session import state, text
+from pages.components.shared import format
+from pages.components.shared.results import GRID
+from pages.components.view import NO_LIMIT, START
+
+__all__ = ["LEVELS", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
+
+PRESETS = {
+    "none": (NO_LIMIT, NO_LIMIT),
+    "local": (NO_LIMIT, 0.01),
+    "global": (0.01, NO_LIMIT),
+    "both": (0.01, 0.01),
+}
+LEVELS = (*GRID, NO_LIMIT)  # what a slider offers: fine near zero
+CLICKED: state.Setting[tuple[float, float] | None] = state.Setting("clicked", None)
+_SHOWN = 10  # settings a browser may still echo
+
+
+def sliders() -> None:
+    """Both tolerances, each by a slider and by an exact number; the view's own are changed."""
+    left, right = st.columns(2)
+    with left:
+        _control("eps_global", text.OVERALL, text.OVERALL_TIP)
+    with right:
+        _control("eps_local", text.INSIDE, text.INSIDE_TIP)
+    state.publish()
+
+
+def nearest_level(value: float) -> float:
+    """The slider's step nearest to a tolerance."""
+    return min(LEVELS, key=lambda level: abs(level - value))
+
+
+def _control(name: str, label: str, tip: str) -> None:
+    """A slider, and a number beside it for values between its steps."""
+    value = getattr(state.view(), name)
+    nearest = nearest_level(value)
+    shown = _shown(name)
+    shown[:] = [*shown[1 - _SHOWN :], (nearest, value)]
+    slider, number = st.columns([3, 1], vertical_alignment="bottom")
+    slider.select_slider(
+        label,
+        LEVELS,
+        format_func=format.epsilon,
+        key=state.widget(f"{name}_slider", nearest),
+        help=tip,
+        on_change=_moved,
+        args=(name,),
+    )
+    number.number_input(
+        text.as_a_number(label),
+        0.0,
+        1.0,
+        step=0.005,
+        format="%.4g",
+        key=state.widget(name, value),
+        on_change=_moved,
+        args=(name,),
+        label_visibility="collapsed",
+    )
+
+
+def _shown(name: str) -> list[tuple[float, float]]:
+    """What slider and number of a tolerance last showed."""
+    return state.get(state.Setting(f"{name}_shown", []))
+
+
+def _moved(name: str) -> None:
+    """Take what was moved, the slider or the number.
+
+    While a page is being repainted the browser still holds the number of an earlier setting and
+    sends it along with the slider's next move: such an echo is no wish of the visitor.
+    """
+    slider = st.session_state[f"widget_{name}_slider"]
+    number = st.session_state[f"widget_{name}"]
+    shown = _shown(name)
+    echo = number in [value for _, value in shown]
+    state.change(**{name: float(slider if echo and slider != shown[-1][0] else number)})
+
+
+def preset_buttons() -> None:
+    """Common settings at one click, and the way back."""
+    with st.container(horizontal=True):
+        for name, (eps_global, eps_local) in PRESETS.items():
+            st.button(
+                text.PRESETS[name],
+                key=f"preset-{name}",
+                on_click=state.change,
+                kwargs={"eps_global": eps_global, "eps_local": eps_local},
+            )
+        st.button(
+            text.RESET,
+            key="preset-reset",
+            type="tertiary",
+            on_click=state.change,
+            kwargs=START | {"own_limits": ()},
+        )
+
+
+def go_to_cell(chart: str) -> Callable[[], None]:
+    """A callback that takes the clicked cell of a map as the new tolerances."""
+
+    def clicked() -> None:
+        points = st.session_state[chart].selection.points
+        cells = [cell for cell in map(_cell_of, points) if cell is not None]
+        # A second click on a cell takes Plotly's selection away: the person meant that cell.
+        cell = cells[-1] if cells else state.get(CLICKED)
+        if cell is not None:
+            state.put(CLICKED, cell)
+            state.change(eps_global=cell[0], eps_local=cell[1])
+
+    return clicked
+
+
+def _cell_of(point: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The two tolerances of a clicked point; the browser sends a list, or a numbered object."""
+    data = point.get("customdata")
+    values = list(data.values()) if isinstance(data, Mapping) else list(np.ravel(data))
+    return (float(values[0]), float(values[1])) if len(values) >= 2 else None

@@ -1,0 +1,65 @@
+"""Results to take along: buttons, the predictor (JSON) and the clients' table (CSV).
+
+What a button gives is made on the click, from the view of that moment.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from pages.components.session import state
+from pages.components.shared import text
+from pages.components.shared.charts import csv_for_people
+from pages.components.shared.report import html_report
+from pages.components.shared.results import predictor_of, study_of
+from pages.components.view import View
+
+__all__ = ["PREDICTOR", "Download", "clients_csv", "offer", "predictor_json", "take_along"]
+
+PREDICTOR = "fairfl-predictor.json"
+Download = tuple[str, Callable[[View, str], str], str, str]  # label, how, file name, media type
+
+
+def take_along() -> None:
+    """The downloads that every page offers."""
+    st.markdown(text.TAKE_ALONG)
+    offer(
+        [
+            (text.REPORT_FILE, html_report, "fairfl-report.html", "text/html"),
+            (text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json"),
+            (text.CLIENTS_FILE, clients_csv, "fairfl-clients.csv", "text/csv"),
+        ],
+        key="take",
+    )
+
+
+def offer(downloads: Sequence[Download], *, key: str) -> None:
+    """One button a download."""
+    current = state.link_of_the_moment()
+
+    def made(make: Callable[[View, str], str]) -> str:
+        return make(*current())
+
+    for label, make, file, media in downloads:
+        st.download_button(
+            label,
+            partial(made, make),
+            file_name=file,
+            mime=media,
+            key=f"{key}-{file}",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def predictor_json(view: View, link: str = "") -> str:
+    """The fair predictor of the first chosen run, as `fairfl-predictor/1`."""
+    return json.dumps(predictor_of(view).to_json(), ensure_ascii=False)
+
+
+def clients_csv(view: View, link: str = "") -> str:
+    """The clients' table."""
+    study = study_of(view)
+    return csv_for_people(study.client_table(unseen=study.has_held_out))

@@ -1,0 +1,269 @@
+"""Sentences that several pages say. They choose words for numbers they are given.
+
+A language is added by adding files like this one: no sentence of a page stands anywhere else.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairfl_core.fairness.notions import Rate
+from pages.components.shared import format
+from pages.components.shared.format import plain
+from pages.components.shared.results import FREE, ClientRow, Figures, Price, Summary
+from pages.components.view import Ignored
+
+# -------------------------------------------------------------------- names of things
+
+NO_CHECK = "no held-out check possible"
+NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
+UNSEEN, FITTED = "unseen people", "the people it was fitted on"
+NOTIONS = {
+    "sp": (
+        "Statistical parity",
+        "Every group gets each answer equally often, whatever is true of them.",
+    ),
+    "eop": (
+        "Equal opportunity",
+        "Among people who truly are “{favourable}”, every group is recognised equally often.",
+    ),
+    "eo": (
+        "Equalized odds",
+        "For each true answer, every group is recognised equally often.",
+    ),
+    "eo-full": (
+        "Equalized odds, all errors",
+        "For each true answer, every group gets each answer, right or wrong, equally often.",
+    ),
+}
+REGIONS = {
+    "simplex": (
+        "simplex (the paper's)",
+        "The lottery keeps the model's answer or gives a fixed one.",
+    ),
+    "kernel": (
+        "kernel (more freedom)",
+        "The lottery may look at the model's answer before it gives another.",
+    ),
+    "exact": (
+        "exact (every rule of the scores)",
+        "The lottery may look at the model's scores: the most accuracy the limits allow.",
+    ),
+}
+RATES = {
+    "labels": ("counted labels", "As counted on validation; exact there, noisy in small clients."),
+    "scores": (
+        "recalibrated scores",
+        "Every person counts for each label by how likely it is; steadier in small clients.",
+    ),
+    "shrunk": (
+        "labels, shrunk",
+        "A small client's rates borrow from its group in the other clients.",
+    ),
+}
+CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
+    "client": "client",
+    "n": "people",
+    "accuracy_before": "accuracy, before",
+    "accuracy": "accuracy",
+    "gap_before": "gap, before",
+    "gap": "gap",
+    "gap_low": "gap, 95 % from",
+    "gap_high": "gap, 95 % to",
+    "gap_one_draw": "gap in one draw",
+    "noise_floor": "chance alone",
+    "gap_reached": "gap reached (fitted)",
+    "eps_local": "gap asked",
+    "price": "price of a hundredth, points",
+}
+WORST_CLIENT_TIP = (
+    "The client with the largest gap; each client's gap is its mean over the runs shown."
+)
+
+# -------------------------------------------------------------------- pieces of a page
+
+RESULTS = "The results"
+TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
+NAME_CONTAINS = "Name contains"
+MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
+SOLVING_MAP = "Solving every pair of the map"
+
+
+def cannot_be_shown(what: str, why: str) -> str:
+    """A part that the core refused, in the core's words."""
+    return f"{what} cannot be shown: {why}"
+
+
+def failed(what: str) -> str:
+    """A part that broke; how is in the server's log."""
+    return f"{what} cannot be shown because of an error of ours; the rest is unaffected."
+
+
+def ignored(unused: Sequence[Ignored]) -> str:
+    """What a link said that could not be used, in one line."""
+    said = "; ".join(
+        f"{plain(one.name)} = “{plain(one.text, 40)}” (expected: {plain(one.expected, 120)})"
+        for one in unused
+    )
+    return f"Ignored in the link: {said}."
+
+
+def which_clients(clients: int) -> str:
+    """The label of the choice between many clients."""
+    return f"Clients shown, of {clients:,}"
+
+
+def clients_shown(most: int) -> dict[str, str]:
+    """What the choice between many clients offers."""
+    return {"worst": f"worst {most}", "largest": f"largest {most}", "name": "by name"}
+
+
+def clients_matching(matching: int, clients: int, most: int) -> str:
+    """How many clients a search finds."""
+    more = f"; the first {most} are drawn." if matching > most else "."
+    return f"{matching:,} of {clients:,} clients have it in their name{more}"
+
+
+# -------------------------------------------------------------------- what fairness costs
+
+
+def notion_meaning(notion: str, favourable: str) -> str:
+    """A notion in one sentence."""
+    return NOTIONS[notion][1].format(favourable=favourable)
+
+
+def judged_on(summary: Summary) -> str:
+    """On whom a result is judged; said where nobody was held out."""
+    return UNSEEN if summary.unseen else f"{FITTED} ({NO_CHECK})"
+
+
+def headline(summary: Summary) -> str:
+    """The page in one sentence: what it costs, what is left, who is worst off."""
+    judged = summary.judged
+    verb = "costs" if judged.cost >= 0 else "gains"
+    return (
+        f"{asked(summary)} {verb} **{format.points(judged.cost)}** of accuracy on "
+        f"{UNSEEN if summary.unseen else FITTED}: {format.percent(judged.accuracy_before)} → "
+        f"**{format.percent(judged.accuracy)}**; overall gap {format.gap(judged.overall)}, "
+        f"{_worst(judged)}."
+    )
+
+
+def _worst(judged: Figures) -> str:
+    worst = judged.worst
+    if worst is None:
+        return "no client can be compared"
+    doubt = ": within noise" if worst.within_noise else ""
+    return (
+        f"worst client **{plain(worst.client)}** (gap {format.gap(worst.gap)}, between "
+        f"{format.gap(worst.gap_low)} and {format.gap(worst.gap_high)}, "
+        f"n = {format.count(worst.n)}{doubt})"
+    )
+
+
+def asked(summary: Summary) -> str:
+    """What was asked, as the beginning of a sentence."""
+    low, high = summary.eps_local
+    inside = (
+        f"at most {format.epsilon(high)}"
+        if low == high
+        else f"{format.epsilon(low)} to {format.epsilon(high)}"
+    )
+    overall = format.epsilon(summary.eps_global)
+    if summary.eps_global >= 1 and low >= 1:
+        return "No limit on unfairness"
+    if summary.eps_global >= 1:
+        return f"Allowing a gap of {inside} inside every client"
+    if low >= 1:
+        return f"Allowing a gap of at most {overall} overall"
+    return f"Allowing a gap of {inside} inside every client and {overall} overall"
+
+
+def sure(row: ClientRow) -> str:
+    """How sure a client's gap is."""
+    if np.isnan(row.gap):
+        return "nobody to compare"
+    said = (
+        f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
+        f"{format.count(row.n)} people"
+    )
+    if row.within_noise:
+        return f"{said}: within noise"
+    return f"{said}: too few to tell it from none" if row.gap_low < FREE else said
+
+
+def who_pays(summary: Summary) -> str:
+    """Which client loses most accuracy, and which gains most."""
+    loser, gainer = summary.loses_most, summary.gains_most
+    lost = loser.accuracy_before - loser.accuracy
+    gained = gainer.accuracy - gainer.accuracy_before
+    if not lost > FREE:
+        return "No client loses accuracy."
+    said = f"**{plain(loser.client)}** loses most accuracy: {format.points(lost)}"
+    if gained > FREE:
+        said += f"; **{plain(gainer.client)}** gains {format.points(gained)}"
+    return said + "."
+
+
+def price_sentences(prices: Sequence[Price], most: int = 3) -> list[str]:
+    """What one more hundredth of tolerance buys: overall, and in the dearest clients."""
+    overall = [price for price in prices if price.client is None]
+    clients = [price for price in prices if price.client is not None]
+    said = [f"One more hundredth of overall tolerance {_buys(price)}." for price in overall]
+    said += [
+        f"One more hundredth of local tolerance in **{plain(price.client or '')}** {_buys(price)}."
+        for price in clients[:most]
+    ]
+    return said or ["Nothing binds here: more tolerance would buy no accuracy."]
+
+
+def _buys(price: Price) -> str:
+    # d accuracy / d epsilon is points per hundredth: both are hundredths.
+    bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
+    return f"buys {'at most ' if price.at_most else ''}{bought} points"
+
+
+def rate(of: Rate) -> str:
+    """A rate as a person would say it."""
+    answer = f"“{of.answer}”"
+    if of.label is None:
+        return f"answered {answer}"
+    return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
+
+
+def dumbbell_reading(within: int, clients: int, *, unseen: bool, runs: int) -> str:
+    """How to read the chart of all clients' gaps."""
+    return (
+        f"**Each client's gap, before and after**, on {UNSEEN if unseen else FITTED}"
+        + (", mean over runs" if runs > 1 else "")
+        + f". In {within} of {clients} clients the gap left is no larger than chance alone would "
+        "show on so few people (pale squares)."
+    )
+
+
+# -------------------------------------------------------------------- words in figures
+
+AXIS_GAP = "gap between groups (difference of rates)"
+AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
+AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
+ACCURACY_PERCENT = "accuracy, %"
+YOU_ARE_HERE, A_PINNED, COSTS_NOTHING = "you are here", "A (pinned)", "costs nothing inside"
+BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
+ASKED, REACHED, INTERVAL = "asked", "reached on validation", "95 % interval, after"
+HOVER_CELL = (
+    "overall %{customdata[0]:g}, inside each client %{customdata[1]:g}"
+    "<br>accuracy %{customdata[2]:.1f} %<extra></extra>"
+)
+HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
+HOVER_AFTER = (
+    "%{customdata[0]}: after %{x:.3f} (between %{customdata[1]:.3f} and "
+    "%{customdata[2]:.3f}; chance alone %{customdata[3]:.3f})<extra></extra>"
+)
+HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
+HOVER_REACHED = "reached on validation %{x:.3f}<extra></extra>"
+
+# -------------------------------------------------------------------- downloads
+
+TAKE_ALONG = "**Take along**"
+REPORT_FILE, PREDICTOR_FILE = "Report (HTML)", "Predictor (JSON)"
+CLIENTS_FILE = "Clients (CSV)"

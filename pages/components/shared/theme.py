@@ -1,0 +1,44 @@
+"""How everything looks: colours that keep their meaning, sizes of letters, the static style."""
+
+from pathlib import Path
+
+import plotly.graph_objects as go
+import streamlit as st
+
+__all__ = [
+    "AFTER",
+    "BAND",
+    "GREY",
+    "GROUP_COLOURS",
+    "HERE",
+    "LARGE_STYLE",
+    "PALE",
+    "STYLE",
+    "SYMBOLS",
+    "ink",
+    "sized",
+    "translucent",
+]
+
+GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
+SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
+BAND = "rgba(0,114,178,0.12)"
+STYLE = Path(__file__).parent / "style.css"
+LARGE_STYLE = "<style>html { font-size: 20px; }</style>"
+
+
+def sized(figure: go.Figure, *, large: bool) -> go.Figure:
+    """Letters of a figure: larger ones for a lecture hall."""
+    return figure.update_layout(font_size=18 if large else 13)
+
+
+def ink() -> str:
+    """The colour of letters: the theme's own, as Plotly's grey is too pale for small ones."""
+    return "#e6edf3" if st.context.theme.type == "dark" else "#1b2733"
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """A colour ``#rrggbb`` that lets others through."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"

@@ -1,0 +1,110 @@
+"""What the page Your data says."""
+
+import shlex
+from collections.abc import Sequence
+
+from fairfl_core.intake import Check, Columns
+from pages.components.shared import text as shared
+from pages.components.shared.format import plain
+
+# Parts of the page, as they are named where one fails.
+UPLOAD, HEADLINE, CHECKS = "The upload", "The headline", "The checks"
+TAKE_ALONG = "What to take along"
+
+TITLE = "#### Bring your model's predictions and leave with a fair predictor."
+PROMISE = (
+    "Your file stays in the memory of this server, for this session only: it is not written to "
+    "disk, no other visitor can see it, and it is gone when you close the page or bring another. "
+    "With counts, no record of a person leaves your clients at all."
+)
+ANOTHER_CHOSEN = "#### Your set is here, but the sidebar shows another experiment."
+CHOOSE_YOURS = "Choose your set"
+ANOTHER_SET, REMOVE = "Bring another set, or remove this one", "Remove this set now"
+ONLY_COUNTS = f"**{shared.NO_CHECK.capitalize()}**: there are only counts."
+LINKS = {
+    "pages/explore.py": "See the map and every client's gap",
+    "pages/clients.py": "One client at a time",
+    "pages/privacy.py": "What noise would do",
+}
+CHECKS_TITLE = "#### Before you trust a number"
+PEOPLE_TABLE = "People by client and group"
+TAKE_ALONG_TITLE = "#### Take it along"
+WHAT_IS_WHAT = (
+    "The **predictor** is what you deploy. The **model card** says what was requested, reached "
+    "and held out. The **report** is to show."
+)
+PREDICTOR_FILE, CARD_FILE = "Fair predictor (JSON)", "Model card (HTML)"
+REPORT_FILE = "Full report (HTML)"
+AT_A_CLIENT = "**At a client**, from a shell:"
+ONLY_THE_PACKAGE = "The exact region looks at scores, so only the package applies it."
+ANY_PYTHON = "or in any Python, without a package:"
+
+# Bringing a set.
+KIND = "What do you bring?"
+KINDS = {"table": "A table of predictions", "counts": "Counts only"}
+TAKE_IN, READING = "Take it in and check it", "Reading, splitting and counting"
+TABLE_FILE = (
+    "CSV or Parquet, one row a person: client, group, true label, the model's answer or its scores"
+)
+NOTHING_AT_HAND = "**Nothing at hand?** 2,100 made-up people in five hospitals:"
+TRY_EXAMPLE, EXAMPLE_FILE = "Try it with the example", "Example table (CSV)"
+WHICH_COLUMN = "**Which column is what?** Guessed from the names; please confirm."
+CLIENT, CLIENT_TIP = "Client", "The hospital, site or state: one that trains with the others."
+GROUP, GROUP_TIP = "Group", "What fairness compares, like sex or race."
+LABEL, SPLIT = "True label", "Split"
+SPLIT_TIP = (
+    "A column that says validation or test; without one, half of each client's people are set "
+    "aside with a fixed seed."
+)
+NO_SPLIT = "none: split inside each client"
+GIVEN = "The model gave"
+GIVEN_AS = {"answer": "its answer", "scores": "a score for each label"}
+FAVOURABLE, FAVOURABLE_TIP = "Favourable label", "The good outcome; equal opportunity looks at it."
+ANSWER = "The model's answer"
+JOIN = "Join names that differ only in case or spaces"
+JOIN_TIP = "The predictor then knows only the joined name: write it so when you apply it."
+COUNTS_FILES = "`fairfl-counts/1` files: one for all clients, or one a client"
+COUNTS_AT_HOME = "**No private record leaves a client**: each makes its counts at home."
+COUNTS_EXAMPLES = "Examples, of made-up people; upload both to see them merged:"
+COUNT_COMMAND = """\
+fairfl count rows.csv --client hospital --group sex --label diagnosis \\
+    --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
+fairfl privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
+
+
+def refused(why: str) -> str:
+    """Why something is not taken."""
+    return plain(f"Not taken: {why}", longest=700)
+
+
+def score_of(label: str) -> str:
+    """The label of a select box for a score."""
+    return f"Score of “{plain(label, 30)}”"
+
+
+def checks(of: Sequence[Check]) -> str:
+    """What intake found, what needs a look first."""
+    ordered = sorted(of, key=lambda check: not check.look)
+    return "\n".join(
+        f"- {'**Look:** ' if check.look else ''}{plain(check.sentence, longest=900)}"
+        for check in ordered
+    )
+
+
+def people_of_group(group: str) -> str:
+    """A column of the table of people."""
+    return f"group {group}"
+
+
+def predict_command(columns: Columns | None, file: str, *, with_scores: bool) -> str:
+    """The command that applies the predictor, with the columns' own names."""
+    names = {
+        "client": columns.client if columns else "hospital",
+        "group": columns.group if columns else "sex",
+        "prediction": columns.prediction if columns and columns.prediction else "prediction",
+    }
+    if with_scores and columns:
+        del names["prediction"]
+        names["scores"] = ",".join(column for _, column in columns.scores)
+    options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in names.items())
+    return f"fairfl predict {file} new-rows.csv {options} --row-id patient --out fair.csv"

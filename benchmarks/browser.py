@@ -29,8 +29,8 @@ from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from fairfl_core.solving.program import FairnessProgram  # noqa: E402
-from pages.components.shared import words  # noqa: E402
-from pages.components.shared.results import GRID  # noqa: E402
+from pages.components.shared import text  # noqa: E402
+from pages.components.shared.results import GRID, summary_of  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,
@@ -277,8 +277,9 @@ def others(seen: set[tuple]) -> int:
         for _, overall, inside, said in group:
             programs = [FairnessProgram(counts, notion) for counts in fitted]
             study = run_study(list(zip(seeds, programs, strict=True)), unseen, overall, inside)
-            if plain(words.headline(study)) != said.strip():
-                print(f"{choice}: {said}\n  alone: {plain(words.headline(study))}")
+            alone = plain(text.headline(summary_of(study)))
+            if alone != said.strip():
+                print(f"{choice}: {said}\n  alone: {alone}")
                 wrong += 1
     return wrong
 

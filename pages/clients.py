@@ -135,7 +135,7 @@ def _rates(study: Study, at: int) -> None:
 def _lottery(study: Study, at: int) -> None:
     solution = study.first.solution
     if isinstance(solution.region, ScoreRules):
-        _score_lottery(study, at)
+        _score_lottery(study, at, solution.region)
         return
     beta = np.mean([one.solution.beta[at] for one in study.outcomes], axis=0)
     st.markdown(text.lottery_title(text.MEAN_OVER_RUNS if len(study.outcomes) > 1 else ""))
@@ -147,10 +147,10 @@ def _lottery(study: Study, at: int) -> None:
     table_below(table.round(4), name=f"lottery-{at}", key="clients-lottery")
 
 
-def _score_lottery(study: Study, at: int) -> None:
+def _score_lottery(study: Study, at: int, rules: ScoreRules) -> None:
     """The exact region: rules of the scores and their shares, of the first run shown."""
     outcome = study.first
-    counts, rules = outcome.solution.counts, outcome.solution.region
+    counts = outcome.solution.counts
     st.markdown(text.lottery_title(text.of_run(outcome.seed) if len(study.outcomes) > 1 else ""))
     rows = []
     for place, group in enumerate(counts.groups):

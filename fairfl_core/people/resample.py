@@ -69,7 +69,9 @@ def redraw_people(
     them comes is drawn after that.
     """
     if people.calibration is not None:
-        raise InputError("scores are recalibrated by client; draw clients first, then recalibrate.")
+        raise InputError(
+            "scores are recalibrated by client; draw clients first, then recalibrate."
+        )
     counts = redraw(people.counts, shares, size, seed=seed)
     rng = np.random.default_rng([*np.atleast_1d(seed), _WHO])
     shape = counts.table.shape

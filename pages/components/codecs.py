@@ -11,8 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import unquote
 
-__all__ = ["Codec", "Flag", "Numbers", "OneOf", "PerName", "Seeds", "Share", "Text", "Unusable",
-           "Whole"]  # fmt: skip
+__all__ = [
+    "Codec",
+    "Flag",
+    "Numbers",
+    "OneOf",
+    "PerName",
+    "Seeds",
+    "Share",
+    "Text",
+    "Unusable",
+    "Whole",
+]
 
 _MARKS = (("%", "%25"), (";", "%3B"), ("=", "%3D"))  # what `PerName` writes between names
 

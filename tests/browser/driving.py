@@ -28,9 +28,14 @@ NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one.
 OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 # Nothing runs, nothing is stale, every chart is drawn, and that for a while.
 QUIET = """() => {
     const app = document.querySelector('[data-testid=stApp]');

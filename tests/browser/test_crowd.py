@@ -16,9 +16,15 @@ PEOPLE = (
 
 def test_sessions_are_not_mixed_up(regular, visit):
     crowd = [visit().open(**settings) for settings in PEOPLE]
-    moves = itertools.cycle([(OVERALL, "ArrowRight"), (INSIDE, "ArrowRight"),
-                             (OVERALL, "ArrowLeft"), (INSIDE, "ArrowRight"),
-                             (OVERALL, "ArrowRight")])  # fmt: skip
+    moves = itertools.cycle(
+        [
+            (OVERALL, "ArrowRight"),
+            (INSIDE, "ArrowRight"),
+            (OVERALL, "ArrowLeft"),
+            (INSIDE, "ArrowRight"),
+            (OVERALL, "ArrowRight"),
+        ]
+    )
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         for visitor in crowd:  # nobody waits for another, nor for the answer

@@ -161,9 +161,13 @@ def compas(tmp_path_factory) -> Iterator[pd.DataFrame]:
 
 def shell(folder: Path, *arguments: object) -> dict:
     done = subprocess.run(
-        [sys.executable, "-m", "fairfl_core", *map(str, arguments), "--json"], cwd=folder,
-        check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "fairfl_core", *map(str, arguments), "--json"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     return json.loads(done.stdout)
 
 
@@ -175,14 +179,34 @@ def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
     visitor.page.get_by_role("option", name="kernel").click()
     visitor.settle()
     mine = FairPredictor.read(visitor.download("Fair predictor (JSON)", tmp_path))
-    columns = ("--client", "client", "--group", "race", "--label", "outcome",
-               "--prediction", "prediction")  # fmt: skip
+    columns = (
+        "--client",
+        "client",
+        "--group",
+        "race",
+        "--label",
+        "outcome",
+        "--prediction",
+        "prediction",
+    )
     for split in ("validation", "test"):
         compas[compas.split == split].to_csv(tmp_path / f"{split}.csv", index=False)
         shell(tmp_path, "count", f"{split}.csv", *columns, "--out", f"{split}.json")
-    shell(tmp_path, "solve", "validation.json", "--notion", ASKED["notion"],
-          "--region", ASKED["region"], "--eps-global", ASKED["eps_global"],
-          "--eps-local", ASKED["eps_local"], "--out", "shell.json")  # fmt: skip
+    shell(
+        tmp_path,
+        "solve",
+        "validation.json",
+        "--notion",
+        ASKED["notion"],
+        "--region",
+        ASKED["region"],
+        "--eps-global",
+        ASKED["eps_global"],
+        "--eps-local",
+        ASKED["eps_local"],
+        "--out",
+        "shell.json",
+    )
     theirs = FairPredictor.read(tmp_path / "shell.json")
     assert (mine.clients, mine.groups, mine.labels) == (
         theirs.clients,
@@ -195,8 +219,11 @@ def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
     on_test = evaluate(mine, ClientCounts.read(tmp_path / "test.json"))
     assert found["accuracy"] == pytest.approx(on_test.accuracy, abs=1e-9)
     said = visitor.headline
-    for value in (f"{100 * found['accuracy']:.1f} %", f"{100 * found['model_accuracy']:.1f} %",
-                  f"overall gap {found['gap']['global']:.3f}",
-                  f"gap {found['gap']['local_worst']['gap']:.3f}"):  # fmt: skip
+    for value in (
+        f"{100 * found['accuracy']:.1f} %",
+        f"{100 * found['model_accuracy']:.1f} %",
+        f"overall gap {found['gap']['global']:.3f}",
+        f"gap {found['gap']['local_worst']['gap']:.3f}",
+    ):
         assert value in said, said
     assert found["gap"]["local_worst"]["client"] in said

@@ -46,3 +46,36 @@ def test_the_spread_of_one_seed_is_none():
     assert Spread(np.array([0.5])).deviation == 0.0
     assert Spread(np.array([0.1, 0.3, np.nan])).mean == pytest.approx(0.2)
     assert np.isnan(Spread(np.array([np.nan])).mean)
+
+
+def two_seeds():
+    """Two seeds of three clients with limits of their own."""
+    programs, tests = [], []
+    for seed in (0, 1):
+        counts = [synthetic(3, 2, 2, rows=180, seed=10 * seed + split) for split in (0, 1)]
+        programs.append((seed, FairnessProgram(counts[0], "eo", "kernel")))
+        tests.append(counts[1])
+    return run_study(
+        programs, tests, 0.02, dict(zip(tests[0].clients, (0.05, 0.1, 0.3), strict=True))
+    )
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+def test_the_client_table_is_the_mean_of_the_evaluations(unseen):
+    study = two_seeds()
+    table = study.client_table(unseen=unseen)
+    judged = study.evaluations(unseen=unseen)
+    own = judged[0].client_table()
+    assert list(table) == [*own, "gap_reached", "eps_local", "price"]
+    assert list(table["client"]) == list(own["client"])
+    for column in list(own)[2:]:
+        means = np.mean([each.client_table()[column] for each in judged], axis=0)
+        np.testing.assert_allclose(table[column], means, rtol=1e-12)
+        assert len(set(np.round(means, 9))) == 3  # neighbours differ, so a mix-up would show
+    fitted = np.mean([one.reached.gaps.local for one in study.outcomes], axis=0)
+    np.testing.assert_allclose(table["gap_reached"], fitted, rtol=1e-12)
+    assert list(table["eps_local"]) == [0.05, 0.1, 0.3]
+    prices = np.mean([one.solution.price_local for one in study.outcomes], axis=0)
+    np.testing.assert_allclose(table["price"], prices, rtol=1e-12)
+    worst = study.worst_client(unseen=unseen)
+    assert table["gap"][worst] == table["gap"].max()

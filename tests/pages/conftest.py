@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.components.session.catalogue import catalogue
+from pages.components.view import read_view
+
 TOP = Path(__file__).resolve().parents[2]
 
 
@@ -22,6 +25,14 @@ def opened():
         return healthy(app)
 
     return open_page
+
+
+def view_of(experiment="adult", **settings):
+    """A view as a link would give it: everything that is not told is at its start."""
+    link = {name: str(value) for name, value in settings.items()}
+    view, ignored = read_view({"experiment": experiment} | link, catalogue())
+    assert not ignored, ignored
+    return view
 
 
 def healthy(app):

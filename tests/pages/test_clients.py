@@ -4,7 +4,8 @@ import pytest
 
 from fairfl_core.people import experiments
 from fairfl_core.solving.program import FairnessProgram
-from pages.components.shared import words
+from pages.components.clients import text
+from pages.components.shared.format import plain
 from tests.pages.conftest import healthy, linked
 
 
@@ -32,8 +33,8 @@ def test_the_lottery_in_words_is_the_lottery():
     counts = experiments.open("adult").counts(0, "validation")
     for region in ("simplex", "kernel"):
         solution = FairnessProgram(counts, "sp", region).solve(0.01, 0.01)
-        said = words.lottery(solution.beta[1, 1], solution.rules, "men")
-        keeps = solution.rules.lottery(solution.beta)[1, 1]
+        said = text.lottery(solution.beta[1, 1], solution.region, "men")
+        keeps = solution.region.lottery(solution.beta)[1, 1]
         if region == "simplex":
             assert len(said) == 1 and "**men**" in said[0]
             assert f"{100 * solution.beta[1, 1, 0]:.1f}".removesuffix(".0") in said[0]
@@ -42,7 +43,5 @@ def test_the_lottery_in_words_is_the_lottery():
 
 
 def test_names_are_text_never_markup():
-    assert words.plain("<b>x</b> **y** $z$ :red[q]") == (
-        r"\<b\>x\</b\> \*\*y\*\* \$z\$ \:red\[q\]"
-    )
-    assert len(words.plain("a" * 500)) == 60
+    assert plain("<b>x</b> **y** $z$ :red[q]") == (r"\<b\>x\</b\> \*\*y\*\* \$z\$ \:red\[q\]")
+    assert len(plain("a" * 500)) == 60

@@ -11,7 +11,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram
-from pages.components.shared import words
+from pages.components.shared import format
 from tests.pages.conftest import TOP, healthy, linked
 
 NAMES = experiments.list_experiments()
@@ -74,10 +74,10 @@ def test_a_number_may_lie_between_the_sliders_steps(opened):
 @pytest.mark.parametrize(
     ("button", "pair"),
     [
-        ("No limit", ("1", "1")),
-        ("Local only", ("1", "0.01")),
-        ("Global only", ("0.01", "1")),
-        ("Both at 0.01", ("0.01", "0.01")),
+        ("none", ("1", "1")),
+        ("local", ("1", "0.01")),
+        ("global", ("0.01", "1")),
+        ("both", ("0.01", "0.01")),
     ],
 )
 def test_presets_and_the_way_back(opened, button, pair):
@@ -93,7 +93,7 @@ def test_settings_survive_a_change_of_page(opened):
     app = opened(experiment="adult", seed=2, notion="eo", eps_local=0.09)
     app.switch_page("pages/clients.py").run()
     healthy(app)
-    assert app.selectbox(key="widget_seed").value == "2"
+    assert app.selectbox(key="widget_seeds").value == (2,)
     assert app.selectbox(key="widget_notion").value == "eo"
     assert app.number_input(key="widget_eps_local").value == 0.09
     app.select_slider(key="widget_eps_local_slider").set_value(0.25).run()
@@ -106,7 +106,7 @@ def test_another_experiment_brings_its_own_notion(opened):
     app.selectbox(key="widget_experiment").set_value("public_coverage").run()
     healthy(app)
     assert app.selectbox(key="widget_notion").value == "eop"
-    assert app.selectbox(key="widget_seed").value == "all"
+    assert app.selectbox(key="widget_seeds").value == experiments.open("public_coverage").seeds
     assert linked(app, "own") is None
 
 
@@ -115,17 +115,26 @@ def test_a_pinned_setting_is_compared(opened):
     app.button(key="pin").click().run()
     app.select_slider(key="widget_eps_local_slider").set_value(0.01).run()
     healthy(app)
-    assert linked(app, "pinned") == "sp,simplex,0.01,0.2"
+    assert "region=simplex" in linked(app, "pinned") and "eps_local=0.2" in linked(app, "pinned")
     assert any("B: as set now" in str(table.value.columns) for table in app.table)
     app.button(key="unpin").click().run()
     assert linked(app, "pinned") is None
 
 
 def test_a_mistyped_link_opens_all_the_same(opened):
-    app = opened(
-        experiment="nowhere", notion="x", region="y", seed="z", eps_local="many", own="a=b;=;",
-        pinned="1,2,3", order="?", client="<script>",
-    )  # fmt: skip
+    wrong = {
+        "experiment": "nowhere",
+        "notion": "x",
+        "region": "y",
+        "seed": "z",
+        "eps_local": "many",
+        "own": "a=b;=;",
+        "pinned": "1,2,3",
+        "order": "?",
+    }
+    app = opened(**wrong)
+    (line,) = [text.value for text in app.caption if text.value.startswith("Ignored in the link")]
+    assert all(f"{name} = “" in line.replace("\\", "") for name in wrong)
     assert app.selectbox(key="widget_experiment").value == NAMES[0]
     assert app.number_input(key="widget_eps_local").value == 0.05
 
@@ -150,7 +159,7 @@ def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
     fair = predictor_of(build_program(people[0], "sp", "exact").solve(0.01, 0.05))
     exact = evaluate(fair, people[1])
     assert f"**{100 * exact.accuracy:.1f} %**" in headline(app)
-    assert f"**{words.points(exact.accuracy - simplex.accuracy)} more**" in said
+    assert f"**{format.points(exact.accuracy - simplex.accuracy)} more**" in said
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_rates_reach_scenarios_and_privacy(opened):
         {"pinned": "sp,simplex,inf,-inf"},
         {"pinned": "notion=sp&eps_local=nan"},
         {"order": "by luck"},
-        {"few": "some"},
+        {"regions_drawn": "yes", "order": "x", "notion": "<b>", "seed": 99},
         {"large": "huge"},
         {"eps_global": "nan"},
         {"eps_local": "1e999"},
@@ -82,5 +82,17 @@ def test_rates_reach_scenarios_and_privacy(opened):
     ],
 )
 def test_no_value_in_a_link_breaks_a_part(opened, wrong):
-    app = opened(experiment="adult", seed=0, **{"regions_drawn": "True"} | wrong)
+    app = opened(**{"experiment": "adult", "seed": 0} | wrong)
     assert len(app.metric) == 4
+    lines = [line.value for line in app.caption if line.value.startswith("Ignored in the link")]
+    # A click never comes from a link, and the map of few clients is always drawn.
+    known = [name for name in wrong if name not in ("clicked", "map_drawn")]
+    assert len(lines) == bool(known)
+    assert all(name in lines[0].replace("\\", "") for name in known)
+
+
+def test_the_line_on_what_was_ignored_goes_with_the_first_move(opened):
+    app = opened(experiment="adult", seed=0, eps_local="many")
+    assert [line for line in app.caption if "eps\\_local = “many”" in line.value]
+    app.selectbox(key="widget_notion").set_value("eo").run()
+    assert not [line for line in app.caption if "Ignored" in line.value]

@@ -15,17 +15,14 @@ from fairfl_core.solving.program import FairnessProgram
 from pages.components.privacy.results import (
     BUDGETS,
     PAPER,
-    Asked,
     adult_beside_paper,
     noise_of,
-    studied,
+    noise_result,
 )
-from pages.components.shared import words
-from pages.components.shared.results import Choice
-from tests.pages.conftest import healthy, linked
+from pages.components.shared import format
+from tests.pages.conftest import healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"
-ONE_RUN = Choice("adult", "sp", "simplex", (0,))
 
 
 def open_privacy(**settings):
@@ -80,17 +77,24 @@ def test_where_no_limit_is_asked_no_client_fails():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"budget": 3}, {"budget": "x"}, {"mechanism": "gauss"}, {"draws": 10**9},
-              {"neighbours": "far"}, {"both": "maybe"}],
-)  # fmt: skip
+    "wrong",
+    [
+        {"budget": 3},
+        {"budget": "x"},
+        {"mechanism": "gauss"},
+        {"draws": 10**9},
+        {"neighbours": "far"},
+        {"both": "maybe"},
+    ],
+)
 def test_a_link_that_makes_no_sense_opens_the_start(wrong):
     app = open_privacy(experiment="adult", seed=0, **wrong)
     assert headline(app) == headline(open_privacy(experiment="adult", seed=0))
 
 
 def test_the_pages_numbers_equal_noise_solve_and_judge_done_by_hand():
-    asked, draws = Asked(ONE_RUN, 0.01, 0.05), 4
-    study = noise_of(asked, "paper", "add-remove", draws, BUDGETS)
+    view, draws = view_of("adult", seed=0), 4
+    study = noise_of(view, "paper", "add-remove", draws, BUDGETS)
     true = experiments.open("adult").counts(0, "validation")
     at = BUDGETS.index(0.1)
     worst = []
@@ -100,10 +104,11 @@ def test_the_pages_numbers_equal_noise_solve_and_judge_done_by_hand():
         worst.append(evaluate(FairPredictor.from_solution(solution), true).gaps.local_worst)
     np.testing.assert_allclose(study.reached.local_worst[at], worst, atol=1e-12)
     assert study.spent == pytest.approx(BUDGETS)
-    app = open_privacy(experiment="adult", seed=0, budget=0.1, mechanism="paper",
-                       neighbours="add-remove")  # fmt: skip
-    shown = noise_of(asked, "paper", "add-remove", 40, BUDGETS)
-    assert app.metric[0].value == words.gap(band(shown.reached.local_worst).middle[at])
+    app = open_privacy(
+        experiment="adult", seed=0, budget=0.1, mechanism="paper", neighbours="add-remove"
+    )
+    shown = noise_of(view, "paper", "add-remove", 40, BUDGETS)
+    assert app.metric[0].value == format.gap(band(shown.reached.local_worst).middle[at])
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -111,21 +116,21 @@ def test_the_pages_numbers_equal_noise_solve_and_judge_done_by_hand():
 def test_both_mechanisms_are_compared_at_the_same_true_budget(name, neighbours):
     for budget in (BUDGETS[0], BUDGETS[-1]):
         mechanism = spending(name, budget, neighbours)
-        found = studied(Asked(ONE_RUN, 0.01, 0.05), mechanism, 2, both=False)
-        assert found.study.spent[found.at] == pytest.approx(budget)
-        assert found.other.spent[found.other_at] == pytest.approx(budget)
-        assert found.other_name != name
+        result = noise_result(view_of("adult", seed=0), mechanism, 2, both=False)
+        assert result.budget == pytest.approx(budget)
+        assert result.other_mechanism.spent == pytest.approx(budget)
+        assert result.other_mechanism.name != name
 
 
 def test_the_papers_table_is_the_papers():
     rows = adult_beside_paper("replace-one")
-    assert [row[0] for row in rows] == list(PAPER)
-    for epsilon, spent, theirs, ours, histogram in rows:
-        assert spent == 4 * epsilon
-        assert theirs is PAPER[epsilon]
-        assert histogram.local <= ours.local + 0.01
-    assert rows[-1][3] == rows[-1][4] and rows[0][3] == rows[0][4]
-    assert rows[-1][3].local == pytest.approx(0.287, abs=0.05)  # FedAvg, as the paper found
+    assert [row.epsilon for row in rows] == list(PAPER)
+    for row in rows:
+        assert row.spent == 4 * row.epsilon
+        assert row.paper is PAPER[row.epsilon]
+        assert row.histogram.local <= row.ours.local + 0.01
+    assert rows[-1].ours == rows[-1].histogram and rows[0].ours == rows[0].histogram
+    assert rows[-1].ours.local == pytest.approx(0.287, abs=0.05)  # FedAvg, as the paper found
 
 
 def test_settings_survive_a_change_of_page(opened):

@@ -7,23 +7,19 @@ import pytest
 
 from fairfl_core.people import experiments
 from fairfl_core.predictors.predictor import FairPredictor
-from pages.components.shared import words
+from pages.components.shared import text
 from pages.components.shared.charts import csv_for_people
-from pages.components.shared.report import (
-    Setting,
-    clients_csv,
-    html_report,
-    link_to,
-    predictor_json,
-)
-from pages.components.shared.results import Choice
+from pages.components.shared.downloads import clients_csv, predictor_json
+from pages.components.shared.report import html_report
+from pages.components.shared.results import study_of, summary_of
+from tests.pages.conftest import view_of
+
+LINK = "http://localhost:8501/clients?experiment=adult&own=doctorate%3D0.1"
 
 
 @pytest.fixture(scope="module")
-def setting():
-    choice = Choice("adult", "sp", "simplex", (0, 1))
-    link = link_to("http://localhost:8501/clients?old=1", {"experiment": "adult", "own": "a=1"})
-    return Setting(choice, 0.02, 0.03, (("doctorate", 0.1),), link)
+def view():
+    return view_of("adult", eps_global=0.02, eps_local=0.03, own="doctorate=0.1")
 
 
 class Reader(HTMLParser):
@@ -38,35 +34,39 @@ class Reader(HTMLParser):
         self.text.append(data)
 
 
-def test_the_report_stands_alone_and_says_what_it_is_of(setting):
-    report = html_report(setting)
+def test_the_report_stands_alone_and_says_what_it_is_of(view):
+    report = html_report(view, LINK)
     reader = Reader()
     reader.feed(report)
     assert reader.sources == []  # nothing is fetched
-    text = " ".join(reader.text)
-    assert experiments.open("adult").manifest["scores"]["sha256"] in text
-    assert "http://localhost:8501/clients?experiment=adult&own=a%3D1" in text
-    plain_headline = words.headline(setting.study).replace("**", "").replace("\\", "")
-    assert plain_headline in text
-    assert "doctorate 0.1" in text and "What this does not say" in text
+    words = " ".join(reader.text)
+    assert experiments.open("adult").manifest["scores"]["sha256"] in words
+    assert LINK in words
+    plain_headline = text.headline(summary_of(study_of(view))).replace("**", "").replace("\\", "")
+    assert plain_headline in words
+    assert "doctorate 0.10" in words and "What this does not say" in words
     assert report.count("Plotly.newPlot") == 2
 
 
-def test_names_in_the_report_are_text(setting, monkeypatch):
+def test_names_in_the_report_are_text(view, monkeypatch):
     experiment = experiments.open("adult")
     monkeypatch.setitem(experiment.manifest, "title", "<script>alert(1)</script>")
     monkeypatch.setattr("pages.components.shared.report.experiment_of", lambda name: experiment)
-    report = html_report(setting)
+    report = html_report(view, LINK)
     assert "<script>alert(1)" not in report and "&lt;script&gt;alert(1)" in report
 
 
-def test_the_predictor_and_the_table(setting):
-    fair = FairPredictor.from_json(json.loads(predictor_json(setting)))
+def test_the_predictor_and_the_table(view):
+    fair = FairPredictor.from_json(json.loads(predictor_json(view)))
     assert dict(zip(fair.clients, fair.eps_local, strict=True)) == {
-        "doctorate": 0.1, "no doctorate": 0.03
-    }  # fmt: skip
-    lines = clients_csv(setting).splitlines()
-    assert lines[0].startswith("client,n,before,after") and len(lines) == 3
+        "doctorate": 0.1,
+        "no doctorate": 0.03,
+    }
+    lines = clients_csv(view).splitlines()
+    assert (
+        lines[0].startswith("client,n,accuracy_before,accuracy,gap_before,gap,")
+        and len(lines) == 3
+    )
 
 
 def test_a_spreadsheet_is_not_handed_formulas():

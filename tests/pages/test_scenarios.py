@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.federated.scenarios import SCENARIOS as SHARES
+from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SeedScores
 from fairfl_core.people.resample import client_names, redraw
@@ -16,21 +17,19 @@ from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 from pages.components.scenarios.results import (
     MAP,
-    SCENARIOS,
-    Own,
+    OwnClients,
     composition,
     missing,
     own_heat,
     own_study,
     scenario_of,
 )
-from pages.components.shared import words
-from pages.components.shared.results import Choice
-from tests.pages.conftest import healthy, linked
+from pages.components.shared import text
+from pages.components.shared.results import summary_of
+from tests.pages.conftest import healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "scenarios.py"
 LABELS = ("cancer", "growth", "mole")
-ADULT = Choice("adult", "sp", "simplex", (0,))
 
 
 def open_scenarios(**settings):
@@ -53,10 +52,14 @@ def three(tmp_path, monkeypatch):
     for name, shares in SHARES.items():
         clients = client_names(shares, "women")
         description = {
-            "labels": LABELS, "groups": ("women", "men"), "clients": clients,
-            "favourable": "cancer", "notion": "eo", "title": f"made up, {name}",
+            "labels": LABELS,
+            "groups": ("women", "men"),
+            "clients": clients,
+            "favourable": "cancer",
+            "notion": "eo",
+            "title": f"made up, {name}",
             "dataset": {"dataset": "ham10000", "rows_used": 2000, "sample": "made up"},
-        }  # fmt: skip
+        }
         experiments.save(
             tmp_path / f"ham10000_{name}", description, [_run(shares, clients, s) for s in (0, 1)]
         )
@@ -84,8 +87,8 @@ def _run(shares, clients, seed):
     logit[np.arange(2000), label] += 1.2 + 0.6 * group
     scores = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
     split = np.tile(np.repeat([0, 1], 200), 5).astype(np.int8)
-    return SeedScores(client, group, label, scores.astype(np.float32), seed, split, clients, 1,
-                      np.ones(1), np.ones(1))  # fmt: skip
+    scored = (client, group, label, scores.astype(np.float32))
+    return SeedScores(*scored, seed, split, clients, 1, np.ones(1), np.ones(1))
 
 
 def test_three_maps_one_pair_of_sliders_and_the_papers_numbers(three):
@@ -103,7 +106,7 @@ def test_three_maps_one_pair_of_sliders_and_the_papers_numbers(three):
 
 def test_a_scenarios_numbers_equal_the_program_solved_at_the_corners(three):
     name = "ham10000_scenario3"
-    scenario = scenario_of(name, Choice(name, "eo", "kernel", (0, 1)))
+    scenario = scenario_of(name, view_of(name, notion="eo", region="kernel"))
     assert scenario.heat.accuracy.shape == (6, 6)
     validation, test = [], []
     for seed in (0, 1):
@@ -111,21 +114,23 @@ def test_a_scenarios_numbers_equal_the_program_solved_at_the_corners(three):
         solution = FairnessProgram(counts[0], "eo", "kernel").solve(0.3, 0.05)
         validation.append(solution.accuracy)
         test.append(evaluate(FairPredictor.from_solution(solution), counts[1]).accuracy)
-    assert scenario.fitted[0.3, 0.05] == pytest.approx(np.mean(validation))
+    assert scenario.fitted.before == pytest.approx(np.mean(validation))
     # Of several optima a warm start may take another one, which unseen people tell apart.
-    assert scenario.unseen[0.3, 0.05] == pytest.approx(np.mean(test), abs=1e-3)
-    share, people = composition(scenario.choice)
+    assert scenario.unseen.before == pytest.approx(np.mean(test), abs=1e-3)
+    share, people = composition(scenario.view)
     assert share.sum(axis=1) == pytest.approx(np.ones(5)) and people.sum() == 2000
     assert np.all(np.diff(share[:, 0]) > 0)
 
 
 def test_the_sidebars_notion_and_run_count_for_the_same_dataset(three):
-    sidebar = Choice("ham10000_scenario1", "eop", "kernel", (1,))
-    assert scenario_of("ham10000_scenario2", sidebar).choice == Choice(
-        "ham10000_scenario2", "eop", "kernel", (1,)
+    set_so = {"notion": "eop", "region": "kernel", "rates": "shrunk", "seed": 1, "eps_local": 0.1}
+    sidebar = view_of("ham10000_scenario1", **set_so)
+    assert scenario_of("ham10000_scenario2", sidebar).view == view_of(
+        "ham10000_scenario2", **set_so
     )
-    other = scenario_of("ham10000_scenario2", Choice("adult", "sp", "kernel", (7,)))
-    assert other.choice == Choice("ham10000_scenario2", "eo", "simplex", (0, 1))
+    adult = view_of("adult", notion="sp", region="kernel", seed=7, eps_local=0.1)
+    other = scenario_of("ham10000_scenario2", adult)
+    assert other.view == view_of("ham10000_scenario2", eps_local=0.1)
 
 
 def test_a_missing_scenario_is_named(monkeypatch):
@@ -155,13 +160,13 @@ def test_shares_size_clients_and_draw_change_the_result_and_live_in_the_link():
         lambda: app.slider(key="widget_k").set_value(3),
         lambda: app.slider(key="widget_size").set_value(400),
         lambda: app.number_input(key="widget_draw").set_value(7),
-        lambda: app.button(key="spread-All alike").click(),
+        lambda: app.button(key="spread-alike").click(),
     ):
         move().run()
         found.append(said(healthy(app), "##### Allowing a gap"))
     assert len(set(found)) == len(found)
     link = {name: linked(app, name) for name in ("k", "size", "draw", "shares")}
-    assert link == {"k": "3", "size": "400", "draw": "7", "shares": "40,40,40"}
+    assert link == {"k": "3", "size": "400", "draw": "7", "shares": "40,40,40,40,40,40"}
     again = open_scenarios(experiment="adult", seed=0, **link)
     assert said(again, "##### Allowing a gap") == found[-1]
 
@@ -175,8 +180,9 @@ def test_impossible_shares_say_what_is_possible_and_offer_it():
 
 
 def test_the_result_equals_redraw_solve_and_judge_done_by_hand():
-    own = Own(ADULT, (0.2, 0.5), 700, 3)
-    study = own_study(own, 0.02, 0.04)
+    view = view_of("adult", seed=0, eps_global=0.02, eps_local=0.04)
+    own = OwnClients(view, (0.2, 0.5), 700, 3)
+    study = own_study(own)
     counts = [
         redraw(experiments.open("adult").counts(0, split), (0.2, 0.5), 700, seed=(3, 0, code))
         for code, split in enumerate(experiments.SPLITS)
@@ -189,13 +195,21 @@ def test_the_result_equals_redraw_solve_and_judge_done_by_hand():
     heat = own_heat(own)
     assert heat.accuracy[1, 3] == pytest.approx(program.solve(MAP[3], MAP[1]).accuracy)
     assert sum(own.even.shares) == pytest.approx(0.7)
-    assert words.headline(study).startswith("Allowing a gap")
+    assert text.headline(summary_of(study)).startswith("Allowing a gap")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"k": 99}, {"k": "x"}, {"shares": "a,b"}, {"shares": "500"}, {"size": -3},
-              {"size": 10**8}, {"draw": "1e9"}],
-)  # fmt: skip
+    "wrong",
+    [
+        {"k": 99},
+        {"k": "x"},
+        {"shares": "a,b"},
+        {"shares": "500"},
+        {"size": -3},
+        {"size": 10**8},
+        {"draw": "1e9"},
+    ],
+)
 def test_a_link_that_makes_no_sense_still_opens(wrong):
     app = open_scenarios(experiment="adult", seed=0, **wrong)
     assert said(app, "##### Allowing a gap") or app.info

@@ -18,15 +18,22 @@ from fairfl_core.intake import (
     take_in_counts,
 )
 from pages.components.session import own_data
-from pages.components.shared import figures, words
-from pages.components.shared.report import Setting, clients_csv, html_report, predictor_json
-from pages.components.shared.results import Choice
+from pages.components.shared.downloads import clients_csv, predictor_json
+from pages.components.shared.format import figure_text, plain
+from pages.components.shared.report import html_report
+from pages.components.view import Catalogue, read_view
 from pages.components.your_data.model_card import model_card
 from tests.pages.conftest import healthy, linked
 
 PAGES = ("explore", "clients", "scenarios", "privacy", "learn", "your_data")
-HOSTILE = ("=HYPERLINK(1)", "<script>window.hit=1</script>", "<b>bold</b>", "\u0645\u0633\u062a",
-           "$x$ **y** :red[z]", "n" * 190)  # fmt: skip
+HOSTILE = (
+    "=HYPERLINK(1)",
+    "<script>window.hit=1</script>",
+    "<b>bold</b>",
+    "\u0645\u0633\u062a",
+    "$x$ **y** :red[z]",
+    "n" * 190,
+)
 
 
 def hostile_table(rows=720):
@@ -82,8 +89,10 @@ def test_the_example_in_two_clicks(opened):
     app.button(key="try-example").click().run()
     boxes = {box.label: box.value for box in healthy(app).selectbox}
     assert (boxes["Client"], boxes["Group"], boxes["True label"]) == (
-        "hospital", "sex", "diagnosis",
-    )  # fmt: skip
+        "hospital",
+        "sex",
+        "diagnosis",
+    )
     app.button(key="take-table").click().run()
     said = text_of(healthy(app))
     assert "2,100 rows read, 2,100 kept" in said.replace("\\", "")
@@ -130,8 +139,9 @@ def test_it_is_gone_when_replaced_removed_or_left(opened):
 
 def test_nothing_of_it_is_in_the_caches_that_visitors_share(opened, monkeypatch):
     seen = []
-    monkeypatch.setattr(own_data, "is_own", lambda name, real=own_data.is_own: (
-        seen.append(name), real(name))[1])  # fmt: skip
+    monkeypatch.setattr(
+        own_data, "is_own", lambda name, real=own_data.is_own: (seen.append(name), real(name))[1]
+    )
     app = with_table(opened, example_table())
     go(app, "explore")
     held = app.session_state["own-set"]
@@ -179,9 +189,7 @@ def test_wrong_columns_get_a_sentence_and_the_page_stays(opened):
 def test_scores_instead_of_answers(opened):
     app = opened("your_data")
     app.button(key="try-example").click().run()
-    next(each for each in app.radio if each.label == "The model gave").set_value(
-        "a score for each label"
-    ).run()
+    next(each for each in app.radio if each.label == "The model gave").set_value("scores").run()
     boxes = {box.label: box.value for box in healthy(app).selectbox}
     assert boxes["Score of “healthy”"] == "score_healthy"
     app.button(key="take-table").click().run()
@@ -193,9 +201,11 @@ def test_scores_instead_of_answers(opened):
 
 
 def test_counts_only_say_where_no_check_is_possible(opened):
-    app = opened("your_data", bring="Counts only")
-    files = [(name, json.dumps(each.to_json()).encode(), "application/json")
-             for name, each in example_counts().items()]  # fmt: skip
+    app = opened("your_data", bring="counts")
+    files = [
+        (name, json.dumps(each.to_json()).encode(), "application/json")
+        for name, each in example_counts().items()
+    ]
     app.file_uploader(key="upload-counts").set_value(files).run()
     healthy(app)
     app.button(key="take-counts").click().run()
@@ -209,13 +219,18 @@ def test_counts_only_say_where_no_check_is_possible(opened):
 # -------------------------------------------------------------------- hostile names
 
 
+def own_view(held, **settings):
+    """A view of a held set, with an overall limit of 0.02."""
+    catalogue = Catalogue((held.name,), lambda name: own_data.find(name).taken.experiment)
+    return read_view({"eps_global": "0.02"} | settings, catalogue)[0]
+
+
 @pytest.fixture
 def hostile():
     """A setting on a set whose names are as bad as can be, held as a session holds it."""
     upload = open_table("<script>x</script>.csv", hostile_table().encode())
     held = own_data.Held(take_in(upload, guess(upload)))
-    own_data._register[held.name] = held
-    yield Setting(Choice(held.name, "eo", "kernel", (0,)), 0.02, 0.05, (), "none")
+    yield own_view(held, region="kernel")
     del held
 
 
@@ -233,7 +248,7 @@ class Tags(HTMLParser):
 
 
 def test_names_are_text_in_what_is_taken_along(hostile):
-    for made in (html_report(hostile), model_card(hostile)):
+    for made in (html_report(hostile, ""), model_card(hostile, "")):
         tags = Tags()
         tags.feed(made)
         assert tags.found == []
@@ -254,23 +269,31 @@ def test_names_are_text_on_every_page(opened):
 
 
 def test_the_model_card_says_requested_reached_and_held_out(hostile):
-    made = model_card(hostile)
-    for part in ("requested", "reached (validation)", "held out (test)", "0.02", "0.05",
-                 "def answer(", "rows read", "Limits of use"):  # fmt: skip
+    made = model_card(hostile, "")
+    for part in (
+        "requested",
+        "reached (validation)",
+        "held out (test)",
+        "0.02",
+        "0.05",
+        "def answer(",
+        "rows read",
+        "Limits of use",
+    ):
         assert part in made
-    files = [(name, json.dumps(each.to_json()).encode())
-             for name, each in example_counts().items()]  # fmt: skip
+    files = [
+        (name, json.dumps(each.to_json()).encode()) for name, each in example_counts().items()
+    ]
     held = own_data.Held(take_in_counts(files))
-    own_data._register[held.name] = held
-    setting = Setting(Choice(held.name, "eo", "simplex", (0,)), 0.02, 0.05, (), "none")
-    assert model_card(setting).count("no held-out check possible") >= 8
-    assert "no held-out check possible" in html_report(setting)
+    view = own_view(held, region="simplex")
+    assert model_card(view, "").count("no held-out check possible") >= 8
+    assert "no held-out check possible" in html_report(view, "")
 
 
 def test_names_from_right_to_left_do_not_turn_the_numbers_after_them():
     name = "\u0645\u0633\u062a\u0634\u0641\u0649"
-    assert words.plain(name) == figures.label(name) == f"\u2068{name}\u2069"
-    assert words.plain("plain") == figures.label("plain") == "plain"
+    assert plain(name) == figure_text(name) == f"\u2068{name}\u2069"
+    assert plain("plain") == figure_text("plain") == "plain"
 
 
 # -------------------------------------------------------------------- many clients
@@ -280,9 +303,9 @@ def test_two_thousand_clients_stay_usable(opened):
     app = with_table(opened, many_clients())
     go(app, "explore")
     shown = app.segmented_control(key="widget_few")
-    assert "of 2,000" in shown.label and shown.value == "worst 20"
+    assert "of 2,000" in shown.label and shown.value == "worst"
     assert not app.toggle(key="widget_map_drawn").value
-    shown.set_value("by name").run()
+    shown.set_value("name").run()
     app.text_input(key="widget_few_name").set_value("clinic 199").run()
     assert "11 of 2,000 clients have it in their name" in text_of(healthy(app))
     go(app, "clients")

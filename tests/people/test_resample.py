@@ -101,7 +101,6 @@ def scored(rng, people=300):
     )
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.lists(st.floats(0.2, 0.5), min_size=2, max_size=4))
 def test_people_are_drawn_as_their_counts_are_and_nobody_twice(seed, shares):
     people = scored(np.random.default_rng(seed))

@@ -16,6 +16,7 @@ from pages.components.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, i
 
 __all__ = ["Row", "chance", "draws", "network", "settled", "shares"]
 
+Floats = NDArray[np.float64]
 HIDDEN = {"visible": False, "fixedrange": True}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"
 DAY = 12  # columns from one day's square of people to the next
@@ -26,10 +27,10 @@ class Row:
     """Each group's share in one row of a figure, with its limits, its people and what to say."""
 
     name: str
-    share: Sequence[float]
-    people: Sequence[float]
+    share: Floats
+    people: Floats
     said: str
-    limits: tuple[Sequence[float], Sequence[float]] | None = None
+    limits: tuple[Floats, Floats] | None = None
 
 
 def settled(figure: go.Figure, height: int) -> go.Figure:
@@ -88,7 +89,7 @@ def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) 
 
 def _error(
     share: Sequence[float],
-    limits: Sequence[tuple[Sequence[float], Sequence[float]] | None],
+    limits: Sequence[tuple[Floats, Floats] | None],
     group: int,
 ) -> dict[str, object] | None:
     """Bars from the lower to the upper limit of each row's share, where there are limits."""

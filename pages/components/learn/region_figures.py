@@ -145,7 +145,7 @@ def in_space(
             marker={"size": 4, "color": GREY},
             showlegend=False,
         )
-    scene = {
+    scene: dict[str, object] = {
         f"{axis}axis": {
             "title": {"text": f"{label}, %", "font": {"color": ink()}},
             "range": [0, 100],

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fairfl_core.evaluation.evaluation import Evaluation
 from pages.components.learn.question import Question
 from pages.components.shared import format
@@ -197,7 +200,7 @@ def women_of(hospital: str) -> str:
     return f"Women among the people of {hospital}"
 
 
-def pair_after(inside: Sequence[float], overall: float) -> str:
+def pair_after(inside: NDArray[np.float64], overall: float) -> str:
     """The gaps inside, and over both."""
     return (
         f"**Inside the hospitals the gaps are {format.gap(inside[0])} and {format.gap(inside[1])}; "

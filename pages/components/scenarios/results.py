@@ -17,6 +17,7 @@ from fairfl_core.solving.frontier import Frontier
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared.results import (
+    People,
     Program,
     counts_of,
     frontier_of,
@@ -28,6 +29,7 @@ from pages.components.shared.results import (
     solves_on_scores,
     study_of,
     summary_of,
+    there,
 )
 from pages.components.view import View, changed
 
@@ -192,15 +194,15 @@ def _pools(view: View) -> list[ClientCounts]:
     return [counts for counts in pools if counts is not None]
 
 
-def own_people(own: OwnClients) -> list[tuple[ClientCounts | ScoredPeople | None, ...]]:
+def own_people(own: OwnClients) -> list[tuple[People | None, ...]]:
     """Every run's validation and test people, drawn; refused where there are too few."""
     return [_drawn(own.without_limits(), seed) for seed in own.view.seeds]
 
 
 @cached(120)
-def _drawn(own: OwnClients, seed: int) -> tuple[ClientCounts | ScoredPeople | None, ...]:
+def _drawn(own: OwnClients, seed: int) -> tuple[People | None, ...]:
     name, with_scores = own.view.experiment, solves_on_scores(own.view)
-    drawn: list[ClientCounts | ScoredPeople | None] = []
+    drawn: list[People | None] = []
     for code, split in enumerate(experiments.SPLITS):
         counts, state = counts_of(name, seed, split), (own.draw, seed, code)
         people = people_of(name, seed, split) if with_scores else None
@@ -215,9 +217,7 @@ def _drawn(own: OwnClients, seed: int) -> tuple[ClientCounts | ScoredPeople | No
 
 @cached(120)
 def _program(own: OwnClients, seed: int) -> Program:
-    validation = _drawn(own, seed)[0]
-    assert validation is not None  # every set has people to fit on
-    return program_on(validation, own.view)
+    return program_on(there(_drawn(own, seed)[0]), own.view)
 
 
 def own_study(own: OwnClients) -> Study:
@@ -230,10 +230,12 @@ def own_study(own: OwnClients) -> Study:
     if not judged_by_scores(view):
         drawn = [tuple(map(_counted, people)) for people in drawn]
     fitted, unseen = ([people[code] for people in drawn] for code in (0, 1))
-    return run_study(programs, unseen, view.eps_global, view.eps_local, fitted=fitted)
+    return run_study(
+        programs, unseen, view.eps_global, view.eps_local, fitted=list(map(there, fitted))
+    )
 
 
-def _counted(people: ClientCounts | ScoredPeople | None) -> ClientCounts | None:
+def _counted(people: People | None) -> ClientCounts | None:
     return people.counts if isinstance(people, ScoredPeople) else people
 
 

@@ -1,6 +1,6 @@
 """What the Scenarios page says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pages.components.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
 from pages.components.shared import format, text
@@ -108,6 +108,7 @@ def loss_rows(scenarios: Sequence[Scenario]) -> dict[str, list[str]]:
     def overall(before: float, after: float) -> str:
         return f"{format.percent(before)} → {format.percent(after)}"
 
+    ours: dict[str, Callable[[Scenario], Loss]]
     ours = {"unseen people": lambda s: s.unseen, "validation": lambda s: s.fitted}
     rows = {f"Both, {name}": [both(of(s)) for s in scenarios] for name, of in ours.items()}
     rows |= {"Both, the paper": [format.percent(s.paper.loss) for s in scenarios]}

@@ -6,6 +6,7 @@ each of them that fails with a sentence when a new version moves it.
 
 from starlette.formparsers import MultiPartParser
 from streamlit import runtime
+from streamlit.errors import FragmentHandledException
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -50,6 +51,9 @@ def in_fragment_run() -> bool:
     return bool(context and context.fragment_ids_this_run)
 
 
-def steers_the_script(error: BaseException) -> bool:
-    """Whether an exception is Streamlit's own way to stop or re-run a script: it must pass."""
-    return type(error).__module__.startswith("streamlit")
+def steers_the_script(error: Exception) -> bool:
+    """Whether an exception only tells that a fragment has shown its own error: it must pass.
+
+    What stops or re-runs a script is no `Exception` and passes anyway.
+    """
+    return isinstance(error, FragmentHandledException)

@@ -122,6 +122,6 @@ def go_to_cell(chart: str) -> Callable[[], None]:
 
 def _cell_of(point: Mapping[str, Any]) -> tuple[float, float] | None:
     """The two tolerances of a clicked point; the browser sends a list, or a numbered object."""
-    data = point.get("customdata")
+    data: Any = point.get("customdata")
     values = list(data.values()) if isinstance(data, Mapping) else list(np.ravel(data))
     return (float(values[0]), float(values[1])) if len(values) >= 2 else None

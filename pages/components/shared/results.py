@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.people.counts import ClientCounts
@@ -50,6 +49,7 @@ __all__ = [
     "solves_on_scores",
     "study_of",
     "summary_of",
+    "there",
 ]
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
@@ -65,6 +65,7 @@ _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 OnProgress = Callable[[float], None]
 Program = FairnessProgram | ExactProgram
+People = ClientCounts | ScoredPeople
 
 
 # -------------------------------------------------------------------- people
@@ -82,6 +83,13 @@ def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     if counts_of(name, seed, split) is None:
         return None
     return ScoredPeople.from_experiment(experiment_of(name), seed, split)
+
+
+def there(people: People | None) -> People:
+    """The people a lottery is fitted on: every set has some."""
+    if people is None:
+        raise TypeError("a set without people to fit on")
+    return people
 
 
 def heavy(view: View, *, map_only: bool = False) -> bool:
@@ -107,7 +115,7 @@ def judged_by_scores(view: View) -> bool:
     return view.region == "exact"
 
 
-def program_on(people: ClientCounts | ScoredPeople, view: View) -> Program:
+def program_on(people: People, view: View) -> Program:
     """The view's program on these people; they have scores where it looks at them."""
     if isinstance(people, ScoredPeople):
         return program_for(people, view.notion, view.region, view.rates)
@@ -132,9 +140,7 @@ def _fresh_program(view: View) -> Program:
     """The program of a view's only seed, on its validation people."""
     name, (seed,) = view.experiment, view.seeds
     people = (people_of if solves_on_scores(view) else counts_of)(name, seed, "validation")
-    if people is None:
-        raise InputError("this set has no people to fit on; bring another.")
-    return program_on(people, view)
+    return program_on(there(people), view)
 
 
 _program = cached(240)(_fresh_program)
@@ -145,13 +151,14 @@ def study_of(view: View) -> Study:
     """Solve for every seed and judge on validation and on test."""
     one_run = view.without_limits()
     programs = [(seed, _program(one_run.of_seed(seed))) for seed in view.seeds]
+    judged_on: Callable[[str, int, str], People | None]
     judged_on = people_of if judged_by_scores(view) else counts_of
     fitted, unseen = (
         [judged_on(view.experiment, seed, split) for seed in view.seeds]
         for split in ("validation", "test")
     )
     limits = view.limits(experiment_of(view.experiment).clients)
-    return run_study(programs, unseen, **limits, fitted=fitted)
+    return run_study(programs, unseen, **limits, fitted=list(map(there, fitted)))
 
 
 @cached(400)

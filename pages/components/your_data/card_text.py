@@ -1,6 +1,6 @@
 """What the model card says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fairfl_core.fairness.notions import NotAssessable
 from pages.components.shared import format, text
@@ -64,7 +64,7 @@ def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
     local = format.epsilon(high)
     if low < high:
         local = f"{format.epsilon(low)} to {local}"
-    rows = {
+    rows: dict[str, tuple[str, Callable[[Figures], str]]] = {
         "People": ("", lambda f: format.count(f.n)),
         "Accuracy, the model's own": ("", lambda f: format.percent(f.accuracy_before)),
         "Accuracy, fair": ("most within the limits", lambda f: format.percent(f.accuracy)),

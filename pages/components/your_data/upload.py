@@ -13,8 +13,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
     Columns,
+    TableFile,
     Taken,
-    Upload,
     example_counts,
     example_table,
     guess,
@@ -132,25 +132,25 @@ def _example(*, offered: bool) -> None:
         )
 
 
-def _looked_at(file_id: str, name: str, data: bytes) -> Upload:
+def _looked_at(file_id: str, name: str, data: bytes) -> TableFile:
     """What the beginning of a file shows, remembered without the file itself."""
     seen = st.session_state.get(_LOOKED)
     if seen is None or seen["id"] != file_id:
         upload = open_table(name, data)
         seen = {"id": file_id, "upload": replace(upload, data=b""), "labels": {}}
         st.session_state[_LOOKED] = seen
-    looked: Upload = replace(seen["upload"], data=data)
+    looked: TableFile = replace(seen["upload"], data=data)
     return looked
 
 
-def _labels(upload: Upload, column: str) -> tuple[str, ...]:
+def _labels(upload: TableFile, column: str) -> tuple[str, ...]:
     known: dict[str, tuple[str, ...]] = st.session_state[_LOOKED]["labels"]
     if column not in known:
         known[column] = labels_of(upload, column)
     return known[column]
 
 
-def _confirm(upload: Upload) -> tuple[Columns, str, bool]:
+def _confirm(upload: TableFile) -> tuple[Columns, str, bool]:
     """Select boxes for every role, the guess chosen; the favourable label; joining names."""
     guessed = guess(upload)
     key = st.session_state[_LOOKED]["id"]
@@ -196,7 +196,7 @@ def _confirm(upload: Upload) -> tuple[Columns, str, bool]:
 
 
 def _score_columns(
-    upload: Upload, labels: Sequence[str], choose: Choose
+    upload: TableFile, labels: Sequence[str], choose: Choose
 ) -> tuple[tuple[str, str], ...]:
     """One select box a label: which column is its score."""
     guessed = dict(guess_scores(labels, upload.columns))

@@ -1,0 +1,102 @@
+"""The private names the pages use are where they were: else say which one moved."""
+
+import ast
+import inspect
+
+import pytest
+from starlette.formparsers import MultiPartParser
+from streamlit.errors import FragmentHandledException
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.uploaded_file_manager import UploadedFileManager
+from streamlit.testing.v1 import AppTest
+
+from pages.components.session import streamlit_internals as internals
+from tests.pages.conftest import TOP
+
+PAGES = sorted((TOP / "pages").rglob("*.py"))
+SEE = "see pages/components/session/streamlit_internals.py"
+
+
+def test_streamlit_still_asks_whether_pages_is_its_folder():
+    assert "uses_pages_directory" in vars(PagesManager), (
+        f"Streamlit moved PagesManager.uses_pages_directory ({SEE}: leave_pages_folder)."
+    )
+    PagesManager.uses_pages_directory = True
+    assert internals.leave_pages_folder() and not internals.leave_pages_folder()
+
+
+def test_starlette_still_asks_how_much_of_an_upload_stays_in_memory():
+    default = inspect.getsource(MultiPartParser)
+    assert "spool_max_size" in default and "SpooledTemporaryFile(max_size=" in default, (
+        f"Starlette no longer reads MultiPartParser.spool_max_size ({SEE}: "
+        "keep_uploads_in_memory), so uploads may be written to disk against our promise."
+    )
+    assert MultiPartParser.spool_max_size == internals.IN_MEMORY >= 200 * 2**20
+
+
+def test_uploaded_files_can_still_be_forgotten():
+    assert isinstance(inspect.getattr_static(Runtime, "uploaded_file_mgr"), property), (
+        f"Streamlit moved Runtime.uploaded_file_mgr ({SEE}: forget_uploaded_files)."
+    )
+    assert (
+        "session_id" in inspect.signature(UploadedFileManager.remove_session_files).parameters
+    ), (
+        f"Streamlit changed UploadedFileManager.remove_session_files ({SEE}: "
+        "forget_uploaded_files)."
+    )
+    assert "session_id" in ScriptRunContext.__annotations__, (
+        f"Streamlit moved ScriptRunContext.session_id ({SEE}: forget_uploaded_files)."
+    )
+
+
+def test_a_fragments_own_run_can_still_be_told_from_a_pages():
+    assert "suppress_warning" in inspect.signature(get_script_run_ctx).parameters, (
+        f"Streamlit changed get_script_run_ctx ({SEE}: in_fragment_run)."
+    )
+    assert "fragment_ids_this_run" in ScriptRunContext.__annotations__, (
+        f"Streamlit moved ScriptRunContext.fragment_ids_this_run ({SEE}: in_fragment_run)."
+    )
+    assert internals.in_fragment_run() is False
+
+
+@pytest.mark.parametrize("act", ["stop", "rerun"])
+def test_a_guarded_part_lets_streamlit_stop_and_rerun(act):
+    def script(act):
+        import streamlit as st
+
+        from pages.components.shared.charts import part
+
+        with part("A part"):
+            st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+            if st.session_state["runs"] == 1:
+                getattr(st, act)()
+        st.write("the end")
+
+    app = AppTest.from_function(script, args=(act,)).run()
+    assert not app.warning, (
+        f"st.{act} is stopped by a part of the page ({SEE}: steers_the_script)."
+    )
+    reached = [line.value for line in app.markdown]
+    assert (app.session_state["runs"], reached) == ((1, []) if act == "stop" else (2, ["the end"]))
+    assert issubclass(FragmentHandledException, Exception), (
+        f"Streamlit changed FragmentHandledException ({SEE}: steers_the_script)."
+    )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(TOP)))
+def test_no_other_file_reaches_behind_a_librarys_public_names(path):
+    if path.name == "streamlit_internals.py":
+        return
+    public = {"streamlit", "streamlit.delta_generator"}
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            behind = name.startswith(("streamlit", "starlette", "tornado")) and name not in public
+            assert not behind, f"{path}: {name} is for streamlit_internals.py alone"

@@ -1,0 +1,163 @@
+"""The view and its link: a round trip for every view, and no text that raises."""
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core.people import experiments
+from pages.components.codecs import (
+    Flag,
+    Numbers,
+    OneOf,
+    PerName,
+    Seeds,
+    Share,
+    Text,
+    Unusable,
+    Whole,
+)
+from pages.components.view import (
+    Catalogue,
+    View,
+    changed,
+    options_of,
+    read_pin,
+    read_view,
+    write_pin,
+    write_view,
+)
+
+
+class Made:
+    """An experiment as a view sees it, with names as bad as can be."""
+
+    def __init__(self, notion, seeds, clients, has_scores):
+        self.notion, self.seeds, self.clients = notion, seeds, clients
+        self.has_scores = has_scores
+
+
+MADE = {
+    "adult": Made("sp", (0, 1, 2), ("doctorate", "no doctorate"), True),
+    "own": Made("eo", (0,), ("a=b", "x;y", "100 %", "%3B", "ü", "=", ";"), False),
+}
+CATALOGUE = Catalogue(tuple(MADE), MADE.__getitem__)
+NAMES = [one.metadata["link"] or one.name for one in fields(View)]
+texts = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(["nan", "inf", "-inf", "1e999", "-0", "0x1", "True", "all", "0", "٣", "=;="]),
+)
+shares = st.floats(0, 1)
+
+
+@st.composite
+def views(draw):
+    name = draw(st.sampled_from(list(MADE)))
+    made = MADE[name]
+    view = read_view({"experiment": name}, CATALOGUE)[0]
+    for field in ("notion", "region", "rates"):
+        value = draw(st.sampled_from(options_of(field, view, CATALOGUE)))
+        view = changed(view, CATALOGUE, **{field: value})
+    some = draw(st.dictionaries(st.sampled_from(made.clients), shares))
+    return replace(
+        view,
+        seeds=draw(st.sampled_from([made.seeds, *((seed,) for seed in made.seeds)])),
+        eps_global=draw(shares) + 0.0,
+        eps_local=draw(shares) + 0.0,
+        own_limits=PerName(made.clients).ordered({k: v + 0.0 for k, v in some.items()}),
+    )
+
+
+@given(views())
+def test_a_link_reads_as_the_view_it_was_written_from(view):
+    link = write_view(view, CATALOGUE)
+    assert read_view(link, CATALOGUE) == (view, ())
+    assert read_pin(write_pin(view, CATALOGUE), CATALOGUE) == view
+
+
+@given(views(), views())
+def test_two_views_have_the_same_link_only_if_they_are_equal(one, other):
+    assert (write_view(one, CATALOGUE) == write_view(other, CATALOGUE)) == (one == other)
+
+
+@settings(max_examples=300)
+@given(st.dictionaries(st.sampled_from(NAMES), texts))
+def test_no_text_raises_and_what_is_not_used_is_told(link):
+    view, ignored = read_view(link, CATALOGUE)
+    assert read_view(write_view(view, CATALOGUE), CATALOGUE) == (view, ())
+    for one in ignored:
+        assert link[one.name] == one.text and one.expected
+    start = read_view({"experiment": view.experiment}, CATALOGUE)[0]
+    if {one.name for one in ignored} >= set(link) - {"experiment"}:
+        assert view == start
+
+
+@given(texts)
+def test_a_pin_is_whole_or_refused(text):
+    try:
+        pin = read_pin(text, CATALOGUE)
+    except Unusable:
+        return
+    assert read_view(write_view(pin, CATALOGUE), CATALOGUE) == (pin, ())
+
+
+@given(views(), views(), st.sets(st.sampled_from([one.name for one in fields(View)])))
+def test_whatever_is_changed_every_setting_still_fits(view, other, names):
+    now = changed(view, CATALOGUE, **{name: getattr(other, name) for name in names})
+    assert read_view(write_view(now, CATALOGUE), CATALOGUE) == (now, ())
+    assert changed(view, CATALOGUE) == view
+
+
+def test_what_follows_a_change_begins_anew():
+    link = {"notion": "eo", "rates": "scores", "seed": "1", "own": "doctorate=0.2"}
+    view = read_view(link, CATALOGUE)[0]
+    moved = changed(view, CATALOGUE, experiment="own")
+    assert (moved.notion, moved.seeds, moved.own_limits, moved.rates) == ("eo", (0,), (), "labels")
+    assert moved.eps_local == view.eps_local
+    exact = changed(view, CATALOGUE, region="exact")
+    assert exact.rates == "shrunk" and exact.own_limits == view.own_limits
+    assert changed(view, CATALOGUE, notion="eo-full").region == "kernel"
+
+
+def test_programs_and_maps_do_not_depend_on_limits():
+    view = read_view({"own": "doctorate=0.2", "eps_global": "0.3"}, CATALOGUE)[0]
+    other = replace(view, eps_global=0.0, eps_local=0.5, own_limits=())
+    assert view.without_limits() == other.without_limits()
+    assert view.without_limits() != replace(view, rates="scores").without_limits()
+    assert view.limits(("doctorate", "x")) == {
+        "eps_global": 0.3,
+        "eps_local": {"doctorate": 0.2, "x": 0.05},
+    }
+
+
+@pytest.mark.parametrize("name", experiments.list_experiments())
+def test_every_bundled_experiment_has_a_start(name):
+    catalogue = Catalogue(tuple(experiments.list_experiments()), experiments.open)
+    view, ignored = read_view({"experiment": name}, catalogue)
+    assert not ignored and view.notion == experiments.open(name).notion
+
+
+CODECS = (
+    OneOf((1.0, 0.05, "x")),
+    Flag(),
+    Whole(2, 6),
+    Numbers(0, 100, 6),
+    Share(),
+    Text(5),
+    Seeds((0, 3)),
+    PerName(("a", "b=c")),
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(CODECS), texts)
+def test_what_a_codec_reads_fits_and_is_written_so_that_it_reads_again(codec, text):
+    try:
+        value = codec.read(text)
+    except Unusable as error:
+        assert str(error)
+        return
+    assert codec.fits(value)
+    written = codec.write(value)
+    assert not written or codec.read(written) == value

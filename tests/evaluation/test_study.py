@@ -71,7 +71,8 @@ def test_the_client_table_is_the_mean_of_the_evaluations(unseen):
     for column in list(own)[2:]:
         means = np.mean([each.client_table()[column] for each in judged], axis=0)
         np.testing.assert_allclose(table[column], means, rtol=1e-12)
-        assert len(set(np.round(means, 9))) == 3  # neighbours differ, so a mix-up would show
+        # Neighbours differ, so a mix-up would show; a lower limit is often zero.
+        assert column == "gap_low" or len(set(np.round(means, 9))) == 3
     fitted = np.mean([one.reached.gaps.local for one in study.outcomes], axis=0)
     np.testing.assert_allclose(table["gap_reached"], fitted, rtol=1e-12)
     assert list(table["eps_local"]) == [0.05, 0.1, 0.3]

@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from fairfl_core.evaluation.study import Study
-from fairfl_core.solving.exact.rules import ScoreRules
 from pages.components.clients import figures, text
 from pages.components.clients.results import effect_of, rate_table
 from pages.components.codecs import OneOf, PerName
@@ -133,35 +131,14 @@ def _rates(study: Study, at: int) -> None:
 
 
 def _lottery(study: Study, at: int) -> None:
-    solution = study.first.solution
-    if isinstance(solution.region, ScoreRules):
-        _score_lottery(study, at, solution.region)
-        return
-    beta = np.mean([one.solution.beta[at] for one in study.outcomes], axis=0)
-    st.markdown(text.lottery_title(text.MEAN_OVER_RUNS if len(study.outcomes) > 1 else ""))
-    for group, weights in zip(solution.counts.groups, beta, strict=True):
-        for sentence in text.lottery(weights, solution.region, group):
-            st.markdown(f"- {sentence}")
-    table = pd.DataFrame(beta.T, columns=list(solution.counts.groups))
-    table.insert(0, "rule", solution.region.rules)
-    table_below(table.round(4), name=f"lottery-{at}", key="clients-lottery")
-
-
-def _score_lottery(study: Study, at: int, rules: ScoreRules) -> None:
-    """The exact region: rules of the scores and their shares, of the first run shown."""
+    """Of the first run shown: the one whose predictor can be taken along."""
     outcome = study.first
-    counts = outcome.solution.counts
-    st.markdown(text.lottery_title(text.of_run(outcome.seed) if len(study.outcomes) > 1 else ""))
+    st.markdown(text.lottery_title(outcome.seed, runs=len(study.outcomes)))
     rows = []
-    for place, group in enumerate(counts.groups):
-        mine = np.flatnonzero((rules.client == at) & (rules.group == place))
-        mine = mine[np.argsort(-outcome.solution.beta[mine])]
-        parts = [
-            (rules.sentence(int(rule), counts.labels), float(outcome.solution.beta[rule]))
-            for rule in mine
-        ]
-        rows += [{"group": group, "rule": rule, "share": share} for rule, share in parts]
-        st.markdown(f"- {text.score_lottery(group, parts)}")
+    for place, group in enumerate(outcome.solution.counts.groups):
+        shares = outcome.solution.lottery_of(at, place)
+        st.markdown(f"- {text.lottery(group, shares)}")
+        rows += [{"group": group, "rule": one.rule, "share": one.share} for one in shares]
     table_below(pd.DataFrame(rows).round(4), name=f"lottery-{at}", key="clients-lottery")
 
 

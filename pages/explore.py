@@ -73,7 +73,7 @@ def _results(view: View, place: DeltaGenerator) -> None:
     summary = summary_of(study)
     with place, part(text.HEADLINE):
         st.markdown(f"#### {shared_text.headline(summary)}")
-        if view.region == "exact":
+        if view.answers_by_scores:
             papers = summary_of(study_of(view.as_the_paper()))
             st.markdown(text.approximation(summary, papers))
     with part(text.SUMMARY):
@@ -202,7 +202,7 @@ def _regions(view: View) -> None:
         return
     if not st.toggle(text.DRAW_REGIONS, **state.bound(REGIONS_DRAWN)):
         return
-    runs = view.seeds[:1] if view.region == "exact" else view.seeds
+    runs = view.seeds[:1] if view.answers_by_scores else view.seeds
     with progress(text.SOLVING_REGIONS) as on_progress:
         table = region_curve(replace(view, seeds=runs), on_progress)
     chart(

@@ -13,7 +13,7 @@ from pages.components.shared import downloads
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import part, table_below
 from pages.components.shared.report import html_report
-from pages.components.shared.results import judged_by_scores, study_of, summary_of
+from pages.components.shared.results import study_of, summary_of
 from pages.components.view import View
 from pages.components.your_data import text, upload
 from pages.components.your_data.model_card import APPLY, model_card
@@ -92,7 +92,7 @@ def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
 
 
 def _take_along(view: View, taken: Taken) -> None:
-    with_scores = judged_by_scores(view)
+    with_scores = view.answers_by_scores
     st.markdown(text.TAKE_ALONG_TITLE)
     left, right = st.columns([2, 3], gap="large")
     with left:

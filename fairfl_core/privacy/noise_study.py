@@ -18,10 +18,9 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from fairfl_core.solving.limits import EpsLocal, eps_per_client
 from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.rate_estimates import shrink
+from fairfl_core.solving.rate_estimates import counts_by
 
 __all__ = [
-    "COUNTED_RATES",
     "Band",
     "Judged",
     "NoiseStudy",
@@ -35,7 +34,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Runs = Sequence[tuple[ClientCounts, ClientCounts | None]]
-COUNTED_RATES = ("labels", "shrunk")  # those that a table of counts suffices for
 _TOLERANCE = 1e-6  # a gap this little above the epsilon is the solver's rounding, no failure
 
 
@@ -253,13 +251,8 @@ def _lottery(
     rates: str,
 ) -> Floats:
     """Pr(answer | model's answer) in each cell, as the server would send it."""
-    if rates not in COUNTED_RATES:
-        raise InputError(
-            f'rates by "{rates}" need more than counts; choose one of {", ".join(COUNTED_RATES)}.'
-        )
-    if rates == "shrunk":
-        counts = shrink(counts)
-    solution = FairnessProgram(counts, notion, region).solve(eps_global, eps_local)
+    seen = counts_by(counts, rates)
+    solution = FairnessProgram(seen, notion, region).solve(eps_global, eps_local)
     return solution.rules.lottery(solution.beta)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "counted",
     "counts_by",
     "measured",
+    "rate_names",
     "shrink",
 ]
 
@@ -71,6 +72,11 @@ def check_rates(rates: str) -> str:
     if rates not in RATES:
         raise InputError(f'there are no rates by "{rates}"; choose one of {", ".join(RATES)}.')
     return rates
+
+
+def rate_names(*, scores: bool = True) -> tuple[str, ...]:
+    """The choices of rates there are; without scores, those that counts suffice for."""
+    return RATES if scores else tuple(name for name in RATES if name != "scores")
 
 
 def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:

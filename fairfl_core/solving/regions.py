@@ -92,7 +92,7 @@ class AnswerRules:
             response=np.concatenate([self.response, constants]),
             block=np.concatenate([self.block, np.zeros(n, np.int64)]),
             keeps=np.concatenate([self.keeps, np.zeros(n, bool)]),
-            names=(*self.names, *(f"always {label}" for label in self.labels)),
+            names=(*self.names, *(f"always “{label}”" for label in self.labels)),
         )
 
     @property

@@ -11,11 +11,11 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from fairfl_core.fairness.notions import NOTIONS
+from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.build import default_rates
-from fairfl_core.solving.rate_estimates import RATES
-from fairfl_core.solving.regions import EVERY_REGION, REGIONS
+from fairfl_core.solving.rate_estimates import rate_names
+from fairfl_core.solving.regions import region_kind, region_names
 from pages.components.codecs import Codec, OneOf, PerName, Seeds, Share, Unusable
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "Ignored",
     "View",
     "changed",
-    "has_scores",
     "options_of",
     "read_pin",
     "read_view",
@@ -56,15 +55,10 @@ class Ignored:
     expected: str
 
 
-def has_scores(experiment: Experiment) -> bool:
-    """Whether people come with scores: some regions and rates look at them."""
-    return bool(getattr(experiment, "has_scores", True))
-
-
 def regions_of(experiment: Experiment, notion: str) -> tuple[str, ...]:
     """The regions that a notion and these people allow."""
-    regions = EVERY_REGION if has_scores(experiment) else REGIONS
-    return regions[1:] if notion == "eo-full" else regions
+    asked = Notion.of(notion, experiment.labels, experiment.favourable)
+    return region_names(scores=experiment.has_scores, notion=asked)
 
 
 # -------------------------------------------------------------------- the fields
@@ -124,7 +118,7 @@ def _regions(known: _Known) -> tuple[str, ...]:
 
 
 def _rates(known: _Known) -> tuple[str, ...]:
-    return RATES if has_scores(known.experiment) else RATES[:1]
+    return rate_names(scores=known.experiment.has_scores)
 
 
 def _best_rates(known: _Known) -> str:
@@ -152,7 +146,7 @@ class View:
         lambda known: OneOf(known.catalogue.names), lambda known: known.catalogue.names[0]
     )
     notion: str = _setting(
-        lambda known: OneOf(NOTIONS),
+        lambda known: OneOf(notion_names()),
         lambda known: known.experiment.notion,
         follows=("experiment",),
     )
@@ -189,6 +183,16 @@ class View:
         return replace(
             self, **{name: value for name, value in nothing.items() if value is not MISSING}
         )
+
+    @property
+    def answers_by_scores(self) -> bool:
+        """Whether its lottery looks at scores: then it is judged on people, not on counts."""
+        return region_kind(self.region).needs_scores
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether its program looks at more than counts."""
+        return self.answers_by_scores or self.rates not in rate_names(scores=False)
 
     def as_the_paper(self) -> "View":
         """The same limits in the paper's region, with rates counted by labels as it does."""

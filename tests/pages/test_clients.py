@@ -1,12 +1,13 @@
 """Clients: one at a time, with a limit of its own."""
 
+import re
+
 import pytest
 
 from fairfl_core.people import experiments
-from fairfl_core.solving.program import FairnessProgram
-from pages.components.clients import text
 from pages.components.shared.format import plain
-from tests.pages.conftest import healthy, linked
+from pages.components.shared.results import predictor_of
+from tests.pages.conftest import healthy, linked, view_of
 
 
 @pytest.mark.parametrize("name", experiments.list_experiments())
@@ -29,17 +30,30 @@ def test_its_own_limit_changes_its_own_and_is_in_the_link(opened):
     assert linked(app, "own") is None
 
 
-def test_the_lottery_in_words_is_the_lottery():
-    counts = experiments.open("adult").counts(0, "validation")
-    for region in ("simplex", "kernel"):
-        solution = FairnessProgram(counts, "sp", region).solve(0.01, 0.01)
-        said = text.lottery(solution.beta[1, 1], solution.region, "men")
-        keeps = solution.region.lottery(solution.beta)[1, 1]
-        if region == "simplex":
-            assert len(said) == 1 and "**men**" in said[0]
-            assert f"{100 * solution.beta[1, 1, 0]:.1f}".removesuffix(".0") in said[0]
-        else:
-            assert f"{100 * keeps[1, 1]:.1f}".removesuffix(".0") in said[1]
+@pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
+def test_the_lottery_in_words_is_the_predictors(opened, region):
+    """Read the shares from the page and mix the rules by hand: Pr(answer | model's answer)."""
+    app = opened(
+        "clients", experiment="adult", region=region, rates="labels", seed=1, client="no doctorate"
+    )
+    told = [line.value for line in app.markdown if " in 100" in line.value]
+    predictor = predictor_of(view_of("adult", region=region, rates="labels", seed=1))
+    assert [line.split("** – ")[0] for line in told] == ["- **women", "- **men"]
+    for place, line in enumerate(told):
+        shares = {
+            rule: float(share) / 100
+            for rule, share in re.findall(r"([^–;]+): ([\d.]+) in 100", line.replace("\\", ""))
+        }
+        if region == "exact":
+            assert sum(shares.values()) == pytest.approx(1, abs=0.002)
+            continue
+        lottery = predictor.lottery[1, place]
+        for j, label in enumerate(predictor.labels):
+            keeps = shares.get(f" keeps “{label}”", 0)
+            if region == "simplex":
+                keeps = shares.get(" keeps the model's answer", 0)
+                keeps += shares.get(f" always “{label}”", 0)
+            assert keeps == pytest.approx(lottery[j, j], abs=0.001)
 
 
 def test_names_are_text_never_markup():

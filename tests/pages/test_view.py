@@ -33,6 +33,8 @@ from pages.components.view import (
 class Made:
     """An experiment as a view sees it, with names as bad as can be."""
 
+    labels, favourable = ("no", "yes"), "yes"
+
     def __init__(self, notion, seeds, clients, has_scores):
         self.notion, self.seeds, self.clients = notion, seeds, clients
         self.has_scores = has_scores

@@ -104,6 +104,11 @@ class Experiment:
         """The people a fair predictor is fitted on: "fit" or "validation"."""
         return self.splits[0]
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether people come with a probability for each label."""
+        return True
+
     def scores(self, seed: int, split: str, fold: int | None = None) -> Scores:
         """Scores of one seed and split, one a person.
 

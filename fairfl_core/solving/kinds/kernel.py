@@ -26,5 +26,8 @@ class Kernel(RegionKind):
             response=np.einsum("pj,qk->pqjk", one, one).reshape(n * n, n, n),
             block=said,
             keeps=said == answer,
-            names=tuple(f"{labels[j]} to {labels[k]}" for j, k in zip(said, answer, strict=True)),
+            names=tuple(
+                f"keeps “{labels[j]}”" if j == k else f"turns “{labels[j]}” into “{labels[k]}”"
+                for j, k in zip(said, answer, strict=True)
+            ),
         )

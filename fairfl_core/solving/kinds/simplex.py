@@ -36,5 +36,5 @@ class Simplex(RegionKind):
             response=np.concatenate([one[None], constants]),
             block=np.zeros(n + 1, np.int64),
             keeps=np.arange(n + 1) == 0,
-            names=("model's answer", *(f"always {label}" for label in labels)),
+            names=("keeps the model's answer", *(f"always “{label}”" for label in labels)),
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core.fairness.notions import NotAssessable
-from fairfl_core.solving.regions import Region
+from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import Effect
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
@@ -100,58 +100,19 @@ def nobody(cell: NotAssessable) -> str:
     return f"Nobody of group “{plain(cell.group)}”{with_label} here: not assessable."
 
 
-def lottery_title(which: str) -> str:
-    """Whose lottery it is: of a mean, of one run, or simply the only one."""
-    return f"**Its lottery, in words**{which}"
+def lottery_title(seed: int, *, runs: int) -> str:
+    """Whose lottery it is."""
+    return "**Its lottery, in words**" + (f" (run {seed})" if runs > 1 else "")
 
 
-MEAN_OVER_RUNS = " (mean over runs)"
-
-
-def of_run(seed: int) -> str:
-    """The run whose lottery is told."""
-    return f" (run {seed})"
-
-
-def lottery(weights: Sequence[float], region: Region, group: str) -> list[str]:
-    """A cell's lottery as sentences: who keeps the model's answer, who gets which other."""
-    who = f"**{plain(group)}**"
-    if region.name == "simplex":
-        return [_mix(f"Keeps the model's answer for {{}} in 100 {who}", weights, region.labels)]
-    labels = len(region.labels)
-    said = []
-    for j, answer in enumerate(region.labels):
-        row = weights[j * labels : (j + 1) * labels]
-        others = [k for k in range(labels) if k != j]
-        said.append(
-            _mix(
-                f"When the model says “{plain(answer)}”, keeps it for {{}} in 100 {who}",
-                [row[j], *(row[k] for k in others)],
-                [region.labels[k] for k in others],
-            )
-        )
-    return said
-
-
-def _mix(start: str, weights: Sequence[float], answers: Sequence[str]) -> str:
-    """`weights` begin with the share that keeps; the others belong to `answers`."""
-    others = [
-        f"answers “{plain(answer)}” for {format.hundred(share)}"
-        for answer, share in zip(answers, weights[1:], strict=True)
-        if share >= 0.0005
+def lottery(group: str, shares: Sequence[RuleShare]) -> str:
+    """A cell's lottery: what it does, and in how many of a hundred cases."""
+    told = [
+        f"{plain(one.rule, 160)}: {format.hundred(one.share)} in 100"
+        for one in shares
+        if one.share >= 0.0005
     ]
-    keeps = start.format(format.hundred(weights[0]))
-    return keeps + (f", else {', '.join(others)}" if others else "") + "."
-
-
-def score_lottery(group: str, rules: Sequence[tuple[str, float]]) -> str:
-    """A cell's lottery over rules of the scores, with their shares."""
-    parts = [
-        f"{format.hundred(share)} in 100: {plain(rule, 160)}"
-        for rule, share in rules
-        if share >= 0.0005
-    ]
-    return f"**{plain(group)}** – {'; '.join(parts)}."
+    return f"**{plain(group)}** – {'; '.join(told)}."
 
 
 def effect(of: Effect, judged_on: str) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.paper.printed import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
 from fairfl_core.privacy.mechanisms import MECHANISMS, Mechanism
 from fairfl_core.privacy.noise_study import (
-    COUNTED_RATES,
     Band,
     Judged,
     NoiseStudy,
@@ -20,7 +20,8 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from fairfl_core.solving.regions import REGIONS
+from fairfl_core.solving.rate_estimates import rate_names
+from fairfl_core.solving.regions import region_names
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.results import counts_of
@@ -67,11 +68,19 @@ PAPER = {
 
 def on_counts(view: View) -> View:
     """The view as noisy counts can serve it: a region and rates that look at counts alone."""
+    notion = _notion(view)
+    regions = region_names(scores=False, notion=notion)
+    rates = rate_names(scores=False)
     return replace(
         view,
-        region=view.region if view.region in REGIONS else REGIONS[-1],
-        rates=view.rates if view.rates in COUNTED_RATES else COUNTED_RATES[0],
+        region=view.region if view.region in regions else regions[-1],
+        rates=view.rates if view.rates in rates else rates[0],
     )
+
+
+def _notion(view: View) -> Notion:
+    experiment = experiment_of(view.experiment)
+    return Notion.of(view.notion, experiment.labels, experiment.favourable)
 
 
 def sums_suffice(view: View) -> bool:
@@ -79,9 +88,9 @@ def sums_suffice(view: View) -> bool:
 
     With two labels it does; else only to the paper's region with rates of right answers.
     """
-    experiment = experiment_of(view.experiment)
-    right = view.region == PAPERS_REGION and view.notion in ("eo", "eop")
-    return len(experiment.labels) <= 2 or right
+    notion = _notion(view)
+    right = all(rate.label == rate.answer for rate in notion.rates)
+    return len(notion.labels) <= 2 or (right and view.region == PAPERS_REGION)
 
 
 def _runs(view: View) -> Runs:

@@ -13,20 +13,16 @@ from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared.results import (
     People,
-    Program,
     counts_of,
-    frontier_of,
     heat_of,
-    judged_by_scores,
-    mean_frontier,
     people_of,
     program_on,
-    solves_on_scores,
     study_of,
     summary_of,
     there,
@@ -194,25 +190,25 @@ def _pools(view: View) -> list[ClientCounts]:
     return [counts for counts in pools if counts is not None]
 
 
-def own_people(own: OwnClients) -> list[tuple[People | None, ...]]:
+def own_people(own: OwnClients) -> list[tuple[People | None, People | None]]:
     """Every run's validation and test people, drawn; refused where there are too few."""
     return [_drawn(own.without_limits(), seed) for seed in own.view.seeds]
 
 
 @cached(120)
-def _drawn(own: OwnClients, seed: int) -> tuple[People | None, ...]:
-    name, with_scores = own.view.experiment, solves_on_scores(own.view)
-    drawn: list[People | None] = []
-    for code, split in enumerate(experiments.SPLITS):
-        counts, state = counts_of(name, seed, split), (own.draw, seed, code)
-        people = people_of(name, seed, split) if with_scores else None
-        if people is not None:
-            drawn.append(redraw_people(people, own.shares, own.size, seed=state))
-        elif counts is not None:
-            drawn.append(redraw(counts, own.shares, own.size, seed=state))
-        else:
-            drawn.append(None)
-    return tuple(drawn)
+def _drawn(own: OwnClients, seed: int) -> tuple[People | None, People | None]:
+    view = own.view
+
+    def dealt(code: int, split: str) -> People | None:
+        state = (own.draw, seed, code)
+        if view.needs_scores:
+            people = people_of(view.experiment, seed, split)
+            return people and redraw_people(people, own.shares, own.size, seed=state)
+        counts = counts_of(view.experiment, seed, split)
+        return counts and redraw(counts, own.shares, own.size, seed=state)
+
+    validation, test = (dealt(code, split) for code, split in enumerate(experiments.SPLITS))
+    return validation, test
 
 
 @cached(120)
@@ -227,12 +223,8 @@ def own_study(own: OwnClients) -> Study:
     """
     view, drawn = own.view, own_people(own)
     programs = [(seed, _program(own.without_limits(), seed)) for seed in view.seeds]
-    if not judged_by_scores(view):
-        drawn = [tuple(map(_counted, people)) for people in drawn]
-    fitted, unseen = ([people[code] for people in drawn] for code in (0, 1))
-    return run_study(
-        programs, unseen, view.eps_global, view.eps_local, fitted=list(map(there, fitted))
-    )
+    unseen = [test if view.answers_by_scores else _counted(test) for _, test in drawn]
+    return run_study(programs, unseen, view.eps_global, view.eps_local)
 
 
 def _counted(people: People | None) -> ClientCounts | None:
@@ -247,7 +239,9 @@ def own_heat(own: OwnClients) -> Frontier:
 @cached(60)
 def _own_heat(own: OwnClients) -> Frontier:
     programs = [_program(own, seed) for seed in own.view.seeds]
-    return mean_frontier([frontier_of(program, own.view, MAP) for program in programs])
+    return mean_frontier(
+        [frontier(program, eps_local=MAP, eps_global=MAP) for program in programs]
+    )
 
 
 def own_loss(own: OwnClients) -> float:

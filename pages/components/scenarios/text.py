@@ -62,7 +62,7 @@ def headline(scenarios: Sequence[Scenario]) -> str:
 
 def maps_reading(view: View, *, inside: bool) -> str:
     """How to read the maps; `inside` tells whether the limits set lie on them."""
-    notion = text.NOTIONS[view.notion][0].lower()
+    notion = text.notion_title(view.notion).lower()
     runs = ", mean over runs" if len(view.seeds) > 1 else ""
     rates = "" if view.rates == "labels" else f", rates: {text.RATES[view.rates][0]}"
     cross = (

@@ -12,7 +12,7 @@ from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared import downloads, theme
 from pages.components.shared import text as shared_text
 from pages.components.shared.format import plain
-from pages.components.view import View, has_scores, options_of
+from pages.components.view import View, options_of
 
 __all__ = ["frame"]
 
@@ -46,12 +46,14 @@ def _settings(view: View) -> None:
     _select(
         "notion",
         text.NOTION,
-        lambda name: shared_text.NOTIONS[name][0] + (mark if name == experiment.notion else ""),
+        lambda name: shared_text.notion_title(name) + (mark if name == experiment.notion else ""),
     )
     st.caption(shared_text.notion_meaning(view.notion, plain(experiment.favourable)))
-    _select("region", text.REGION, lambda name: shared_text.REGIONS[name][0], tip=text.REGION_TIP)
-    st.caption(shared_text.REGIONS[view.region][1])
-    if has_scores(experiment):
+    _select(
+        "region", text.REGION, lambda name: shared_text.region_title(name), tip=text.REGION_TIP
+    )
+    st.caption(shared_text.region_meaning(view.region))
+    if len(options_of("rates", view, catalogue())) > 1:
         best = default_rates(view.region)
         _select(
             "rates",

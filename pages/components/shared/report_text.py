@@ -56,8 +56,8 @@ def settings(
     own = ", ".join(f"{client} {format.epsilon(limit)}" for client, limit in view.own_limits)
     return {
         "Experiment": f"{manifest['title']} ({dataset['sample']})",
-        "Notion": text.NOTIONS[view.notion][0],
-        "Region": text.REGIONS[view.region][0],
+        "Notion": text.notion_title(view.notion),
+        "Region": text.region_title(view.region),
         "Rates": text.RATES[view.rates][0],
         "Runs": ", ".join(map(str, view.seeds)),
         "Gap allowed overall": format.epsilon(view.eps_global),

@@ -15,14 +15,12 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.predictors.score_predictor import predictor_of as predictor_from
-from fairfl_core.solving.build import default_rates, program_for
-from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.frontier import Frontier, exact_frontier, frontier
-from fairfl_core.solving.program import FairnessProgram
-from fairfl_core.solving.slope_merge import mergeable
+from fairfl_core.solving.build import build_program, default_rates
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.view import View, regions_of
@@ -37,16 +35,12 @@ __all__ = [
     "Summary",
     "client_rows",
     "counts_of",
-    "frontier_of",
     "heat_of",
     "heavy",
-    "judged_by_scores",
-    "mean_frontier",
     "people_of",
     "predictor_of",
     "program_on",
     "region_curve",
-    "solves_on_scores",
     "study_of",
     "summary_of",
     "there",
@@ -64,7 +58,6 @@ FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs no
 _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 OnProgress = Callable[[float], None]
-Program = FairnessProgram | ExactProgram
 People = ClientCounts | ScoredPeople
 
 
@@ -97,49 +90,21 @@ def heavy(view: View, *, map_only: bool = False) -> bool:
     experiment = experiment_of(view.experiment)
     if len(experiment.clients) * len(experiment.groups) <= HEAVY:
         return False
-    counts = counts_of(view.experiment, view.seeds[0], "validation")
-    quick = not solves_on_scores(view) and counts is not None and mergeable(counts, view.notion)
-    return not (map_only and quick)
+    return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
 
 
 # -------------------------------------------------------------------- solutions
 
 
-def solves_on_scores(view: View) -> bool:
-    """Whether the view's program looks at more than counts."""
-    return view.region == "exact" or view.rates != "labels"
-
-
-def judged_by_scores(view: View) -> bool:
-    """Whether the view's lottery looks at scores, so that it is judged on people, not counts."""
-    return view.region == "exact"
-
-
 def program_on(people: People, view: View) -> Program:
     """The view's program on these people; they have scores where it looks at them."""
-    if isinstance(people, ScoredPeople):
-        return program_for(people, view.notion, view.region, view.rates)
-    return FairnessProgram(people, view.notion, view.region)
-
-
-def frontier_of(program: Program, view: View, grid: Sequence[float]) -> Frontier:
-    """The map of a program over a grid of limits."""
-    if isinstance(program, ExactProgram):
-        return exact_frontier(program, eps_local=grid, eps_global=grid)
-    return frontier(
-        program.counts,
-        view.notion,
-        view.region,
-        eps_local=grid,
-        eps_global=grid,
-        program=program,
-    )
+    return build_program(people, view.notion, view.region, rates=view.rates)
 
 
 def _fresh_program(view: View) -> Program:
     """The program of a view's only seed, on its validation people."""
     name, (seed,) = view.experiment, view.seeds
-    people = (people_of if solves_on_scores(view) else counts_of)(name, seed, "validation")
+    people = (people_of if view.needs_scores else counts_of)(name, seed, "validation")
     return program_on(there(people), view)
 
 
@@ -152,18 +117,14 @@ def study_of(view: View) -> Study:
     one_run = view.without_limits()
     programs = [(seed, _program(one_run.of_seed(seed))) for seed in view.seeds]
     judged_on: Callable[[str, int, str], People | None]
-    judged_on = people_of if judged_by_scores(view) else counts_of
-    fitted, unseen = (
-        [judged_on(view.experiment, seed, split) for seed in view.seeds]
-        for split in ("validation", "test")
-    )
-    limits = view.limits(experiment_of(view.experiment).clients)
-    return run_study(programs, unseen, **limits, fitted=list(map(there, fitted)))
+    judged_on = people_of if view.answers_by_scores else counts_of
+    unseen = [judged_on(view.experiment, seed, "test") for seed in view.seeds]
+    return run_study(programs, unseen, **view.limits(experiment_of(view.experiment).clients))
 
 
 @cached(400)
 def _seed_heat(view: View, grid: tuple[float, ...]) -> Frontier:
-    return frontier_of(_program(view), view, grid)
+    return frontier(_program(view), eps_local=grid, eps_global=grid)
 
 
 def heat_of(
@@ -181,13 +142,6 @@ def heat_of(
         if on_progress is not None:
             on_progress(place / len(view.seeds))
     return mean_frontier(parts)
-
-
-def mean_frontier(parts: Sequence[Frontier]) -> Frontier:
-    """The mean of maps over the same grid."""
-    tables = ("accuracy", "gap_global", "gap_local_mean", "gap_local_worst")
-    means = {name: np.mean([getattr(part, name) for part in parts], axis=0) for name in tables}
-    return Frontier(parts[0].eps_local, parts[0].eps_global, **means)
 
 
 def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:
@@ -322,7 +276,9 @@ def summary_of(study: Study) -> Summary:
         unseen=_figures(study, unseen=True) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
-        changed=study.over(lambda e: float(e.turned.sum() / e.counts.n), unseen=unseen).mean,
+        changed=study.over(
+            lambda e: float(e.answers.turned.sum() / e.counts.n), unseen=unseen
+        ).mean,
         changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
         loses_most=min(rows, key=_change),
         gains_most=max(rows, key=_change),

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairfl_core.fairness.notions import Rate
+from fairfl_core.fairness.notions import Rate, notion_kind
+from fairfl_core.solving.regions import region_kind
 from pages.components.shared import format
 from pages.components.shared.format import plain
 from pages.components.shared.results import FREE, ClientRow, Figures, Price, Summary
@@ -18,38 +19,6 @@ from pages.components.view import Ignored
 NO_CHECK = "no held-out check possible"
 NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
 UNSEEN, FITTED = "unseen people", "the people it was fitted on"
-NOTIONS = {
-    "sp": (
-        "Statistical parity",
-        "Every group gets each answer equally often, whatever is true of them.",
-    ),
-    "eop": (
-        "Equal opportunity",
-        "Among people who truly are “{favourable}”, every group is recognised equally often.",
-    ),
-    "eo": (
-        "Equalized odds",
-        "For each true answer, every group is recognised equally often.",
-    ),
-    "eo-full": (
-        "Equalized odds, all errors",
-        "For each true answer, every group gets each answer, right or wrong, equally often.",
-    ),
-}
-REGIONS = {
-    "simplex": (
-        "simplex (the paper's)",
-        "The lottery keeps the model's answer or gives a fixed one.",
-    ),
-    "kernel": (
-        "kernel (more freedom)",
-        "The lottery may look at the model's answer before it gives another.",
-    ),
-    "exact": (
-        "exact (every rule of the scores)",
-        "The lottery may look at the model's scores: the most accuracy the limits allow.",
-    ),
-}
 RATES = {
     "labels": ("counted labels", "As counted on validation; exact there, noisy in small clients."),
     "scores": (
@@ -127,9 +96,24 @@ def clients_matching(matching: int, clients: int, most: int) -> str:
 # -------------------------------------------------------------------- what fairness costs
 
 
-def notion_meaning(notion: str, favourable: str) -> str:
+def notion_title(name: str) -> str:
+    """A notion's name in words."""
+    return notion_kind(name).title
+
+
+def notion_meaning(name: str, favourable: str) -> str:
     """A notion in one sentence."""
-    return NOTIONS[notion][1].format(favourable=favourable)
+    return notion_kind(name).meaning.format(favourable=favourable)
+
+
+def region_title(name: str) -> str:
+    """A region's name in words."""
+    return region_kind(name).title
+
+
+def region_meaning(name: str) -> str:
+    """What a region's lottery may do."""
+    return region_kind(name).meaning
 
 
 def judged_on(summary: Summary) -> str:

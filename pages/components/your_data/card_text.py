@@ -32,11 +32,7 @@ def title(experiment: str) -> str:
 
 def what_it_is(view: View, favourable: str) -> list[str]:
     """The predictor and its settings in sentences."""
-    notion, region, rates = (
-        text.NOTIONS[view.notion],
-        text.REGIONS[view.region],
-        text.RATES[view.rates],
-    )
+    rates = text.RATES[view.rates]
     by_labels = (
         ""
         if view.rates == "labels"
@@ -47,8 +43,8 @@ def what_it_is(view: View, favourable: str) -> list[str]:
         "A lottery that stands behind a model. It takes the client, the group and the model's "
         "answer for a person and gives the answer that person gets. Decided by row id, the same "
         "person always gets the same answer. The model itself is not changed.",
-        f"Notion: {notion[0]}. {text.notion_meaning(view.notion, favourable)}",
-        f"Region: {region[0]}. {region[1]}",
+        f"Notion: {text.notion_title(view.notion)}. {text.notion_meaning(view.notion, favourable)}",
+        f"Region: {text.region_title(view.region)}. {text.region_meaning(view.region)}",
         f"Rates: {rates[0]}. {rates[1]}{by_labels}",
     ]
 

@@ -9,7 +9,7 @@ from pages.components.session.catalogue import experiment_of
 from pages.components.shared import format, report_text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.report import html_document, html_list, html_table, settings_table
-from pages.components.shared.results import ClientRow, judged_by_scores, study_of, summary_of
+from pages.components.shared.results import ClientRow, study_of, summary_of
 from pages.components.view import View
 from pages.components.your_data import card_text as text
 
@@ -81,7 +81,7 @@ def _data(view: View) -> str:
 
 
 def _how(view: View) -> str:
-    if judged_by_scores(view):
+    if view.answers_by_scores:
         return f"<p>{escape(text.WITH_SCORES).format(command=COMMAND)}</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))
     return f"<p>{escape(text.WITHOUT_PACKAGE).format(command=COMMAND)}</p><pre>{code}</pre>"

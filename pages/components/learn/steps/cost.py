@@ -69,7 +69,7 @@ def _map(view: View, heat: Frontier) -> None:
     title = experiment_of(view.experiment).manifest["title"]
     chart(
         figure,
-        reading=text.cost_reading(title, shared_text.NOTIONS[view.notion][0]),
+        reading=text.cost_reading(title, shared_text.notion_title(view.notion)),
         table=figures.map_table(heat),
         name="lesson-map",
         key="learn-map",

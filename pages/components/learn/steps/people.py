@@ -47,7 +47,7 @@ def _people() -> ClientCounts:
 def _verdicts(counts: ClientCounts) -> None:
     for cell, notion in zip(st.columns(3), NOTIONS, strict=True):
         gap = lesson.untouched(counts, notion).gaps.overall
-        cell.markdown(text.verdict(shared_text.NOTIONS[notion][0], gap))
+        cell.markdown(text.verdict(shared_text.notion_title(notion), gap))
 
 
 def _picture(counts: ClientCounts) -> None:

@@ -1,0 +1,149 @@
+"""Break lines on purpose and see whether a test notices: `make mutants FILES="..."`.
+
+A sample of mutants (one changed expression each) is drawn from the files. Each is put into a copy
+of the tree, and the tests that name its room are run there until one fails.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+from mutations import Mutant, mutants
+from session import Catch, Reach, fork
+
+TOP = Path(__file__).resolve().parents[2]
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+SLOW_TO_IMPORT = (
+    "pytest hypothesis.extra.numpy scipy.optimize scipy.stats pandas pyarrow.parquet highspy "
+    "sklearn.linear_model streamlit.testing.v1 plotly.graph_objects opendp.prelude typer.testing"
+)
+APART = {"browser", "package", "pages", "federated", "house"}  # run for their own room only
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="mutants", description=__doc__)
+    parser.add_argument("files", nargs="+", help="files or folders to break")
+    parser.add_argument("--sample", type=int, default=50, help="how many mutants to try")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    options = parser.parse_args()
+    paths = [path for name in options.files for path in python_files(name)]
+    every = [mutant for path in paths for mutant in mutants(TOP, path)]
+    drawn = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+    known = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    same = {(entry["file"], entry["code"], entry["change"]) for entry in known}
+    tried = sorted((m for m in drawn if m.name not in same), key=lambda m: (m.path, m.line))
+    print(f"{len(drawn)} of {len(every)} mutants, seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        survived = sum(tell(*told) for told in run(tried, Path(folder).resolve(), options.jobs))
+    caught = len(tried) - survived
+    print(f"{caught} of {len(tried)} caught ({caught / max(len(tried), 1):.1%}); ", end="")
+    print(f"{len(drawn) - len(tried)} more change nothing ({EQUIVALENT.name})")
+
+
+def tell(mutant: Mutant, by: str | None) -> bool:
+    """Print one row of the table; whether the mutant survived."""
+    print(f"{f'caught by {by}' if by else 'SURVIVED'}: {mutant.path}:{mutant.line}")
+    print(f"    {mutant.change}\n    in: {mutant.code}", flush=True)
+    return by is None
+
+
+def python_files(name: str) -> list[str]:
+    """The file, or those below the folder, named from the top of the repository."""
+    path = TOP / name
+    return [str(file.relative_to(TOP)) for file in sorted(path.rglob("*.py")) or [path]]
+
+
+def room_of(path: str) -> str:
+    """The room as it is imported: `fairfl_core.people`, `pages`."""
+    parts = Path(path).with_suffix("").parts
+    return ".".join(parts[:2]) if parts[0] == "fairfl_core" else parts[0]
+
+
+def tests_of(room: str) -> list[str]:
+    """The test files of the room, and those of the core that name it."""
+    files = [path.relative_to(TOP) for path in sorted((TOP / "tests").rglob("test_*.py"))]
+    own = [str(path) for path in files if path.parts[1] == room.split(".")[-1]]
+    others = [path for path in files if path.parts[1] not in APART and str(path) not in own]
+    return own + [str(path) for path in others if room in (TOP / path).read_text(encoding="utf-8")]
+
+
+def copy_tree(tree: Path) -> Path:
+    """A copy of all that git knows or would take in."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(TOP / name, tree / name)
+    return tree
+
+
+def run(tried: list[Mutant], folder: Path, jobs: int):
+    """Yield (mutant, the test that caught it or None), as they are done."""
+    sys.dont_write_bytecode = True  # a changed file must not meet the bytecode of another
+    for name in SLOW_TO_IMPORT.split():
+        importlib.import_module(name)
+    free, running = [copy_tree(folder / f"tree{job}") for job in range(jobs)], {}
+    reach = {}
+    for room in dict.fromkeys(room_of(mutant.path) for mutant in tried):
+        inside = sorted({mutant.path for mutant in tried if room_of(mutant.path) == room})
+        reach[room] = reach_of(room, free[0], inside)
+    for mutant in tried:
+        if not free:
+            yield finish(running, free)
+        tree = free.pop()
+        original = (tree / mutant.path).read_bytes()
+        (tree / mutant.path).write_text(mutant.source, encoding="utf-8")
+        tests = in_order(mutant, reach[room_of(mutant.path)])
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        running[fork(tree, files, Catch(tests), "-x")] = mutant, tree, original
+    while running:
+        yield finish(running, free)
+
+
+def reach_of(room: str, tree: Path, paths: list[str]) -> dict[str, dict]:
+    """For each test that passes on the unbroken tree: its seconds, and the lines it runs."""
+    os.waitpid(fork(tree, tests_of(room), Reach(tree, paths)), 0)
+    reached = json.loads(tree.with_suffix(".json").read_text())
+    passing = {test: note for test, note in reached.items() if note["passed"]}
+    print(f"{room}: {len(passing)} of {len(reached)} tests pass unbroken", flush=True)
+    return passing
+
+
+def in_order(mutant: Mutant, reach: dict[str, dict]) -> dict[str, float]:
+    """Seconds of the tests to run: the quick ones that reach the change first.
+
+    The other tests of its own room come last: they may see what another test has left in a cache.
+    """
+    own = f"tests/{room_of(mutant.path).split('.')[-1]}/"
+    lines = {(mutant.path, line) for line in mutant.reached_by}
+    order = []
+    for test, note in reach.items():
+        passes_by = lines.isdisjoint(map(tuple, note["lines"]))
+        if not passes_by or test.startswith(own):
+            order.append((passes_by, note["seconds"], test))
+    return {test: seconds for _, seconds, test in sorted(order)}
+
+
+def finish(running: dict, free: list[Path]) -> tuple[Mutant, str | None]:
+    """Wait for the next one to end, mend its tree, and say who caught the mutant, if anyone."""
+    pid, status = os.wait()
+    mutant, tree, original = running.pop(pid)
+    free.append(tree)
+    (tree / mutant.path).write_bytes(original)
+    if os.waitstatus_to_exitcode(status) in (0, 5):  # all passed, or there were none
+        return mutant, None
+    notes = tree.with_suffix(".json")
+    return mutant, json.loads(notes.read_text()) if notes.exists() else "the clock, or a crash"
+
+
+if __name__ == "__main__":
+    main()

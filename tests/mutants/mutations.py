@@ -1,0 +1,111 @@
+"""One change to one expression of a file, such as a slip of the hand would make."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+COMPARISONS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)]
+COMPARISONS += [(ast.In, ast.NotIn), (ast.Is, ast.IsNot)]
+ARITHMETIC = [(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.And, ast.Or)]
+FUNCTIONS = [("min", "max"), ("any", "all")]
+METHODS = [*FUNCTIONS, ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")]
+METHODS += [("mean", "sum"), ("zeros", "ones"), ("add", "subtract")]
+UNTOUCHED = {"annotation", "returns", "decorator_list"}  # types and decorators say how, not what
+
+
+def _both_ways(pairs):
+    return {old: new for pair in pairs for old, new in (pair, pair[::-1])}
+
+
+OPERATORS = _both_ways(COMPARISONS + ARITHMETIC)
+OPERATORS |= {ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.Pow: ast.Mult}
+FUNCTIONS, METHODS = _both_ways(FUNCTIONS), _both_ways(METHODS)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one expression changed."""
+
+    path: str
+    line: int
+    reached_by: range  # a test that runs one of these lines has run the change
+    code: str  # the line as it stands
+    change: str
+    source: str  # of the whole changed file
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What stays when lines are added above it."""
+        return self.path, self.code, self.change
+
+
+def mutants(top: Path, path: str) -> list[Mutant]:
+    """Every mutant of one file, in the order of its lines."""
+    text = (top / path).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    made = []
+    for statement, node in _expressions(tree, tree):
+        before = ast.unparse(node).split("\n")[0]
+        for field, value in _alternatives(node):
+            original = getattr(node, field)
+            setattr(node, field, value)
+            change = f"{before}  ->  {ast.unparse(node)}".split("\n")[0]
+            code = text.splitlines()[node.lineno - 1].strip()
+            lines = _own_lines(statement)
+            made.append(Mutant(path, node.lineno, lines, code, change, ast.unparse(tree)))
+            setattr(node, field, original)
+    return sorted(made, key=lambda mutant: mutant.line)
+
+
+def _expressions(node, statement) -> Iterator[tuple[ast.stmt, ast.AST]]:
+    """Every node below this one that may be changed, with the statement it stands in."""
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and field not in UNTOUCHED:
+                inside = child if isinstance(child, ast.stmt) else statement
+                if hasattr(child, "lineno"):
+                    yield inside, child
+                yield from _expressions(child, inside)
+
+
+def _own_lines(statement) -> range:
+    """The lines of a statement without those of the block that it opens."""
+    body = getattr(statement, "body", None)
+    end = max(body[0].lineno - 1, statement.lineno) if body else statement.end_lineno
+    return range(statement.lineno, end + 1)
+
+
+def _alternatives(node) -> Iterator[tuple[str, object]]:
+    """Pairs (field, another value) by which this node would say something else."""
+    match node:
+        case ast.Compare(ops=ops):
+            for place, op in enumerate(ops):
+                yield "ops", [*ops[:place], OPERATORS[type(op)](), *ops[place + 1 :]]
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op):
+            if type(op) in OPERATORS:
+                yield "op", OPERATORS[type(op)]()
+        case ast.UnaryOp(op=op, operand=operand):
+            yield "operand", ast.UnaryOp(op, operand)  # twice is not at all
+        case ast.Constant(value=bool(value)):
+            yield "value", not value
+        case ast.Constant(value=int(value) | float(value)):
+            yield "value", value + 1
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            yield "test", ast.UnaryOp(ast.Not(), test)
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+            yield "value", ast.Constant(None)
+        case ast.Expr(value=ast.Call()):
+            yield "value", ast.Constant(None)
+        case ast.Call(func=func, args=args):
+            yield from (("func", other) for other in _opposites(func))
+            if len(args) > 1 and not any(isinstance(arg, ast.Starred) for arg in args[:2]):
+                yield "args", [args[1], args[0], *args[2:]]
+
+
+def _opposites(func) -> Iterator[ast.expr]:
+    match func:
+        case ast.Name(id=name) if name in FUNCTIONS:
+            yield ast.Name(FUNCTIONS[name])
+        case ast.Attribute(value=value, attr=name) if name in METHODS:
+            yield ast.Attribute(value, METHODS[name])

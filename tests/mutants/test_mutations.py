@@ -1,0 +1,54 @@
+"""The command that breaks lines breaks one at a time, and what it breaks still runs."""
+
+import ast
+
+from tests.mutants.mutations import mutants
+
+SOURCE = '''
+"""Not a word of this is touched: 1 < 2."""
+
+LIMIT: int = 3
+
+
+@cached(maxsize=1)
+def share(part, whole, *, default=0.5) -> float | None:
+    """Nor of this."""
+    if whole == 0 and not default:
+        return None
+    log(part)
+    return min(part / whole, default) if part else -f(whole, part)
+'''
+CHANGES = [
+    (4, "3", "4"),
+    (8, "0.5", "1.5"),
+    (10, "if whole == 0 and (not default):", "if not (whole == 0 and (not default)):"),
+    (10, "whole == 0 and (not default)", "whole == 0 or not default"),
+    (10, "whole == 0", "whole != 0"),
+    (10, "0", "1"),
+    (10, "not default", "not not default"),
+    (12, "log(part)", "None"),
+    (13, "return min(part / whole, default) if part else -f(whole, part)", "return None"),
+    (
+        13,
+        "min(part / whole, default) if part else -f(whole, part)",
+        "min(part / whole, default) if not part else -f(whole, part)",
+    ),
+    (13, "min(part / whole, default)", "max(part / whole, default)"),
+    (13, "min(part / whole, default)", "min(default, part / whole)"),
+    (13, "part / whole", "part * whole"),
+    (13, "-f(whole, part)", "--f(whole, part)"),
+    (13, "f(whole, part)", "f(part, whole)"),
+]
+
+
+def test_every_kind_of_slip_is_made_once_and_nothing_else_is_touched(tmp_path):
+    (tmp_path / "a.py").write_text(SOURCE)
+    made = mutants(tmp_path, "a.py")
+    expected = {(line, f"{before}  ->  {after}") for line, before, after in CHANGES}
+    assert {(mutant.line, mutant.change) for mutant in made} == expected
+    assert len(made) == len(expected)
+    unbroken = ast.unparse(ast.parse(SOURCE))
+    for mutant in made:
+        assert mutant.source != unbroken
+        compile(mutant.source, "a.py", "exec")
+        assert mutant.line in mutant.reached_by

@@ -66,6 +66,9 @@ class Predictor(ABC):
         What it does on the counts it was fitted on.
     guarantee : Guarantee or None
         With what confidence its limits were to hold beyond those.
+    folds : int
+        Of how many fold models it is a mixture (cross-fitting); 1 for a single model. Which of
+        them answers a person is drawn by `row_uniforms.fold_draws`.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     """
@@ -80,6 +83,7 @@ class Predictor(ABC):
     eps_local: tuple[float, ...]
     reached: Reached
     guarantee: Guarantee | None = None
+    folds: int = 1
 
     needs_scores: ClassVar[bool] = False
 
@@ -177,6 +181,7 @@ class Predictor(ABC):
                 "model_accuracy": self.reached.model_accuracy,
                 "gap": {"global": self.reached.gap_global, "local": gap},
             },
+            "folds": self.folds,
             "labels": list(self.labels),
             "favourable": self.favourable,
             "groups": list(self.groups),
@@ -195,7 +200,7 @@ class Predictor(ABC):
         return write_json(path, self.to_json())
 
 
-def heading_of(solution: Solution) -> dict[str, Any]:
+def heading_of(solution: Solution, folds: int) -> dict[str, Any]:
     """The shared fields of a predictor from what a program found."""
     counts = solution.counts
     return {
@@ -206,6 +211,7 @@ def heading_of(solution: Solution) -> dict[str, Any]:
         "notion": solution.notion.name,
         "region": solution.region,
         "guarantee": solution.guarantee,
+        "folds": folds,
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(
@@ -222,7 +228,11 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    check_keys(value, _KEYS | more | {"guarantee"}, {"guarantee"}, "the file")
+    newer = {"guarantee", "folds"}  # files of earlier versions lack them
+    check_keys(value, _KEYS | more | newer, newer, "the file")
+    folds = value.get("folds", 1)
+    if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
+        raise InputError('"folds" must be a whole number of fold models, 1 or more.')
     labels, groups = (_names(value[key], f'"{key}"') for key in ("labels", "groups"))
     if not isinstance(value["clients"], list):
         raise InputError(f'"clients" must be a list of objects with "name" and "{lists}".')
@@ -247,6 +257,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         ),
         "reached": _reached(value["reached"], clients),
         "guarantee": Guarantee.from_json(value.get("guarantee")),
+        "folds": folds,
     }
     return fields, [entry[lists] for entry in entries]
 
@@ -287,9 +298,9 @@ class FairPredictor(Predictor):
     # ---------------------------------------------------------------- where it comes from
 
     @classmethod
-    def from_solution(cls, solution: AnswerSolution) -> "FairPredictor":
-        """Take the lottery that a solved program found."""
-        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
+    def from_solution(cls, solution: AnswerSolution, folds: int = 1) -> "FairPredictor":
+        """Take the lottery that a solved program found, for so many fold models."""
+        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution, folds))
 
     # ---------------------------------------------------------------- using it
 

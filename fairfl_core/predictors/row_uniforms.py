@@ -11,13 +11,22 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["row_draws"]
+__all__ = ["fold_draws", "row_draws"]
 
 Floats = NDArray[np.float64]
 _LONGEST_ID = 1000  # bytes; row ids are names, not documents
 
 
-def row_draws(client: ArrayLike, row_id: ArrayLike) -> Floats:
+def fold_draws(client: ArrayLike, row_id: ArrayLike, folds: int) -> NDArray[np.int64]:
+    """Which of `folds` fold models answers each client's row id, always the same one.
+
+    The same hash under a second salt: the sign U+001F and the word fold stand before the row id,
+    so that which model answers says nothing of the lottery's draw.
+    """
+    return (row_draws(client, row_id, salt="fold\x1f") * folds).astype(np.int64)
+
+
+def row_draws(client: ArrayLike, row_id: ArrayLike, *, salt: str = "") -> Floats:
     """A number in [0, 1) for each client and row id, always the same one.
 
     The text is the client's name, the sign U+001F, and the row id: clients number their rows
@@ -26,7 +35,7 @@ def row_draws(client: ArrayLike, row_id: ArrayLike) -> Floats:
     the upper 53 bits. Simple enough for a client to write again in any language. It is no secret:
     who chooses the ids can choose the answers.
     """
-    text, start, length = _bytes_of(as_series(client), as_series(row_id))
+    text, start, length = _bytes_of(as_series(client), as_series(row_id), salt)
     state = np.full(len(start), 0xCBF29CE484222325, dtype=np.uint64)
     for place in range(int(length.max(initial=0))):
         rows = np.flatnonzero(place < length)
@@ -38,7 +47,7 @@ def row_draws(client: ArrayLike, row_id: ArrayLike) -> Floats:
 
 
 def _bytes_of(
-    client: "pd.Series[Any]", row_id: "pd.Series[Any]"
+    client: "pd.Series[Any]", row_id: "pd.Series[Any]", salt: str
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """All texts as one run of UTF-8 bytes, with each one's start and length."""
     import pyarrow as pa
@@ -48,7 +57,7 @@ def _bytes_of(
     missing = row_id.isna().to_numpy() | (ids.str.strip() == "").to_numpy()
     if missing.any():
         raise InputError(f"data row {int(np.argmax(missing)) + 1} has no row id; give each one.")
-    whole = client.astype(str).to_numpy(dtype=object) + "\x1f" + ids.to_numpy(dtype=object)
+    whole = client.astype(str).to_numpy(dtype=object) + f"\x1f{salt}" + ids.to_numpy(dtype=object)
     texts = pa.array(whole, type=pa.large_string())
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()

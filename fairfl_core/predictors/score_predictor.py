@@ -66,14 +66,14 @@ class ScorePredictor(Predictor):
         object.__setattr__(self, "beta", beta)
 
     @classmethod
-    def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
-        """Take the rules that a solved program found."""
+    def from_solution(cls, solution: ExactSolution, folds: int = 1) -> "ScorePredictor":
+        """Take the rules that a solved program found, for so many fold models."""
         return cls(
             rules=solution.rules,
             beta=solution.beta,
             calibration=solution.calibration,
             rates=solution.rates,
-            **heading_of(solution),
+            **heading_of(solution, folds),
         )
 
     # ---------------------------------------------------------------- using it

@@ -1,11 +1,13 @@
-"""`experiments`: what is bundled, with its size, hash and figures."""
+"""`experiments`: what is bundled, with its protocol, size, hash and figures."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from fairfl_core.people.experiments import Experiment
 
 __all__ = ["experiments"]
 
@@ -21,7 +23,8 @@ def experiments(
     from fairfl_core.people import experiments as room
 
     where = folder or room.FOLDER
-    rows = [summary(room.open(name, where).manifest) for name in room.list_experiments(where)]
+    names = room.list_experiments(where, protocol=None)
+    rows = [summary(room.open(name, where)) for name in names]
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
     elif rows:
@@ -30,20 +33,24 @@ def experiments(
         typer.echo(f"{where}: no experiments here; `fairfl train adult` makes one.")
 
 
-def summary(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def summary(experiment: "Experiment") -> dict[str, Any]:
     """One experiment in a few plain values."""
+    manifest = experiment.manifest
     test = manifest["figures"]["test"]
     return {
-        "name": manifest["name"],
+        "name": experiment.name,
         "title": manifest["title"],
-        "notion": manifest["notion"],
+        "protocol": experiment.protocol,
+        "folds": experiment.folds,
+        "method": experiment.method,
+        "notion": experiment.notion,
         "sample": manifest["dataset"]["sample"],
         "rows": manifest["scores"]["rows"],
         "people": manifest["dataset"]["rows_used"],
-        "clients": len(manifest["clients"]),
-        "groups": len(manifest["groups"]),
-        "labels": len(manifest["labels"]),
-        "seeds": len(manifest["seeds"]),
+        "clients": len(experiment.clients),
+        "groups": len(experiment.groups),
+        "labels": len(experiment.labels),
+        "seeds": len(experiment.seeds),
         "bytes": manifest["scores"]["bytes"],
         "sha256": manifest["scores"]["sha256"],
         "test_accuracy": test["accuracy"],
@@ -53,17 +60,16 @@ def summary(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _show(rows: list[dict[str, Any]]) -> None:
     """One line each, then what each is; plain text, so that a pipe sees it whole."""
-    form = "{:<19}{:>10}{:>8}{:>6}{:>8}  {:<8}{:>12}{:>12}"
-    typer.echo("FedAvg on test rows: mean and spread over seeds, in per cent.\n")
-    typer.echo(
-        form.format(
-            "experiment", "rows", "clients", "seeds", "size", "sha256", "accuracy", "balanced"
-        )
-    )
+    form = "{:<30}{:<18}{:<8}{:>10}{:>8}{:>6}{:>9}  {:<8}{:>12}{:>12}"
+    head = ("experiment", "protocol", "method", "rows", "clients", "seeds", "size", "sha256")
+    typer.echo("The method's own model on test rows: mean and spread over seeds, in per cent.\n")
+    typer.echo(form.format(*head, "accuracy", "balanced"))
     for row in rows:
         typer.echo(
             form.format(
                 row["name"],
+                row["protocol"],
+                row["method"],
                 f"{row['rows']:,}",
                 row["clients"],
                 row["seeds"],
@@ -75,8 +81,9 @@ def _show(rows: list[dict[str, Any]]) -> None:
         )
     typer.echo("")
     for row in rows:
-        note = "" if row["sample"] == "all rows" else f"; {row['sample']}"
-        typer.echo(f"{row['name']}: {row['title']} ({row['notion']}{note})")
+        notes = [row["notion"], *([f"{row['folds']} folds"] if row["folds"] > 1 else [])]
+        notes += [] if row["sample"] == "all rows" else [row["sample"]]
+        typer.echo(f"{row['name']}: {row['title']} ({'; '.join(notes)})")
 
 
 def _percent(value: dict[str, float]) -> str:

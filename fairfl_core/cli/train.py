@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -30,21 +30,34 @@ def train(
     experiment: Annotated[str, typer.Argument(help="Its name, e.g. adult.")],
     seeds: Annotated[str, typer.Option(help="Seeds, e.g. 0-9 or 0,3.")] = "0-9",
     rounds: Annotated[int | None, typer.Option(help="Rounds to run.", min=1)] = None,
+    folds: Annotated[
+        int, typer.Option(help="Cross-fit with so many folds; 0 is the paper's split.")
+    ] = 0,
+    method: Annotated[
+        str | None, typer.Option(help="What clients and server do in a round.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of the method, e.g. weighting=uniform; repeatable."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("runs"),
     source: Annotated[Path | None, typer.Option(help="Folder with a copy of the data.")] = None,
     grouping: Annotated[str | None, typer.Option(help="How groups are formed.")] = None,
-    uniform: Annotated[bool, typer.Option(help="Weigh clients equally.")] = False,
     group_input: Annotated[bool, typer.Option(help="Let the model see the group.")] = True,
     client_input: Annotated[bool, typer.Option(help="Let the model see the client.")] = True,
     class_weighting: Annotated[bool, typer.Option(help="Let rare labels count more.")] = False,
     save: Annotated[bool, typer.Option(help="Write the experiment when all is trained.")] = True,
 ) -> None:
-    """Train an experiment with FedAvg and write its scores.
+    """Train an experiment and write its scores.
 
     Killed at any moment, the same command goes on where it was. The scores and their manifest are
-    written to OUT/EXPERIMENT, the checkpoints to OUT/EXPERIMENT/checkpoints.
+    written to OUT/NAME, the checkpoints to OUT/NAME/checkpoints. NAME is the experiment's, with the
+    grouping, the method and `cross_fitted` added where they are not the usual ones.
 
-    Example: fairfl train adult --seeds 0
+    With --folds the people of training and validation are dealt into folds. One model a fold is
+    trained without it and scores it; test people are scored by every model.
+
+    Example: fairfl train adult --seeds 0-9 --folds 4
     """
     if find_spec("tensorflow") is None:
         raise InputError(
@@ -52,40 +65,64 @@ def train(
             "`pip install tensorflow-cpu`, in a checkout with `make install`."
         )
     from fairfl_core import datasets
+    from fairfl_core.federated.data import check_folds
+    from fairfl_core.federated.methods import settings_from
     from fairfl_core.federated.recipes import recipe as recipe_of
-    from fairfl_core.people import experiments
 
-    chosen = recipe_of(experiment)
-    chosen = replace(
-        chosen,
-        rounds=rounds or chosen.rounds,
+    usual = recipe_of(experiment)
+    recipe = replace(
+        usual,
+        rounds=rounds or usual.rounds,
+        folds=folds,
+        method=method or usual.method,
+        method_settings=settings_from(method or usual.method, setting or ()),
         grouping=grouping,
-        weighting="uniform" if uniform else "rows",
         group_input=group_input,
         client_input=client_input,
         class_weighting=class_weighting,
     )
-    people = datasets.open(chosen.dataset, source=source, grouping=grouping)
-    folder = out / folder_name(chosen)
+    wanted = seeds_from(seeds)
+    people = datasets.open(recipe.dataset, source=source, grouping=grouping)
+    check_folds(people, recipe, wanted)
+    folder = out / folder_name(recipe)
     (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
-    trained = _train_all(people, chosen, seeds_from(seeds), folder / "checkpoints")
+    trained = _train_all(people, recipe, wanted, folder / "checkpoints")
     if save:
-        description = describe(people, chosen, trained[0].clients)
-        made = experiments.save(folder, description, trained)
-        accuracy = made.manifest["figures"]["test"]["accuracy"]
-        typer.echo(
-            f"{folder}: {made.manifest['scores']['rows']:,} scores of {len(trained)} seeds; "
-            f"FedAvg on test {accuracy['mean']:.1%} (spread {accuracy['spread']:.1%})."
-        )
+        _save(folder, people, recipe, trained)
+
+
+def _save(
+    folder: Path, people: "People", recipe: "Recipe", trained: list[list["SeedScores"]]
+) -> None:
+    """Write the experiment and say how good the model is."""
+    from fairfl_core.people import experiments
+
+    description = describe(people, recipe, trained[0][0].clients)
+    if recipe.folds:
+        paper_split = folder_name(replace(recipe, folds=0))
+        made = experiments.save_cross_fitted(folder, description, trained, paper_split)
+    else:
+        made = experiments.save(folder, description, [models[0] for models in trained])
+    accuracy = made.manifest["figures"]["test"]["accuracy"]
+    typer.echo(
+        f"{folder}: {made.manifest['scores']['rows']:,} scores of {len(trained)} seeds; "
+        f"{made.manifest['training']['method_title']} on test {accuracy['mean']:.1%} "
+        f"(spread {accuracy['spread']:.1%})."
+    )
 
 
 def folder_name(recipe: "Recipe") -> str:
-    """The experiment's name, and its grouping where that is not the usual one."""
+    """The experiment's name, and its grouping, method and folds where they are not the usual."""
     from fairfl_core import datasets
+    from fairfl_core.federated.recipes import recipe as recipe_of
 
+    parts = [recipe.experiment]
     usual = next(iter(datasets.declaration(recipe.dataset).groupings))
-    other = recipe.grouping not in (None, usual)
-    return f"{recipe.experiment}_{recipe.grouping}" if other else recipe.experiment
+    if recipe.grouping not in (None, usual):
+        parts.append(str(recipe.grouping))
+    if recipe.method != recipe_of(recipe.experiment).method:
+        parts.append(recipe.method)
+    return "_".join([*parts, *(["cross_fitted"] if recipe.folds else [])])
 
 
 def seeds_from(text: str) -> list[int]:
@@ -125,7 +162,7 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
             "label": declared.label,
         },
         "training": {
-            **recipe.settings(),
+            **recipe.to_json(),
             **recipe.in_words(),
         },
         "versions": {"python": python_version(), **_versions()},
@@ -133,7 +170,7 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
 
 
 def _client_rows(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, int]:
-    """Rows of each client over all three splits."""
+    """Rows of each client over all splits."""
     if recipe.shares:
         return dict.fromkeys(clients, recipe.size)
     rows = np.bincount(people.client, minlength=len(clients)).tolist()
@@ -150,13 +187,11 @@ def _clients_in_words(recipe: "Recipe", declared: str) -> str:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except ModuleNotFoundError:
-            continue
-    return found
+        with suppress(ModuleNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 @contextmanager
@@ -176,8 +211,8 @@ def _silenced() -> Iterator[None]:
 
 def _train_all(
     people: "People", recipe: "Recipe", seeds: list[int], folder: Path
-) -> list["SeedScores"]:
-    """Train seed after seed under one progress bar each."""
+) -> list[list["SeedScores"]]:
+    """Train seed after seed, fold after fold, under one progress bar a seed."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -186,18 +221,31 @@ def _train_all(
         from fairfl_core.federated.work import prepare_tensorflow
 
         prepare_tensorflow(recipe.threads)
+    folds: list[int | None] = list(range(recipe.folds)) or [None]
     trained = []
     with Progress(*_columns(), console=Console(stderr=True)) as progress:
         for seed in seeds:
-            name = f"{recipe.experiment} seed {seed} round"
-            task = progress.add_task(name, total=recipe.rounds, loss=0.0, accuracy=0.0)
+            total = recipe.rounds * len(folds)
+            task = progress.add_task("", total=total, loss=0.0, accuracy=0.0)
+            models = []
+            for place, fold in enumerate(folds):
+                part = "" if fold is None else f" fold {place + 1} of {len(folds)}"
+                name = f"{recipe.experiment} seed {seed}{part} round"
+                done = place * recipe.rounds
+                progress.update(task, description=name)
 
-            def told(run: Run, task: Any = task) -> None:
-                if run.round:
-                    loss, accuracy = run.loss[-1], run.accuracy[-1]
-                    progress.update(task, completed=run.round, loss=loss, accuracy=accuracy)
+                def on_progress(run: Run, task: Any = task, done: int = done) -> None:
+                    if run.round:
+                        loss, accuracy = run.loss[-1], run.accuracy[-1]
+                        rounds = done + run.round
+                        progress.update(task, completed=rounds, loss=loss, accuracy=accuracy)
 
-            trained.append(train_seed(people, recipe, seed, folder=folder, told=told))
+                models.append(
+                    train_seed(
+                        people, recipe, seed, fold=fold, folder=folder, on_progress=on_progress
+                    )
+                )
+            trained.append(models)
     return trained
 
 

@@ -38,6 +38,8 @@ class People:
         Rows with the same unit (images of one lesion) never part: one split, one client.
     labels, groups, clients : tuple of str
         Names a lay person can read.
+    favourable : str
+        The label that statistical parity and equal opportunity look at; the last unless said.
     origin : mapping
         Where the rows come from: dataset, form, sha256 of each file, sample, rows left out.
     """
@@ -51,6 +53,7 @@ class People:
     groups: tuple[str, ...]
     clients: tuple[str, ...]
     scaled: int = 0
+    favourable: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -50,7 +50,7 @@ def open_people(dataset: Dataset, source: str | Path | None, grouping: str | Non
         "rows_used": len(people),
         **people.origin,
     }
-    return replace(people, origin=origin)
+    return replace(people, favourable=dataset.favourable, origin=origin)
 
 
 def _find(dataset: Dataset, source: str | Path | None) -> tuple[Path, Form]:

@@ -1,6 +1,7 @@
 """Federated training: the only room that imports TensorFlow, and only in `models` and `work`.
 
-`recipes` says what is trained, `data` splits the rows, `models` makes scores, `work` is the
-compiled step a client runs, `method` and `fedavg` say what clients and server do in a round,
-`training` runs the rounds. A further method is one more file beside `fedavg`.
+`recipes` says what is trained, `data` splits the rows, `models` makes scores, `work` holds the
+compiled steps a client runs, `method` names the moments of a round and `methods` the methods,
+`training` runs the rounds and `checkpoints` keeps them. A further method is one more file beside
+`fedavg`, and its line in `methods`.
 """

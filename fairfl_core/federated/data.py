@@ -1,16 +1,18 @@
 """From people to a federation: scenario drawn, rows split inside each client, features scaled."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.datasets import People
+from fairfl_core.errors import InputError
 from fairfl_core.federated.recipes import Recipe
 from fairfl_core.federated.scenarios import draw_clients
 from fairfl_core.people.resample import client_names
 
-__all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "federate"]
+__all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "check_folds", "federate"]
 
 TRAINING, VALIDATION, TEST = range(3)
 # Streams of random numbers that must never meet: the seed comes first, then one of these.
@@ -28,9 +30,9 @@ class Federation:
         """Row numbers of one split, over all clients."""
         return np.flatnonzero(self.split == split).astype(np.int32)
 
-    def training_rows(self) -> list[NDArray[np.int32]]:
-        """Row numbers each client trains on."""
-        client = np.where(self.split == TRAINING, self.people.client, -1)
+    def client_rows(self, split: int) -> list[NDArray[np.int32]]:
+        """Row numbers of one split, client by client."""
+        client = np.where(self.split == split, self.people.client, -1)
         return [
             np.flatnonzero(client == c).astype(np.int32) for c in range(len(self.people.clients))
         ]
@@ -43,14 +45,46 @@ def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None)
     `recipe.folds` folds; the one named is held out as validation, the others train. Test people
     are the same with and without.
     """
-    if recipe.shares:
-        people = _redrawn(people, recipe, seed)
-    split = split_rows(people.client, people.unit, recipe.split, seed)
+    people, split = _split(people, recipe, seed)
     if fold is not None:
-        dealt = deal_folds(people.client, people.unit, split != TEST, recipe.folds, seed)
+        dealt = _dealt(people, split, recipe.folds, seed)
         held_out = np.where(dealt == fold, VALIDATION, TRAINING)
         split = np.where(split == TEST, TEST, held_out).astype(np.int8)
     return Federation(_scaled(people, split == TRAINING), split)
+
+
+def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
+    """Refuse a number of folds that some client cannot carry in some seed, before any training."""
+    if not recipe.folds:
+        return
+    if recipe.folds < 2:
+        raise InputError(
+            f"--folds {recipe.folds}: cross-fitting needs at least 2 folds; 4 are usual."
+        )
+    for seed in seeds:
+        drawn, split = _split(people, recipe, seed)
+        _dealt(drawn, split, recipe.folds, seed)
+
+
+def _split(people: People, recipe: Recipe, seed: int) -> tuple[People, NDArray[np.int8]]:
+    if recipe.shares:
+        people = _redrawn(people, recipe, seed)
+    return people, split_rows(people.client, people.unit, recipe.split, seed)
+
+
+def _dealt(people: People, split: NDArray[np.int8], folds: int, seed: int) -> NDArray[np.int8]:
+    """The fold of everyone but test people; each client has people in each fold."""
+    dealt = deal_folds(people.client, people.unit, split != TEST, folds, seed)
+    rows = np.flatnonzero(dealt >= 0)
+    sizes = np.zeros((len(people.clients), folds), int)
+    np.add.at(sizes, (people.client[rows], dealt[rows]), 1)
+    if not sizes.all():
+        client = int(np.flatnonzero(~sizes.all(axis=1))[0])
+        raise InputError(
+            f'client "{people.clients[client]}" has {sizes[client].sum()} rows to train on, which '
+            f"leaves one of {folds} folds empty in seed {seed}; ask for fewer folds."
+        )
+    return dealt
 
 
 def deal_folds(

@@ -2,19 +2,37 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from fairfl_core.errors import InputError
-from fairfl_core.federated.method import Method, Reply, State, Turn, Worker
-from fairfl_core.federated.recipes import Recipe
+from fairfl_core.federated.method import (
+    Clients,
+    Method,
+    Reply,
+    State,
+    Turn,
+    Worker,
+    weighted_mean,
+)
 
-__all__ = ["FedAvg", "from_recipe"]
+__all__ = ["FedAvg"]
 
 
 @dataclass(frozen=True)
 class FedAvg(Method):
-    """theta <- sum over c of omega_c theta_c, omega_c = n_c / n (or 1 / K when uniform)."""
+    """theta <- sum over c of omega_c theta_c, omega_c = n_c / n (or 1 / K when uniform).
+
+    Attributes
+    ----------
+    weighting : {"rows", "uniform"}
+        How the server weighs clients.
+    epochs : int
+        Local epochs a round.
+    """
+
+    title: ClassVar[str] = "FedAvg"
 
     weighting: str = "rows"
     epochs: int = 1
@@ -22,24 +40,18 @@ class FedAvg(Method):
     def __post_init__(self) -> None:
         if self.weighting not in ("rows", "uniform"):
             raise InputError(f'weighting "{self.weighting}" is neither rows nor uniform.')
+        if self.epochs < 1:
+            raise InputError(f"epochs must be at least 1, not {self.epochs}.")
 
     def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
         """Train the server's model on the client's rows."""
         theta = state.theta
         for epoch in range(self.epochs):
             theta = worker.epoch(theta, turn.rows, turn.weight, turn.seed + epoch)
-        return Reply(theta, len(turn.rows))
+        return Reply(theta, len(turn))
 
-    def server(self, state: State, replies: Sequence[Reply]) -> State:
+    def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the clients' models."""
         rows = np.array([reply.rows for reply in replies], float)
-        omega = (
-            rows / rows.sum() if self.weighting == "rows" else np.full(len(rows), 1 / len(rows))
-        )
-        mean = sum(w * reply.theta.astype(float) for w, reply in zip(omega, replies, strict=True))
-        return State(np.asarray(mean, np.float32), state.memory)
-
-
-def from_recipe(recipe: Recipe) -> FedAvg:
-    """FedAvg as a recipe wants it."""
-    return FedAvg(recipe.weighting, recipe.epochs)
+        by_rows = self.weighting == "rows"
+        return State(weighted_mean(replies, rows if by_rows else np.ones(len(rows))), state.memory)

@@ -1,9 +1,11 @@
 """The recipe of each experiment: every choice that training takes, in one place."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairfl_core.errors import InputError
+from fairfl_core.federated.methods import USUAL, make_method, method_class
 from fairfl_core.federated.scenarios import SCENARIOS
 
 __all__ = ["RECIPES", "Recipe", "recipe"]
@@ -33,13 +35,13 @@ class Recipe:
         What it is, in a few words.
     model : {"mlp", "cnn"}
         See `fairfl_core.federated.models`.
-    rounds, batch, learning_rate, epochs
-        Rounds to run (the best is chosen by pooled validation loss), rows in a step, Adam's rate,
-        local epochs a round. Adam starts afresh each round, as in the authors' code.
+    rounds, batch, learning_rate
+        Rounds to run (the best is chosen on validation rows), rows in a step, Adam's rate. Adam
+        starts afresh each round, as in the authors' code.
     method : str
-        What clients and server do in a round; see `fairfl_core.federated.method`.
-    weighting : {"rows", "uniform"}
-        How the server weighs clients.
+        What clients and server do in a round; see `fairfl_core.federated.methods`.
+    method_settings : mapping
+        The method's own settings where they are not its usual ones.
     group_input, client_input : bool
         Whether the score R(x, a, c) sees the group a and the client c.
     class_weighting : bool
@@ -66,9 +68,8 @@ class Recipe:
     rounds: int
     batch: int
     learning_rate: float = 0.001
-    epochs: int = 1
-    method: str = "fedavg"
-    weighting: str = "rows"
+    method: str = USUAL
+    method_settings: Mapping[str, Any] = field(default_factory=dict)
     group_input: bool = True
     client_input: bool = True
     class_weighting: bool = False
@@ -80,22 +81,26 @@ class Recipe:
     grouping: str | None = None
     threads: int = 1
 
-    def settings(self) -> dict[str, Any]:
-        """Every choice, as plain values."""
-        return {
+    def to_json(self) -> dict[str, Any]:
+        """Every choice, as plain values; all of the method's settings, the usual ones too."""
+        values = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
         }
+        method: Any = make_method(self.method, self.method_settings)
+        return values | {"method_settings": asdict(method)}
 
     def in_words(self) -> dict[str, str]:
         """What the settings mean, for the manifest."""
         seen = [name for name in ("group", "client") if getattr(self, f"{name}_input")]
+        held_out = "the held-out fold" if self.folds else "validation rows"
         return {
+            "method_title": method_class(self.method).title,
             "network": _NETWORKS[self.model],
             "first_weights": "Glorot uniform, biases zero",
             "loss": "cross-entropy",
             "optimiser": "Adam (0.9, 0.999, 1e-7), re-created each round",
-            "round_choice": "least pooled validation loss",
+            "round_choice": f"least {method_class(self.method).criterion_title} on {held_out}",
             "inputs": _SCALING[self.model]
             + (f"; {' and '.join(seen)} as one-hots, joined before the dense layers" * bool(seen)),
             "augmentation": (
@@ -121,19 +126,36 @@ def _ham10000(name: str, title: str, shares: tuple[float, ...] | None = None) ->
     )
 
 
+def _scenario(name: str, shares: tuple[float, ...]) -> Recipe:
+    women = ", ".join(f"{round(100 * share)} %" for share in shares)
+    return _ham10000(
+        f"ham10000_{name}", f"Skin lesions, {name[:-1]} {name[-1]}: women's shares {women}", shares
+    )
+
+
 RECIPES: dict[str, Recipe] = {
     made.experiment: made
     for made in (
-        Recipe("adult", "adult", "Income, doctorate or not, by sex", "mlp", 50, 512),
-        Recipe("public_coverage", "public_coverage", "Public health insurance, 50 states, white or not", "mlp", 100, 256),
-        _ham10000("ham10000", "Skin lesions, five age bands, by sex"),
-        *(
-            _ham10000(f"ham10000_{name}", f"Skin lesions, {name[:-1]} {name[-1]}: women's shares "
-                      + ", ".join(f"{share:.0%}".replace("%", " %") for share in shares), shares)
-            for name, shares in SCENARIOS.items()
+        Recipe(
+            experiment="adult",
+            dataset="adult",
+            title="Income, doctorate or not, by sex",
+            model="mlp",
+            rounds=50,
+            batch=512,
         ),
+        Recipe(
+            experiment="public_coverage",
+            dataset="public_coverage",
+            title="Public health insurance, 50 states, white or not",
+            model="mlp",
+            rounds=100,
+            batch=256,
+        ),
+        _ham10000("ham10000", "Skin lesions, five age bands, by sex"),
+        *(_scenario(name, shares) for name, shares in SCENARIOS.items()),
     )
-}  # fmt: skip
+}
 
 
 def recipe(experiment: str) -> Recipe:

@@ -1,64 +1,28 @@
-"""Training an experiment: rounds, the choice of a round, checkpoints, progress."""
+"""Training an experiment: rounds, the choice of a round, progress."""
 
-import hashlib
-import io
-import json
-import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.whole import write_whole
 from fairfl_core.datasets import People
-from fairfl_core.errors import InputError
+from fairfl_core.federated.checkpoints import (
+    Run,
+    checkpoint_name,
+    fingerprint,
+    read_checkpoint,
+    write_checkpoint,
+)
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, Federation, federate
-from fairfl_core.federated.method import Method, State, Turn
+from fairfl_core.federated.method import HeldOut, Method, Plan, Rows, Turn
+from fairfl_core.federated.methods import make_method
 from fairfl_core.federated.recipes import Recipe
 from fairfl_core.federated.work import Work, prepare_tensorflow
 from fairfl_core.people.experiments import SeedScores
 
-__all__ = ["Run", "method_of", "train_seed"]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """Where the training of one seed stands after `round` rounds; all that a checkpoint holds.
-
-    `best_theta` is the model of the round with the least pooled validation loss so far.
-    """
-
-    state: State
-    best_theta: NDArray[np.float32]
-    loss: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    accuracy: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def round(self) -> int:
-        """Rounds done."""
-        return len(self.loss)
-
-    @property
-    def chosen(self) -> int:
-        """The round (from 1) with the least validation loss, the first of equals."""
-        return int(np.argmin(self.loss)) + 1
-
-
-def method_of(recipe: Recipe) -> Method:
-    """The method a recipe names: `from_recipe` of the file of that name beside this one."""
-    room = __name__.rpartition(".")[0]
-    try:
-        made: Method = import_module(f"{room}.{recipe.method}").from_recipe(recipe)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise InputError(
-            f'there is no method "{recipe.method}"; a method is a file in fairfl_core/federated '
-            "with a function from_recipe, such as fedavg."
-        ) from error
-    return made
+__all__ = ["Run", "train_seed"]
 
 
 def train_seed(
@@ -68,9 +32,9 @@ def train_seed(
     *,
     fold: int | None = None,
     folder: Path | None = None,
-    told: Callable[[Run], None] = lambda run: None,
+    on_progress: Callable[[Run], None] = lambda run: None,
 ) -> SeedScores:
-    """Train one seed, from its checkpoint if there is one, and score validation and test rows.
+    """Train one model, from its checkpoint if there is one, and score those it did not train on.
 
     Parameters
     ----------
@@ -80,49 +44,184 @@ def train_seed(
         Every choice.
     seed : int
         Decides the scenario's draw, the split, the first weights and every order of rows.
+    fold : int, optional
+        Cross-fitting: the fold of the people of training and validation that is held out.
     folder : path, optional
         Where to keep a checkpoint after every round; none is kept unless said.
-    told : callable
+    on_progress : callable
         Called with the `Run` before the first round and after each.
     """
+    method = make_method(recipe.method, recipe.method_settings)
     prepare_tensorflow(recipe.threads)
-    federation = federate(people, recipe, seed, fold)
-    work = Work(federation, recipe)
-    method = method_of(recipe)
-    path = folder / _checkpoint_name(seed, fold) if folder else None
+    training = _Training(federate(people, recipe, seed, fold), recipe, method, seed)
+    path = folder / checkpoint_name(seed, fold) if folder else None
     mark = fingerprint(people, recipe, seed, fold)
-    run = _resumed(path, mark, recipe.rounds) if path and path.is_file() else None
-    if run is None:
-        theta = work.model.initial(seed)
-        run = Run(method.begin(theta, len(federation.people.clients)), theta)
-    told(run)
+    run = training.first_run()
+    if path and path.is_file():
+        run = read_checkpoint(path, mark, recipe.rounds, len(run.memories))
+    on_progress(run)
     while run.round < recipe.rounds:
-        run = _one_round(run, federation, recipe, work, method, seed)
+        run = training.next_round(run)
         if path:
-            _save(path, run, mark)
-        told(run)
-    return _scored(run, federation, work, seed)
+            write_checkpoint(path, run, mark)
+        on_progress(run)
+    return training.scored(run)
 
 
-def _one_round(
-    run: Run, federation: Federation, recipe: Recipe, work: Work, method: Method, seed: int
-) -> Run:
-    weight = _row_weights(federation, recipe)
-    replies = []
-    for client, rows in enumerate(federation.training_rows()):
+class _Training:
+    """One federation under one method: the rounds of `train_seed`."""
+
+    def __init__(self, federation: Federation, recipe: Recipe, method: Method, seed: int) -> None:
+        self._federation, self._method, self._seed = federation, method, seed
+        self._work = Work(federation, recipe)
+        self._weight = _row_weights(federation, recipe)
+        self._plan = _plan(federation, self._work)
+        self._training = federation.client_rows(TRAINING)
+        self._validation = [
+            _with_cells(federation, rows) for rows in federation.client_rows(VALIDATION)
+        ]
+
+    def first_run(self) -> Run:
+        """Nothing trained yet."""
+        theta = self._work.model.initial(self._seed)
+        state = self._method.begin(theta, self._plan)
+        return Run(state, ({},) * len(self._training), theta[None])
+
+    def next_round(self, run: Run) -> Run:
+        """Every client's turn, the server's, and how good the new model is."""
+        replies = [
+            self._method.client(run.state, self._turn(run, client), self._work)
+            for client in range(len(self._training))
+        ]
+        clients = _AllClients(self._federation, self._work, self._plan, run.round)
+        state = self._method.server(run.state, replies, clients)
+        memories = tuple(reply.memory for reply in replies)
+        models = self._models(Run(state, memories, run.best))
+        held_out = self._held_out(models)
+        criterion = float(np.nan_to_num(self._method.criterion(held_out), nan=np.inf))
+        worse = run.round > 0 and criterion >= run.criterion.min()
+        return Run(
+            state,
+            memories,
+            run.best if worse else models,
+            np.append(run.loss, held_out.loss),
+            np.append(run.accuracy, held_out.accuracy),
+            np.append(run.criterion, criterion),
+        )
+
+    def scored(self, run: Run) -> SeedScores:
+        """The people held out and the test people, scored by the model of the round kept."""
+        federation, people = self._federation, self._federation.people
+        rows = np.concatenate([federation.rows(VALIDATION), federation.rows(TEST)])
+        return SeedScores(
+            seed=self._seed,
+            split=(federation.split[rows] == TEST).astype(np.int8),
+            client=people.client[rows],
+            group=people.group[rows],
+            label=people.label[rows],
+            scores=self._scores(run.best, rows),
+            chosen=run.chosen,
+            loss=run.loss,
+            accuracy=run.accuracy,
+            clients=people.clients,
+            person=rows,
+        )
+
+    def _turn(self, run: Run, client: int) -> Turn:
         # one stream of random numbers for each (seed, round, client): no memory to save
-        rng = np.random.default_rng([seed, 4, run.round, client])
-        order = rng.permutation(rows)
-        turn = Turn(client, order, weight[order], int(rng.integers(2**30)))
-        replies.append(method.client(run.state, turn, work))
-    state = method.server(run.state, replies)
-    rows = federation.rows(VALIDATION)
-    scores = work.scores(state.theta, rows)
-    label = federation.people.label[rows]
-    loss = float(-np.log(scores[np.arange(len(rows)), label] + 1e-12).mean())
-    accuracy = float((scores.argmax(axis=1) == label).mean())
-    best = run.best_theta if run.round and loss >= run.loss.min() else state.theta
-    return Run(state, best, np.append(run.loss, loss), np.append(run.accuracy, accuracy))
+        rng = np.random.default_rng([self._seed, 4, run.round, client])
+        rows = _with_cells(self._federation, rng.permutation(self._training[client]))
+        return Turn(
+            rows.rows,
+            rows.group,
+            rows.label,
+            client=client,
+            round=run.round,
+            weight=self._weight[rows.rows],
+            seed=int(rng.integers(2**30)),
+            validation=self._validation[client],
+            memory=run.memories[client],
+            plan=self._plan,
+        )
+
+    def _models(self, run: Run) -> NDArray[np.float32]:
+        """The model all clients predict with, shape (1, p); or each client's own."""
+        models = [self._method.model(run.state, memory) for memory in run.memories]
+        shared = all(model is models[0] for model in models)
+        return np.stack(models[:1] if shared else models)
+
+    def _scores(self, models: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        if len(models) == 1:
+            return self._work.scores(models[0], rows)
+        client = self._federation.people.client[rows]
+        scores = np.empty((len(rows), len(self._federation.people.labels)))
+        for c, model in enumerate(models):
+            scores[client == c] = self._work.scores(model, rows[client == c])
+        return scores
+
+    def _held_out(self, models: NDArray[np.float32]) -> HeldOut:
+        rows, people = self._federation.rows(VALIDATION), self._federation.people
+        return HeldOut(
+            people.client[rows],
+            people.group[rows],
+            people.label[rows],
+            self._scores(models, rows),
+            self._plan,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _AllClients:
+    """What the server may ask of all clients; here they are all in one process."""
+
+    _federation: Federation
+    _work: Work
+    plan: Plan
+    round: int
+
+    def counts(self, theta: NDArray[np.float32], *, held_out: bool = False) -> NDArray[np.int64]:
+        """n[client, group, label, prediction] of training rows, or of validation rows."""
+        rows = self._federation.rows(VALIDATION if held_out else TRAINING)
+        answer = self._work.scores(theta, rows).argmax(axis=1)
+        labels = self.plan.counts.shape[-1]
+        return _per_cell(self._federation, rows, answer, labels).astype(np.int64)
+
+    def cell_losses(self, theta: NDArray[np.float32]) -> NDArray[np.float64]:
+        """L[client, group, label]: the loss summed over the training rows of each cell."""
+        rows = self._federation.rows(TRAINING)
+        label = self._federation.people.label[rows]
+        truth = self._work.scores(theta, rows)[np.arange(len(rows)), label]
+        loss = -np.log(truth + 1e-12)
+        return _per_cell(self._federation, rows, np.zeros(len(rows), int), 1, loss)[..., 0]
+
+
+def _per_cell(
+    federation: Federation,
+    rows: NDArray[np.int32],
+    last: NDArray[np.integer],
+    size: int,
+    weight: NDArray[np.floating] | None = None,
+) -> NDArray[np.float64]:
+    """Rows counted (or weights summed) by client, group, label and one code more."""
+    people = federation.people
+    shape = (len(people.clients), len(people.groups), len(people.labels), size)
+    cell = np.ravel_multi_index(
+        (people.client[rows], people.group[rows], people.label[rows], last), shape
+    )
+    table = np.bincount(cell, weights=weight, minlength=int(np.prod(shape)))
+    return table.reshape(shape).astype(float)
+
+
+def _plan(federation: Federation, work: Work) -> Plan:
+    rows, people = federation.rows(TRAINING), federation.people
+    counts = _per_cell(federation, rows, np.zeros(len(rows), int), 1)[..., 0]
+    favourable = people.labels.index(people.favourable or people.labels[-1])
+    return Plan(counts.astype(np.int64), favourable, work.model.shapes)
+
+
+def _with_cells(federation: Federation, rows: NDArray[np.int32]) -> Rows:
+    people = federation.people
+    return Rows(rows, people.group[rows], people.label[rows])
 
 
 def _row_weights(federation: Federation, recipe: Recipe) -> NDArray[np.float32]:
@@ -131,88 +230,5 @@ def _row_weights(federation: Federation, recipe: Recipe) -> NDArray[np.float32]:
     if not recipe.class_weighting:
         return np.ones(len(people), np.float32)
     counts = np.bincount(people.label[federation.rows(TRAINING)], minlength=len(people.labels))
-    each = counts.sum() / (len(counts) * np.maximum(counts, 1))
-    return each[people.label].astype(np.float32)
-
-
-def _scored(run: Run, federation: Federation, work: Work, seed: int) -> SeedScores:
-    rows = np.concatenate([federation.rows(VALIDATION), federation.rows(TEST)])
-    people = federation.people
-    return SeedScores(
-        seed=seed,
-        split=(federation.split[rows] == TEST).astype(np.int8),
-        client=people.client[rows],
-        group=people.group[rows],
-        label=people.label[rows],
-        scores=work.scores(run.best_theta, rows),
-        chosen=run.chosen,
-        loss=run.loss,
-        accuracy=run.accuracy,
-        clients=people.clients,
-    )
-
-
-def _checkpoint_name(seed: int, fold: int | None) -> str:
-    return f"seed_{seed}.npz" if fold is None else f"seed_{seed}_fold_{fold}.npz"
-
-
-def fingerprint(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> str:
-    """A hash of all that decides a run except its length, so that a run can be lengthened."""
-    settings = replace(recipe, rounds=0, title="").settings()
-    decisive = {
-        **settings,
-        "seed": seed,
-        "fold": fold,
-        "rows": len(people),
-        "grouping": people.origin.get("grouping"),
-        "files": people.origin.get("files"),
-    }
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-
-
-def _save(path: Path, run: Run, mark: str) -> None:
-    arrays: dict[str, Any] = {f"memory/{name}": value for name, value in run.state.memory.items()}
-    file = io.BytesIO()
-    np.savez(
-        file,
-        mark=np.array(mark),
-        theta=run.state.theta,
-        best_theta=run.best_theta,
-        loss=run.loss,
-        accuracy=run.accuracy,
-        **arrays,
-    )
-    write_whole(path, file.getvalue())
-
-
-def _resumed(path: Path, mark: str, rounds: int) -> Run:
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        memory = {
-            name.removeprefix("memory/"): value
-            for name, value in arrays.items()
-            if name.startswith("memory/")
-        }
-        run = Run(
-            State(arrays["theta"], memory),
-            arrays["best_theta"],
-            arrays["loss"],
-            arrays["accuracy"],
-        )
-        same = str(arrays["mark"]) == mark
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{path}: is not a checkpoint that can be read ({error}); remove it to start anew."
-        ) from error
-    if not same:
-        raise InputError(
-            f"{path}: is a checkpoint of other settings or other data; "
-            "remove it to start anew, or choose another folder with --out."
-        )
-    if run.round > rounds:
-        raise InputError(
-            f"{path}: has {run.round} rounds, more than the {rounds} asked for; "
-            "ask for as many, or choose another folder with --out."
-        )
-    return run
+    by_label = counts.sum() / (len(counts) * np.maximum(counts, 1))
+    return by_label[people.label].astype(np.float32)

@@ -13,11 +13,15 @@ with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 call
 def test_the_list_names_every_experiment_with_its_figures(capsys):
     experiments()
     shown = capsys.readouterr().out
-    for name in room.list_experiments():
+    names = room.list_experiments(protocol=None)
+    assert len(names) > len(room.list_experiments())
+    for name in names:
         manifest = room.open(name).manifest
         line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
         assert manifest["scores"]["sha256"][:8] in line
         assert f"{manifest['scores']['rows']:,}" in line
+        assert room.open(name).protocol in line
+        assert manifest["training"]["method_title"] in line
         assert f"{manifest['figures']['test']['accuracy']['mean'] * 100:.1f} ±" in line
     assert "40 % sample" in shown
 
@@ -25,7 +29,10 @@ def test_the_list_names_every_experiment_with_its_figures(capsys):
 def test_json_holds_the_same(capsys):
     experiments(as_json=True)
     rows = json.loads(capsys.readouterr().out)
-    assert [row["name"] for row in rows] == room.list_experiments()
+    assert [row["name"] for row in rows] == room.list_experiments(protocol=None)
+    folds = {row["name"]: row["folds"] for row in rows}
+    assert folds["adult"] == 1
+    assert folds["adult_cross_fitted"] == 4
 
 
 def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):

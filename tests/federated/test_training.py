@@ -1,28 +1,26 @@
 """Rounds, the choice of a round, going on after a kill."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.federated import training
+from fairfl_core.federated import methods
+from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, federate
 from fairfl_core.federated.fedavg import FedAvg
 from fairfl_core.federated.method import Reply, State
 from fairfl_core.federated.training import train_seed
+from fairfl_core.federated.work import Work
+from tests.federated import toy  # noqa: F401  (it makes itself known)
 
 
 def test_the_server_weighs_by_rows_or_uniformly():
     replies = [Reply(np.array([0.0, 3.0], "f4"), 1), Reply(np.array([4.0, 7.0], "f4"), 3)]
     state = State(np.zeros(2, "f4"))
-    assert FedAvg().server(state, replies).theta.tolist() == [3, 6]
-    assert FedAvg("uniform").server(state, replies).theta.tolist() == [2, 5]
+    assert FedAvg().server(state, replies, None).theta.tolist() == [3, 6]
+    assert FedAvg("uniform").server(state, replies, None).theta.tolist() == [2, 5]
     with pytest.raises(InputError, match="neither rows nor uniform"):
         FedAvg("squares")
 
@@ -39,18 +37,24 @@ def test_training_learns_and_is_the_same_each_time(tiny, recipe, plain):
 def test_the_round_with_the_least_validation_loss_is_taken(tiny, recipe):
     runs = []
     recipe = replace(recipe, rounds=12, learning_rate=0.05)  # so fast that it overshoots
-    trained = train_seed(tiny, recipe, 0, told=runs.append)
+    trained = train_seed(tiny, recipe, 0, on_progress=runs.append)
     assert trained.chosen == int(np.argmin(trained.loss)) + 1
     assert trained.chosen < 12, "the last round is the best: the test tests nothing"
     best = runs[trained.chosen].state.theta
-    assert np.array_equal(runs[-1].best_theta, best)
+    assert np.array_equal(runs[-1].best, best[None])
     validation = trained.split == 0
     truth = trained.scores[validation, trained.label[validation]]
     assert -np.log(truth).mean() == pytest.approx(trained.loss.min(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
-    "change", [{"class_weighting": True}, {"weighting": "uniform"}, {"epochs": 2}], ids=str
+    "change",
+    [
+        {"class_weighting": True},
+        {"method_settings": {"weighting": "uniform"}},
+        {"method_settings": {"epochs": 2}},
+    ],
+    ids=str,
 )
 def test_switches_change_the_model(tiny, recipe, plain, change):
     changed = train_seed(tiny, replace(recipe, **change), 0)
@@ -61,7 +65,9 @@ def test_switches_change_the_model(tiny, recipe, plain, change):
 def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, plain, tmp_path):
     train_seed(tiny, replace(recipe, rounds=2), 0, folder=tmp_path)
     seen = []
-    longer = train_seed(tiny, recipe, 0, folder=tmp_path, told=lambda run: seen.append(run.round))
+    longer = train_seed(
+        tiny, recipe, 0, folder=tmp_path, on_progress=lambda run: seen.append(run.round)
+    )
     assert seen == [2, 3, 4, 5, 6]
     assert np.array_equal(longer.scores, plain.scores)
     with pytest.raises(InputError, match=r"seed_0\.npz: has 6 rounds, more than the 3 asked"):
@@ -77,48 +83,89 @@ def test_checkpoints_of_other_settings_or_broken_ones_are_refused(tiny, recipe, 
         train_seed(tiny, recipe, 0, folder=tmp_path)
 
 
-def test_killed_and_started_again_gives_the_scores_of_an_unbroken_run(tiny, recipe, tmp_path):
-    command = [sys.executable, "-m", "tests.federated.tiny", str(tmp_path)]
-    root = Path(__file__).resolve().parents[2]
-    process = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 180
-    while not (tmp_path / "seed_5.npz").is_file() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.1 + int.from_bytes(os.urandom(1)) / 1000)  # some moment in rounds 1 to 3
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    with np.load(tmp_path / "seed_5.npz") as checkpoint:
-        done = len(checkpoint["loss"])
-    assert 1 <= done < recipe.rounds
-    subprocess.run(command, cwd=root, check=True, stderr=subprocess.DEVNULL)
-    resumed = np.load(tmp_path / "scores.npy")
-    assert np.array_equal(resumed, train_seed(tiny, recipe, 5).scores)
+def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, plain, tmp_path):
+    runs = []
+    recipe = replace(recipe, method="toy", method_settings={"strength": 3.0})
+    unbroken = train_seed(tiny, recipe, 0, on_progress=runs.append)
+    train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)
+    with np.load(tmp_path / "seed_0.npz") as file:
+        assert {"memory/velocity", "memory/cells", "client 2/step"} <= set(file.files)
+        assert file["best"].shape == (3, file["theta"].size), "each client has its own model"
+    assert np.array_equal(train_seed(tiny, recipe, 0, folder=tmp_path).scores, unbroken.scores)
+    assert not np.allclose(plain.scores, unbroken.scores)
+    # the toy's criterion is the error, so the round of best accuracy is kept
+    assert unbroken.chosen == int(np.argmax(unbroken.accuracy)) + 1
+    with pytest.raises(InputError, match="checkpoint of other settings"):
+        other = replace(recipe, method_settings={"strength": 2.0})
+        train_seed(tiny, other, 0, folder=tmp_path)
+    # and each client is scored by its own model
+    work, best = Work(federate(tiny, recipe, 0), recipe), runs[-1].best
+    assert not np.array_equal(best[0], best[1])
+    for client in range(3):
+        mine = unbroken.client == client
+        expected = work.scores(best[client], unbroken.person[mine])
+        assert np.allclose(unbroken.scores[mine], expected, atol=1e-6)
 
 
 @dataclass(frozen=True)
-class Momentum(FedAvg):
-    """A method that remembers: it must survive a kill as FedAvg does."""
+class Asking(FedAvg):
+    """Checks what a method is told against the federation itself."""
 
-    def begin(self, theta, clients):
-        return State(theta, {"speed": np.zeros_like(theta)})
+    title: ClassVar[str] = "Asking"
 
-    def server(self, state, replies):
-        step = super().server(state, replies).theta - state.theta
-        speed = 0.5 * state.memory["speed"] + step
-        return State(state.theta + speed, {"speed": speed})
+    def client(self, state, turn, worker):
+        people = FEDERATION.people
+        for rows in (turn, turn.validation):
+            assert (people.client[rows.rows] == turn.client).all()
+            assert np.array_equal(people.group[rows.rows], rows.group)
+            assert np.array_equal(people.label[rows.rows], rows.label)
+        assert (FEDERATION.split[turn.rows] == TRAINING).all()
+        assert (FEDERATION.split[turn.validation.rows] == VALIDATION).all()
+        return super().client(state, turn, worker)
+
+    def server(self, state, replies, clients):
+        people, plan = FEDERATION.people, clients.plan
+        after = super().server(state, replies, clients)
+        for held_out, split in ((False, TRAINING), (True, VALIDATION)):
+            rows = np.flatnonzero(FEDERATION.split == split)
+            answer = WORK.scores(after.theta, rows.astype(np.int32)).argmax(axis=1)
+            table = np.zeros((3, 2, 3, 3), int)
+            np.add.at(
+                table, (people.client[rows], people.group[rows], people.label[rows], answer), 1
+            )
+            assert np.array_equal(clients.counts(after.theta, held_out=held_out), table)
+            if split == TRAINING:
+                assert np.array_equal(plan.counts, table.sum(axis=3))
+        rows = np.flatnonzero(FEDERATION.split == TRAINING).astype(np.int32)
+        truth = WORK.scores(after.theta, rows)[np.arange(len(rows)), people.label[rows]]
+        cell = (people.client[rows] == 1) & (people.group[rows] == 1) & (people.label[rows] == 2)
+        losses = clients.cell_losses(after.theta)
+        assert losses[1, 1, 2] == pytest.approx(-np.log(truth[cell]).sum(), rel=1e-9)
+        assert plan.favourable == 2
+        return after
 
 
-def test_another_method_needs_two_answers_and_its_memory_is_kept(
-    tiny, recipe, plain, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(training, "method_of", lambda recipe: Momentum())
-    unbroken = train_seed(tiny, recipe, 0)
-    train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)
-    assert np.array_equal(train_seed(tiny, recipe, 0, folder=tmp_path).scores, unbroken.scores)
-    assert not np.allclose(plain.scores, unbroken.scores)
+def test_a_method_is_told_the_truth(tiny, recipe, plain, monkeypatch):
+    global FEDERATION, WORK
+    FEDERATION = federate(tiny, recipe, 0)
+    WORK = Work(FEDERATION, recipe)
+    monkeypatch.setitem(methods.METHODS, "asking", f"{__name__}:Asking")
+    asked = train_seed(tiny, replace(recipe, method="asking"), 0)
+    assert np.array_equal(asked.scores, plain.scores)
 
 
-def test_an_unknown_method_is_a_sentence(recipe):
-    for name in ("fairfed", "models", "data"):
-        with pytest.raises(InputError, match=f'no method "{name}"'):
-            training.method_of(replace(recipe, method=name))
+def test_a_fold_model_scores_those_it_never_saw_and_every_test_person(tiny, recipe):
+    recipe = replace(recipe, folds=2, rounds=1)
+    models = [train_seed(tiny, recipe, 0, fold=fold) for fold in range(2)]
+    tested = federate(tiny, replace(recipe, folds=0), 0).rows(TEST)
+    held_out = np.concatenate([one.person[one.split == 0] for one in models])
+    for one in models:
+        assert np.array_equal(one.person[one.split == 1], tested)
+    assert sorted([*held_out, *tested]) == list(range(len(tiny)))
+    # the model is the one trained without them: change them, and the other scores stay
+    turned, mine = tiny.label.copy(), models[1].person[models[1].split == 0]
+    turned[mine] = 0
+    inputs = tiny.inputs.copy()
+    inputs[mine] *= 10  # the scaler must not have seen them either
+    again = train_seed(replace(tiny, label=turned, inputs=inputs), recipe, 0, fold=1)
+    assert np.array_equal(again.scores[again.split == 1], models[1].scores[again.split == 1])

@@ -25,6 +25,7 @@ SHIPPED = (
     "ham10000_scenario2",
     "ham10000_scenario3",
 )
+CROSS_FITTED = ("adult_cross_fitted", "public_coverage_cross_fitted")
 DESCRIPTION = {
     "title": "made up",
     "labels": ["no", "maybe", "yes"],
@@ -133,12 +134,14 @@ def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
         experiments.open("tiny", tmp_path)
 
 
-def test_six_experiments_are_shipped_within_bounds():
+def test_what_is_shipped_stays_within_bounds():
     assert set(experiments.list_experiments()) == set(SHIPPED)
     assert experiments.list_experiments()[:3] == list(SHIPPED[:3])
+    assert set(experiments.list_experiments(protocol=None)) == {*SHIPPED, *CROSS_FITTED}
+    assert experiments.list_experiments(protocol=None)[:2] == ["adult", "adult_cross_fitted"]
     sizes = {path: path.stat().st_size for path in experiments.FOLDER.rglob("*") if path.is_file()}
-    assert max(sizes.values()) < 7_500_000
-    assert sum(sizes.values()) < 25_000_000
+    assert max(sizes.values()) < 11_000_000
+    assert sum(sizes.values()) < 40_000_000
     assert {path.name for path in sizes} == {"scores.parquet", "manifest.json"}
 
 
@@ -155,14 +158,50 @@ def test_a_shipped_experiment_has_scores_names_and_nothing_else(name):
     assert len(seen) == len(experiment.labels), "a label is never predicted"
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", CROSS_FITTED)
+def test_a_cross_fitted_experiment_has_the_test_people_of_the_papers_split(name):
+    experiment = experiments.open(name)
+    schema = pq.read_schema(experiment.path / "scores.parquet")
+    scores = [f"score_{y}" for y in range(1, len(experiment.labels))]
+    assert schema.names == ["seed", "split", "fold", "client", "group", "label", *scores]
+    assert (experiment.protocol, experiment.folds) == ("cross-fitted", 4)
+    plain = experiments.open(experiment.manifest["paper_split"])
+    assert experiments.cross_fitted_of(plain.name) == name
+    assert experiment.seeds == plain.seeds
+    for seed in (experiment.seeds[0], experiment.seeds[-1]):
+        tested = experiment.fold_scores(seed)
+        assert (tested.fold_scores.sum(axis=2) == 1).all()
+        assert tested.fold_scores.shape[0] == 4
+        by_label = plain.counts(seed, "test").n_label
+        for fold in range(4):
+            assert np.array_equal(experiment.counts(seed, "test", fold).n_label, by_label)
+        fitted = experiment.counts(seed, "fit")
+        everyone = (fitted.n_client + by_label.sum(axis=(1, 2))).tolist()
+        assert everyone == list(plain.manifest["client_rows"].values())
+
+
+@pytest.mark.parametrize("name", CROSS_FITTED)
+def test_fold_models_agree_with_each_other_more_than_people_differ(name):
+    """A test person's scores of two folds belong to one person: they correlate strongly."""
+    people = experiments.open(name).fold_scores(0)
+    first, last = people.fold_scores[0][:, 1], people.fold_scores[-1][:, 1]
+    assert np.corrcoef(first, last)[0, 1] > 0.95
+    for cell in np.unique(people.client):  # and the order is by content: fold 0 ascends in a cell
+        rows = (people.client == cell) & (people.group == 0) & (people.label == 0)
+        assert (np.diff(people.fold_scores[0][rows, 0]) >= 0).all()
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, *CROSS_FITTED])
 def test_a_shipped_manifest_tells_how_it_was_made(name):
     manifest = experiments.open(name).manifest
     assert {"dataset", "training", "versions", "rounds_chosen", "learning_curves"} <= set(manifest)
     assert manifest["favourable"] in manifest["labels"]
     for seed, chosen in manifest["rounds_chosen"].items():
-        loss = manifest["learning_curves"][seed]["validation_loss"]
-        assert loss[chosen - 1] == min(loss)
+        curves = manifest["learning_curves"][seed]
+        models = zip(chosen, curves, strict=True) if "protocol" in manifest else [(chosen, curves)]
+        for one, curve in models:
+            assert curve["validation_loss"][one - 1] == min(curve["validation_loss"])
+    assert manifest["training"]["method_title"] == experiments.open(name).method
     text = json.dumps(manifest)
     assert not re.search(r'"(/|~/|[A-Z]:\\\\)', text), "a path of some machine"
     assert manifest["notion"] == {"a": "sp", "p": "eop", "h": "eo"}[name[0]]
@@ -191,6 +230,7 @@ def test_counts_come_in_milliseconds(name):
 def test_experiments_and_datasets_need_no_tensorflow():
     code = (
         "import sys, fairfl_core.people.experiments, fairfl_core.datasets, fairfl_core.cli.train;"
-        "import fairfl_core.federated.recipes; sys.exit('tensorflow' in sys.modules)"
+        "import fairfl_core.federated.recipes as r;"
+        "r.recipe('adult').to_json(); sys.exit('tensorflow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -80,6 +80,11 @@ class Experiment:
         """Seeds there are scores of."""
         return tuple(self.manifest["seeds"])
 
+    @property
+    def method(self) -> str:
+        """The name of the method that trained the model; "the model" where nobody says."""
+        return str(self.manifest.get("training", {}).get("method_title", "the model"))
+
     @cached_property
     def _protocol(self) -> Protocol:
         return Protocol.from_manifest(self.manifest)

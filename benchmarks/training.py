@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fairfl_core import datasets  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
 from fairfl_core.federated import recipes  # noqa: E402
-from fairfl_core.federated.data import TEST, Federation, federate  # noqa: E402
+from fairfl_core.federated.data import TEST, TRAINING, Federation, federate  # noqa: E402
 
 Theta = list[np.ndarray]
 
@@ -32,7 +32,7 @@ def orders(federation: Federation, rounds: int) -> list[list[np.ndarray]]:
     return [
         [
             np.random.default_rng([number, client]).permutation(rows)
-            for client, rows in enumerate(federation.training_rows())
+            for client, rows in enumerate(federation.client_rows(TRAINING))
         ]
         for number in range(rounds)
     ]
@@ -91,21 +91,21 @@ def our_way(
     turns: list[list[np.ndarray]],
     first: np.ndarray,
 ) -> tuple[float, float]:
-    from fairfl_core.federated.fedavg import FedAvg
-    from fairfl_core.federated.method import State, Turn
+    from fairfl_core.federated.method import Reply, weighted_mean
     from fairfl_core.federated.work import Work
 
     start = time.perf_counter()
-    work, method, state = Work(federation, recipe), FedAvg(), State(first)
+    work, theta = Work(federation, recipe), first
+    sizes = np.array([len(rows) for rows in turns[0]], float)
     for clients in turns:
         replies = [
-            method.client(state, Turn(c, rows, np.ones(len(rows), np.float32), 0), work)
-            for c, rows in enumerate(clients)
+            Reply(work.epoch(theta, rows, np.ones(len(rows), np.float32), 0), len(rows))
+            for rows in clients
         ]
-        state = method.server(state, replies)
+        theta = weighted_mean(replies, sizes)
     seconds = time.perf_counter() - start
     test = federation.rows(TEST)
-    predictions = work.scores(state.theta, test).argmax(axis=1)
+    predictions = work.scores(theta, test).argmax(axis=1)
     return seconds, float((predictions == federation.people.label[test]).mean())
 
 

@@ -47,10 +47,10 @@ def test_other_methods_and_folds_have_folders_of_their_own():
 def test_a_run_leaves_an_experiment_that_opens(tmp_path, capsys):
     options = {"seeds": "0,1", "rounds": 3, "out": tmp_path, "setting": ["weighting=uniform"]}
     train_tiny(**options)
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     made = experiments.open("tiny", tmp_path)
-    assert "of 2 seeds; FedAvg on test" in told.out
-    assert "seed 1 round" in told.err
+    assert "of 2 seeds; FedAvg on test" in output.out
+    assert "seed 1 round" in output.err
     assert made.seeds == (0, 1)
     assert made.manifest["training"]["method"] == "fedavg"
     assert made.manifest["training"]["method_settings"] == {"weighting": "uniform", "epochs": 1}

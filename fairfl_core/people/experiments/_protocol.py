@@ -45,13 +45,13 @@ class Protocol:
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> "Protocol":
         """The protocol a manifest tells; the paper's split where it tells none."""
-        told = manifest.get("protocol", {"name": PAPER_SPLIT})
-        name = told.get("name") if isinstance(told, Mapping) else told
+        entry = manifest.get("protocol", {"name": PAPER_SPLIT})
+        name = entry.get("name") if isinstance(entry, Mapping) else entry
         if name == PAPER_SPLIT:
             return cls.paper_split()
         if name != CROSS_FITTED:
             raise InputError(f'"protocol" is neither {PAPER_SPLIT} nor {CROSS_FITTED}.')
-        folds = told.get("folds")
+        folds = entry.get("folds")
         if not isinstance(folds, int) or isinstance(folds, bool):
             raise InputError('"protocol" does not tell how many "folds" there are.')
         return cls.cross_fitted(folds)

@@ -55,11 +55,11 @@ def save(
         for split in range(len(protocol.splits)):
             people = _rounded(_rows(one, one.split == split))
             blocks.append(Block(one.seed, split, 0, _rows(people, _content_order([people]))))
-    told = {
+    training = {
         "rounds_chosen": {str(one.seed): one.chosen for one in seeds},
         "learning_curves": {str(one.seed): _curve(one) for one in seeds},
     }
-    return _write(Path(folder), {**description, **told}, protocol, blocks, _ROUNDING)
+    return _write(Path(folder), {**description, **training}, protocol, blocks, _ROUNDING)
 
 
 def save_cross_fitted(
@@ -83,7 +83,7 @@ def save_cross_fitted(
     protocol = Protocol.cross_fitted(len(seeds[0]))
     for models in seeds:
         _check_folds(models, protocol)
-    told = {
+    training = {
         "protocol": protocol.to_json(),
         "paper_split": paper_split,
         "rounds_chosen": {str(models[0].seed): [one.chosen for one in models] for models in seeds},
@@ -92,7 +92,7 @@ def save_cross_fitted(
         },
     }
     blocks = [block for models in seeds for block in _fold_blocks(models)]
-    return _write(Path(folder), {**description, **told}, protocol, blocks, _CROSS_ROUNDING)
+    return _write(Path(folder), {**description, **training}, protocol, blocks, _CROSS_ROUNDING)
 
 
 def _fold_blocks(models: Sequence[SeedScores]) -> list[Block]:

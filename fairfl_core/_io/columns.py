@@ -67,9 +67,10 @@ def column_names(rows: Any) -> list[str]:
 def to_arrow(values: Any, header: str) -> pa.ChunkedArray:
     """A column of any kind as an Arrow one; lists of several kinds become text."""
     try:
-        if hasattr(values, "__arrow_c_stream__"):  # pandas, polars, Arrow: nothing is copied
-            return pa.chunked_array(values)
-        return pa.chunked_array([pa.array(values, from_pandas=True)])
+        if not hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array([pa.array(values, from_pandas=True)])
+        column = pa.chunked_array(values)  # pandas, polars, Arrow: nothing is copied
+        return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.chunked_array([pa.array([_text(value, header) for value in values])])
     except pa.ArrowNotImplementedError as error:

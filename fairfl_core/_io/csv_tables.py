@@ -66,6 +66,8 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     cells = [column.to_pylist() for column in head.slice(0, SAMPLE_ROWS + 1).columns]
     header = check_header(name, [str(column[0]) for column in cells], limits)
     columns = stand_once(header)
+    if not columns:
+        raise InputError(f"{name}: no column has a name; give a header in the first line.")
     sample = preview(columns, [cells[header.index(column)][1:] for column in columns])
     return TableFile(name, data, header, columns, delimiter, sample, limits)
 

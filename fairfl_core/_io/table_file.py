@@ -103,9 +103,9 @@ def check_header(name: str, header: Sequence[str], limits: Limits) -> tuple[str,
 
 
 def stand_once(header: Sequence[str]) -> tuple[str, ...]:
-    """The names by which one column can be meant."""
+    """The names by which one column can be meant: not empty, and each once."""
     times = Counter(header)
-    return tuple(name for name in header if times[name] == 1)
+    return tuple(name for name in header if name.strip() and times[name] == 1)
 
 
 def preview(header: Sequence[str], cells: Sequence[Sequence[Any]]) -> "pd.DataFrame":

@@ -8,12 +8,12 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 
 from fairfl_core._io.tables import TableFile, open_table
 from fairfl_core.intake._checks import Check
-from fairfl_core.intake._columns import Columns, guess, guess_scores
-from fairfl_core.intake._counts import take_in_counts
+from fairfl_core.intake._coding import labels_of
 from fairfl_core.intake._example import EXAMPLE, example_counts, example_table
-from fairfl_core.intake._rows import labels_of
-from fairfl_core.intake._set import Taken, UploadedSet
-from fairfl_core.intake._take import take_in
+from fairfl_core.intake._from_counts import take_in_counts
+from fairfl_core.intake._from_table import take_in
+from fairfl_core.intake._roles import Columns, guess, guess_scores
+from fairfl_core.intake._uploaded import Taken, UploadedSet
 
 __all__ = [
     "Check",

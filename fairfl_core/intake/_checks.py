@@ -7,7 +7,7 @@ import numpy as np
 
 from fairfl_core._io.names import listed
 from fairfl_core.fairness.notions import Notion, not_assessable
-from fairfl_core.intake._rows import Rows, same_but_for_case
+from fairfl_core.intake._coding import CodedRows, same_but_for_case
 from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["NEITHER", "Check", "of_counts", "of_rows"]
@@ -25,23 +25,21 @@ class Check:
     look: bool = False
 
 
-def of_rows(rows: Rows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
+def of_rows(rows: CodedRows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
     """Checks on a table: rows read and dropped, names, clients, labels, class order."""
-    read = len(rows.said) + rows.skipped
-    said = "; ".join(f"{n:,} {why}" for why, n in dropped if n)
-    checks = [
-        Check(
-            f"{read:,} rows read, {kept:,} kept."
-            + (
-                f" Dropped: {said}. Correct them in the file if they should count." if said else ""
-            ),
-            look=sum(n for why, n in dropped if why != NEITHER) > 0.05 * read,
-        )
+    read = len(rows) + rows.malformed
+    sentence = f"{read:,} rows read, {kept:,} kept."
+    reasons = "; ".join(f"{n:,} {why}" for why, n in dropped if n)
+    if reasons:
+        sentence += f" Dropped: {reasons}. Correct them in the file if they should count."
+    unexpected = sum(n for why, n in dropped if why != NEITHER)
+    return [
+        Check(sentence, look=unexpected > 0.05 * read),
+        *_alike(rows),
+        *_people_as_clients(rows),
+        *_continuous(rows),
+        *_class_order(rows),
     ]
-    checks += _alike(rows)
-    checks += _people_as_clients(rows)
-    checks += _continuous(rows)
-    return checks + _class_order(rows)
 
 
 def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[Check]:
@@ -68,38 +66,35 @@ def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[
     return checks + _cells(fitted or counts) + _small(fitted or counts)
 
 
-def _alike(rows: Rows) -> list[Check]:
-    found = []
-    for what, names in (
-        ("groups", rows.group.names), ("clients", rows.client.names), ("labels", rows.labels)
-    ):  # fmt: skip
-        for alike in same_but_for_case(names):
-            found.append(
-                Check(
-                    f"The {what} {listed(alike)} differ only in case or spaces and are counted "
-                    "apart: switch on “Join names that differ only in case or spaces”, or "
-                    "correct the file.",
-                    look=True,
-                )
-            )
-    return found[:5]
+def _alike(rows: CodedRows) -> list[Check]:
+    columns = {"groups": rows.group.names, "clients": rows.client.names, "labels": rows.labels}
+    checks = [
+        Check(
+            f"The {what} {listed(alike)} differ only in case or spaces and are counted apart: "
+            "switch on “Join names that differ only in case or spaces”, or correct the file.",
+            look=True,
+        )
+        for what, names in columns.items()
+        for alike in same_but_for_case(names)
+    ]
+    return checks[:5]
 
 
-def _people_as_clients(rows: Rows) -> list[Check]:
+def _people_as_clients(rows: CodedRows) -> list[Check]:
     clients = len(rows.client.names)
-    each = len(rows.said) / max(clients, 1)
-    if clients < 100 or each >= _FEW_ROWS:
+    per_client = len(rows) / max(clients, 1)
+    if clients < 100 or per_client >= _FEW_ROWS:
         return []
     return [
         Check(
-            f"There are {clients:,} clients with {each:.1f} rows each: the column looks like the "
+            f"There are {clients:,} clients with {per_client:.1f} rows each: the column looks like the "
             "id of a person; choose the column of the hospital or site.",
             look=True,
         )
     ]
 
 
-def _continuous(rows: Rows) -> list[Check]:
+def _continuous(rows: CodedRows) -> list[Check]:
     numbers = sum(name.lstrip("-").replace(".", "", 1).isdigit() for name in rows.labels)
     if len(rows.labels) <= 10 or numbers < len(rows.labels):
         return []
@@ -112,24 +107,23 @@ def _continuous(rows: Rows) -> list[Check]:
     ]
 
 
-def _class_order(rows: Rows) -> list[Check]:
+def _class_order(rows: CodedRows) -> list[Check]:
     """With scores, whether another order of the labels would make the model better by far."""
     if rows.scores is None:
         return []
     label = rows.label.among(rows.labels)
-    both = (label >= 0) & (rows.said >= 0)
-    size = len(rows.labels)
-    seen = np.bincount(label[both] * size + rows.said[both], minlength=size * size)
-    table = seen.reshape(size, size)
-    right, reversed_ = np.trace(table), np.trace(table[:, ::-1])
-    n = max(int(table.sum()), 1)
-    order = ", ".join(f"{name}" for name in rows.labels)
-    if reversed_ <= right:
+    known = (label >= 0) & (rows.prediction >= 0)
+    label, prediction = label[known], rows.prediction[known]
+    right = int((prediction == label).sum())
+    right_reversed = int((len(rows.labels) - 1 - prediction == label).sum())
+    n = max(len(label), 1)
+    order = ", ".join(rows.labels)
+    if right_reversed <= right:
         return [Check(f"Scores are read in this order of labels: {order}.")]
     return [
         Check(
             f"With the scores in this order of labels ({order}) the model is right for "
-            f"{right / n:.0%}, in the reverse order for {reversed_ / n:.0%}: check which column "
+            f"{right / n:.0%}, in the reverse order for {right_reversed / n:.0%}: check which column "
             "belongs to which label.",
             look=True,
         )

@@ -25,10 +25,9 @@ def _people() -> list[tuple[str, ...]]:
             ill = rng.random() < (0.35 if woman else 0.45)
             signal = rng.normal(1.1 if ill else -1.1) - (0.25 + 0.15 * place) * woman
             score = round(float(1 / (1 + np.exp(-signal))), 4)
-            rows.append(
-                (f"{hospital[0]}{number + 1:04d}", hospital, "woman" if woman else "man",
-                 _LABELS[ill], _LABELS[score > 0.5], f"{1 - score:.4f}", f"{score:.4f}")
-            )  # fmt: skip
+            patient, sex = f"{hospital[0]}{number + 1:04d}", "woman" if woman else "man"
+            answers = _LABELS[ill], _LABELS[score > 0.5]
+            rows.append((patient, hospital, sex, *answers, f"{1 - score:.4f}", f"{score:.4f}"))
     return rows
 
 

@@ -22,8 +22,9 @@ _WHO = 1  # sets the draw of who apart from the draw of how many
 
 def client_names(shares: Sequence[float], group: str) -> tuple[str, ...]:
     """Readable names: ``client 2 (30 % women)``."""
-    return tuple(f"client {c + 1} ({share:.0%} {group})".replace("%", " %")
-                 for c, share in enumerate(shares))  # fmt: skip
+    return tuple(
+        f"client {place} ({100 * share:.0f} % {group})" for place, share in enumerate(shares, 1)
+    )
 
 
 def redraw(

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
-from fairfl_core.intake._columns import Columns
+from fairfl_core.intake._roles import Columns
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import SPLITS, Experiment, Scores
 

@@ -10,16 +10,14 @@ __all__ = ["Columns", "guess", "guess_scores"]
 
 # Words that stand in headers, most telling first.
 _WORDS = {
-    "client": ("client", "hospital", "clinic", "site", "centre", "center", "institution", "silo",
-               "node", "bank", "branch", "state", "region", "country", "department", "ward"),
-    "split": ("split", "partition", "fold", "subset"),
-    "prediction": ("prediction", "pred", "predicted", "y_pred", "yhat", "y_hat", "answer", "said",
-                   "decision", "output"),
-    "label": ("label", "y_true", "truth", "true", "target", "actual", "outcome", "diagnosis", "y",
-              "class", "gold", "observed"),
-    "group": ("group", "sex", "gender", "race", "ethnicity", "ethnic", "age_group", "age_band",
-              "sensitive", "protected", "attribute"),
-}  # fmt: skip
+    "client": "client hospital clinic site centre center institution silo node bank branch state "
+    "region country department ward",
+    "split": "split partition fold subset",
+    "prediction": "prediction pred predicted y_pred yhat y_hat answer said decision output",
+    "label": "label y_true truth true target actual outcome diagnosis y class gold observed",
+    "group": "group sex gender race ethnicity ethnic age_group age_band sensitive protected "
+    "attribute",
+}
 _SCORE = re.compile(r"score|prob|proba|logit|softmax|confidence|^p[_ ]?\d|^p_", re.IGNORECASE)
 _MOST_NAMES = 50  # a group or a label has few values
 
@@ -42,23 +40,23 @@ class Columns:
 def guess(upload: TableFile) -> Columns:
     """The likeliest columns by header, else by how many different values they have."""
     left = list(upload.columns)
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for role, words in _WORDS.items():
-        column = _by_header(left, words)
+        column = _by_header(left, words.split())
         if column:
-            found[role] = column
+            roles[role] = column
             left.remove(column)
     scores = [column for column in left if _SCORE.search(column)]
     left = [column for column in left if column not in scores]
     for role in ("label", "group", "client"):
-        if role not in found:
-            found[role] = _by_values(upload, left, role) or _any_other(upload, found)
-            left = [column for column in left if column != found[role]]
-    labels = sorted(set(upload.sample[found["label"]]) - {""})
-    pairs = guess_scores(labels, scores) if "prediction" not in found else ()
-    if not pairs and "prediction" not in found:
-        found["prediction"] = _by_values(upload, left, "label") or _any_other(upload, found)
-    return Columns(scores=pairs, **found)
+        if role not in roles:
+            roles[role] = _by_values(upload, left, role) or _any_other(upload, roles)
+            left = [column for column in left if column != roles[role]]
+    labels = sorted(set(upload.sample[roles["label"]]) - {""})
+    pairs = guess_scores(labels, scores) if "prediction" not in roles else ()
+    if not pairs and "prediction" not in roles:
+        roles["prediction"] = _by_values(upload, left, "label") or _any_other(upload, roles)
+    return Columns(scores=pairs, **roles)
 
 
 def guess_scores(labels: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -104,6 +102,6 @@ def _by_values(upload: TableFile, columns: Sequence[str], role: str) -> str:
     return max(fits, key=different.get) if role == "client" else min(fits, key=different.get)  # type: ignore[arg-type]
 
 
-def _any_other(upload: TableFile, found: dict[str, str]) -> str:
+def _any_other(upload: TableFile, roles: dict[str, str]) -> str:
     """A column that has no role yet, else the first: a person will say."""
-    return next((c for c in upload.columns if c not in found.values()), upload.columns[0])
+    return next((c for c in upload.columns if c not in roles.values()), upload.columns[0])

@@ -1,4 +1,8 @@
-"""From read columns to codes: whose row, which group, which label, what the model said."""
+"""From an uploaded table to codes: whose row, which group, which label, what the model said.
+
+As `people.coding`, but forgiving: a row that lacks something keeps its place with the code -1, so
+that the page can say how many were dropped and why.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +15,22 @@ from fairfl_core._io.columns import Coded, as_numbers, encode
 from fairfl_core._io.names import as_name, check_readable, in_order, shown
 from fairfl_core._io.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
-from fairfl_core.intake._columns import Columns
+from fairfl_core.intake._roles import Columns
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
 
-__all__ = ["Rows", "code_rows", "labels_of", "same_but_for_case"]
+__all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
 
 MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
 Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CodedRows:
     """Everything that is taken from a table, one entry a row of it.
 
-    `said` are codes into `labels` and `scores` the model's scores in their order, both where
-    the table has them; `skipped` rows had too few or too many cells and are not among these.
+    `prediction` are codes into `labels`, -1 where the model gave no answer, and `scores` its
+    scores in their order where the table has them; `malformed` rows had too few or too many
+    cells and are not among these.
     """
 
     client: Coded
@@ -33,9 +38,12 @@ class Rows:
     label: Coded
     split: Coded | None
     labels: tuple[str, ...]
-    said: Codes
+    prediction: Codes
     scores: NDArray[np.float64] | None
-    skipped: int
+    malformed: int
+
+    def __len__(self) -> int:
+        return len(self.prediction)
 
 
 def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
@@ -44,40 +52,42 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
     return in_order(_coded(table.column(column), column, "label", join=False).names)
 
 
-def code_rows(upload: TableFile, columns: Columns, *, join: bool = False) -> Rows:
+def code_rows(upload: TableFile, columns: Columns, *, join: bool = False) -> CodedRows:
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
-    roles = [columns.client, columns.group, columns.label]
-    chosen = [*roles, *filter(None, (columns.prediction, columns.split))]
     score_columns = [column for _, column in columns.scores]
-    for column in (*chosen, *score_columns):
-        if [*chosen, *score_columns].count(column) > 1:
-            raise InputError(
-                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
-            )
+    chosen = [columns.client, columns.group, columns.label, columns.prediction, columns.split]
+    names = [column for column in chosen if column]
+    _check_chosen([*names, *score_columns])
     if bool(columns.prediction) == bool(score_columns):
         raise InputError("choose the column of the model's answer, or a score for each label.")
-    table, skipped = read_columns(upload, chosen, score_columns)
-    client, group, label = (
-        _coded(table.column(column), column, role, join)
-        for column, role in zip(roles, ("client", "group", "label"), strict=True)
-    )
-    split = None
-    if columns.split:
-        split = _coded(table.column(columns.split), columns.split, "split", join=True)
+    table, malformed = read_columns(upload, names, score_columns)
+
+    def coded(header: str, role: str, join: bool = join, like: Sequence[str] = ()) -> Coded:
+        return _coded(table.column(header), header, role, join, like)
+
+    client, group = coded(columns.client, "client"), coded(columns.group, "group")
+    label = coded(columns.label, "label")
+    split = coded(columns.split, "split", join=True) if columns.split else None
     if columns.prediction:
-        answer = _coded(
-            table.column(columns.prediction), columns.prediction, "label", join, label.names
-        )
+        answer = coded(columns.prediction, "label", like=label.names)
         labels = all_labels(label.names, answer.names, columns.label, columns.prediction)
-        said, scores = answer.among(labels), None
+        prediction, scores = answer.among(labels), None
     else:
         labels = tuple(name for name, _ in columns.scores)
         scores = score_matrix(table, score_columns)
-        said = _largest(scores)
+        prediction = _largest(scores)
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
     _check_labels(label, labels, columns)
-    return Rows(client, group, label, split, labels, said, scores, skipped)
+    return CodedRows(client, group, label, split, labels, prediction, scores, malformed)
+
+
+def _check_chosen(columns: Sequence[str]) -> None:
+    for column in columns:
+        if columns.count(column) > 1:
+            raise InputError(
+                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
+            )
 
 
 # -------------------------------------------------------------------- names
@@ -151,6 +161,4 @@ def _check_labels(label: Coded, labels: tuple[str, ...], columns: Columns) -> No
 def _largest(scores: NDArray[np.float64]) -> Codes:
     """Which label has the largest score; of equal ones the first, and -1 where one is missing."""
     whole = ~np.isnan(scores).any(axis=1)
-    said = np.full(len(scores), -1, np.int32)
-    said[whole] = scores[whole].argmax(axis=1)
-    return said
+    return np.where(whole, scores.argmax(axis=1), -1).astype(np.int32)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io.json_files import parse_json
-from fairfl_core._io.names import check_readable, listed, shown
+from fairfl_core._io.names import check_readable, listed, positions, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
-from fairfl_core.intake._set import Taken, make_set, manifest_of
+from fairfl_core.intake._uploaded import Taken, make_set, manifest_of
 from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["merge_counts", "take_in_counts"]
@@ -76,13 +76,15 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
                     "of the files out, or rename the client."
                 )
             owner[client] = name
-        group = [counts.groups.index(each) for each in first.groups]
-        label = [counts.labels.index(each) for each in first.labels]
-        everyone = range(len(counts.clients))
-        tables.append(counts.table[np.ix_(everyone, group, label, label)])
+        group, label = (
+            positions(first.groups, counts.groups),
+            positions(first.labels, counts.labels),
+        )
+        tables.append(counts.table[:, group][:, :, label][..., label])
     noisy = any(counts.noisy for _, counts in files)
-    return ClientCounts(np.concatenate(tables), tuple(owner), first.groups, first.labels,
-                        favourable if favourable in first.labels else first.favourable, noisy)  # fmt: skip
+    favourable = favourable if favourable in first.labels else first.favourable
+    names = tuple(owner), first.groups, first.labels
+    return ClientCounts(np.concatenate(tables), *names, favourable, noisy)
 
 
 def _agree(

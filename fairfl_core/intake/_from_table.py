@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from fairfl_core._io.names import in_order, listed, shown
 from fairfl_core._io.tables import TableFile
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import NEITHER, Check, of_counts, of_rows
-from fairfl_core.intake._columns import Columns, guess_scores
-from fairfl_core.intake._rows import Rows, code_rows
-from fairfl_core.intake._set import SEED, Taken, make_set, manifest_of
+from fairfl_core.intake._coding import CodedRows, code_rows
+from fairfl_core.intake._roles import Columns, guess_scores
+from fairfl_core.intake._uploaded import SEED, Taken, make_set, manifest_of
 from fairfl_core.people.coding import check_two
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import SPLITS, Scores
@@ -20,7 +21,7 @@ from fairfl_core.people.scored import check_scores
 
 __all__ = ["take_in"]
 
-_SAID = {
+_SPLIT_NAMES = {
     "validation": {"validation", "val", "valid", "dev", "development", "calibration", "fit"},
     "test": {"test", "testing", "held-out", "heldout", "holdout", "hold-out", "unseen", "eval"},
 }
@@ -44,121 +45,133 @@ def take_in(
         Take names that differ only in case or spaces as one.
     """
     rows = code_rows(upload, columns, join=join)
-    split, told = _split(rows, columns)
-    keep, dropped = _keep(rows, split)
-    clients, keep, lost = _whole_clients(rows, split, keep)
-    dropped += lost
+    usable, dropped = _usable(rows)
+    split, split_check = _split(rows, columns, usable)
+    dropped.append((NEITHER, int((usable & (split < 0)).sum())))
+    clients, keep, lost = _whole_clients(rows, split)
+    dropped.append(lost)
     groups = check_two(_seen(rows.group.names, rows.group.codes[keep]), columns.group, "group")
-    tables, people = _counted(rows, split, keep, clients, groups, favourable)
-    kept = int(keep.sum())
-    checks = of_rows(rows, kept, dropped) + [told, *_scores_said(upload, rows, people)]
+    split[~keep] = -1
+    tables, people = _counted(rows, split, (clients, groups), favourable)
+    n = int(keep.sum())
+    checks = [*of_rows(rows, n, dropped), split_check, *_scores_check(upload, rows, people)]
     counts = tables["validation"]
+    everyone = replace(counts, table=counts.table + tables["test"].table)
+    experiment = make_set(tables, people, _manifest(upload, columns, counts, n))
+    return Taken(experiment, (*checks, *of_counts(everyone, counts)), columns)
+
+
+def _manifest(upload: TableFile, columns: Columns, counts: ClientCounts, n: int) -> dict[str, Any]:
     sample = f"split inside each client with seed {SEED}"
     if columns.split:
         sample = f"split by the column {shown(columns.split)}"
     sha256 = hashlib.sha256(upload.data).hexdigest()
-    manifest = manifest_of(counts, files=upload.name, sha256=sha256, rows=kept, sample=sample)
-    everyone = replace(counts, table=counts.table + tables["test"].table)
-    return Taken(
-        make_set(tables, people, manifest), (*checks, *of_counts(everyone, counts)), columns
-    )
+    return manifest_of(counts, files=upload.name, sha256=sha256, rows=n, sample=sample)
 
 
-def _split(rows: Rows, columns: Columns) -> tuple[NDArray[np.int8], Check]:
-    """A code into SPLITS for each row, -1 for neither; and what was done, in words."""
+# -------------------------------------------------------------------- who is kept
+
+
+def _usable(rows: CodedRows) -> tuple[Bools, list[tuple[str, int]]]:
+    """Which rows are whole, and why the others are not; each counts for one reason."""
+    usable = np.ones(len(rows), bool)
+    dropped = [("with too few or too many cells", rows.malformed)]
+    no_answer = "without an answer" if rows.scores is None else "with a score that is no number"
+    for codes, why in (
+        (rows.client.codes, "without a client"),
+        (rows.group.codes, "without a group"),
+        (rows.label.codes, "without a label"),
+        (rows.prediction, no_answer),
+    ):
+        dropped.append((why, int((usable & (codes < 0)).sum())))
+        usable &= codes >= 0
+    if not usable.any():
+        raise InputError(
+            "no row can be used: each lacks its client, group, label or the model's answer; "
+            "check which column is which."
+        )
+    return usable, dropped
+
+
+def _split(rows: CodedRows, columns: Columns, usable: Bools) -> tuple[NDArray[np.int8], Check]:
+    """A code into SPLITS for each usable row, else -1; and what was done, in words."""
     if rows.split is None:
-        return _seeded(rows.client.codes), Check(
+        return _halves(np.where(usable, rows.client.codes, -1)), Check(
             f"Half of each client's people, drawn with seed {SEED}, make the lottery "
             "(validation) and the other half check it (test); give a column called split to "
             "choose them yourself."
         )
-    named = [name.casefold() for name in rows.split.names]
-    codes = [next((i for i, s in enumerate(SPLITS) if name in _SAID[s]), -1) for name in named]
-    found = np.append(np.array(codes, np.int8), np.int8(-1))[rows.split.codes]
+    names = [name.casefold() for name in rows.split.names]
+    codes = [
+        next((code for code, split in enumerate(SPLITS) if name in _SPLIT_NAMES[split]), -1)
+        for name in names
+    ]
+    split = np.append(np.array(codes, np.int8), np.int8(-1))[rows.split.codes]
     for code, name in enumerate(SPLITS):
-        if not (found == code).any():
+        if not (split == code).any():
             raise InputError(
                 f'column "{shown(columns.split)}" has no rows of "{name}" (it holds '
                 f"{listed(rows.split.names, 4)}); write validation and test in it, or choose no "
                 "split column."
             )
-    return found, Check(
+    return np.where(usable, split, np.int8(-1)), Check(
         f'Validation and test as the column "{shown(columns.split)}" says; people of neither '
         "(training) are left out, as a model flatters those it was trained on."
     )
 
 
-def _seeded(client: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Half of each client's rows to validation (the odd one too), the rest to test."""
+def _halves(client: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Half of each client's people to validation (the odd one too), the rest to test.
+
+    People of no client (-1) are in neither.
+    """
     shuffled = np.random.default_rng(SEED).permutation(len(client)).astype(np.int32)
     # At most 20,000 clients: 16 bits, which numpy sorts without comparing.
     order = shuffled[np.argsort(client[shuffled].astype(np.int16), kind="stable")]
-    grouped = client[order]
-    starts = np.flatnonzero(np.diff(grouped, prepend=grouped[:1] - 1))
-    size = np.diff(np.append(starts, len(client)))
-    rank = np.arange(len(client)) - np.repeat(starts, size)
+    size = np.bincount(client + 1)
+    rank = np.arange(len(client)) - np.repeat(np.cumsum(size) - size, size)
     split = np.empty(len(client), np.int8)
     split[order] = rank >= np.repeat((size + 1) // 2, size)
+    split[client < 0] = -1
     return split
 
 
-def _keep(rows: Rows, split: NDArray[np.int8]) -> tuple[Bools, list[tuple[str, int]]]:
-    """Which rows can be used, and why the others cannot; each counts for one reason."""
-    keep = np.ones(len(rows.said), bool)
-    dropped = [("with too few or too many cells", rows.skipped)]
-    no_answer = "without an answer" if rows.scores is None else "with a score that is no number"
-    for bad, why in (
-        (rows.client.codes < 0, "without a client"),
-        (rows.group.codes < 0, "without a group"),
-        (rows.label.codes < 0, "without a label"),
-        (rows.said < 0, no_answer),
-        (split < 0, NEITHER),
-    ):
-        dropped.append((why, int((bad & keep).sum())))
-        keep &= ~bad
-    if not keep.any():
-        raise InputError(
-            "no row can be used: each lacks its client, group, label or the model's answer; "
-            "check which column is which."
-        )
-    return keep, dropped
-
-
 def _whole_clients(
-    rows: Rows, split: NDArray[np.int8], keep: Bools
-) -> tuple[tuple[str, ...], Bools, list[tuple[str, int]]]:
+    rows: CodedRows, split: NDArray[np.int8]
+) -> tuple[tuple[str, ...], Bools, tuple[str, int]]:
     """Leave out clients without people in both splits: nothing could be checked there."""
     size = len(rows.client.names)
-    both = np.ones(size, bool)
+    whole = np.ones(size, bool)
     for code in range(len(SPLITS)):
-        both &= np.bincount(rows.client.codes[keep & (split == code)], minlength=size) > 0
-    if not both.any():
+        whole &= np.bincount(rows.client.codes[split == code], minlength=size) > 0
+    if not whole.any():
         raise InputError(
             "no client has people in both validation and test; choose the column of the hospital "
             "or site as client, and one with few different values."
         )
-    stays = keep & both[rows.client.codes]
-    n = int(keep.sum() - stays.sum())
-    lost = int((~both).sum())
+    keep = (split >= 0) & whole[rows.client.codes]
+    n = int((split >= 0).sum() - keep.sum())
+    lost = int((~whole).sum())
     why = f"of {lost:,} clients without people in both validation and test"
-    clients = in_order([name for name, stay in zip(rows.client.names, both, strict=True) if stay])
-    return clients, stays, [(why, n)]
+    names = np.array(rows.client.names, dtype=object)[whole]
+    return in_order(names.tolist()), keep, (why, n)
 
 
 def _seen(names: tuple[str, ...], codes: NDArray[np.int32]) -> tuple[str, ...]:
     return in_order([names[code] for code in np.unique(codes)])
 
 
+# -------------------------------------------------------------------- counts and people
+
+
 def _counted(
-    rows: Rows,
+    rows: CodedRows,
     split: NDArray[np.int8],
-    keep: Bools,
-    clients: tuple[str, ...],
-    groups: tuple[str, ...],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
     favourable: str,
 ) -> tuple[dict[str, ClientCounts], dict[str, Scores]]:
     """Counts of both splits, and their people where scores are probabilities."""
-    labels = rows.labels
+    (clients, groups), labels = names, rows.labels
     shape = table_shape(clients, groups, labels)
     if np.prod(shape, dtype=float) > _MOST_CELLS:
         raise InputError(
@@ -168,20 +181,19 @@ def _counted(
     client, group = rows.client.among(clients), rows.group.among(groups)
     label = rows.label.among(labels)
     favourable = favourable if favourable in labels else labels[-1]
+    probable = _probable(rows, split >= 0)
     tables, people = {}, {}
-    probable = _probable(rows, keep)
     for code, name in enumerate(SPLITS):
-        mine = keep & (split == code)
-        table = count_people(client[mine], group[mine], label[mine], rows.said[mine], shape)
+        inside = split == code
+        codes = client[inside], group[inside], label[inside]
+        table = count_people(*codes, rows.prediction[inside], shape)
         tables[name] = ClientCounts(table, clients, groups, labels, favourable)
         if probable and rows.scores is not None:
-            people[name] = Scores(
-                client[mine], group[mine], label[mine], rows.scores[mine].astype(np.float32)
-            )
+            people[name] = Scores(*codes, rows.scores[inside])
     return tables, people
 
 
-def _probable(rows: Rows, keep: Bools) -> bool:
+def _probable(rows: CodedRows, keep: Bools) -> bool:
     if rows.scores is None:
         return False
     try:
@@ -191,7 +203,7 @@ def _probable(rows: Rows, keep: Bools) -> bool:
     return True
 
 
-def _scores_said(upload: TableFile, rows: Rows, people: dict[str, Scores]) -> list[Check]:
+def _scores_check(upload: TableFile, rows: CodedRows, people: dict[str, Scores]) -> list[Check]:
     """What is made of scores, and what could be."""
     if rows.scores is not None and not people:
         return [

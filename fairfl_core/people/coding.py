@@ -57,7 +57,6 @@ def code_people(
         code_names(rows[column], column) for column in (client, group, label)
     )
     client_names = _declared(clients) or in_order(by_client.names)
-    group_names = _declared(groups) or check_two(in_order(by_group.names), group, "group")
     label_names = _declared(labels)
     if prediction is not None:
         answer = code_names(rows[prediction], prediction)
@@ -65,10 +64,11 @@ def code_people(
         said: Ints = _codes(answer, label_names, prediction, "label")
         matrix = np.empty((len(said), 0))
     else:
-        label_names = label_names or in_order(by_label.names)
+        label_names = label_names or check_two(in_order(by_label.names), label, "label")
         _check_scores_fit(score_columns, label_names, label)
         matrix = _finite(score_matrix(rows, score_columns), rows, score_columns)
         said = matrix.argmax(axis=1)  # of equal ones, the first
+    group_names = _declared(groups) or check_two(in_order(by_group.names), group, "group")
     return CodedPeople(
         client=_codes(by_client, client_names, client, "client"),
         group=_codes(by_group, group_names, group, "group"),

@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
@@ -28,7 +30,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from fairfl_core.solving.program import FairnessProgram
-from tests.cli.test_bad_input import JARGON, TO_DO
+from tests.cli.refusing import JARGON, TO_DO
 
 COLUMNS = Columns("site", "sex", "label", "answer")
 
@@ -160,6 +162,29 @@ def test_half_of_each_client_is_held_out_with_a_fixed_seed():
     assert "drawn with seed 0" in said(taken(people()))
 
 
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_odd_person_of_each_client_makes_the_lottery(sizes, random):
+    sites = [f"s{client}" for client, size in enumerate(sizes) for _ in range(size)]
+    random.shuffle(sites)
+    frame = pd.DataFrame({"site": sites, "sex": "m", "label": 0, "answer": 0})
+    frame.loc[0, ["sex", "label"]] = "f", 1
+    found = taken(frame).experiment
+    assert found.counts(0, "validation").n_client.tolist() == [-(-size // 2) for size in sizes]
+    assert found.counts(0, "test").n_client.tolist() == [size // 2 for size in sizes]
+
+
+def test_halves_are_of_the_people_that_can_be_used():
+    frame = people(700).astype(str)
+    frame.loc[:200, "label"] = ""
+    frame.loc[150:300, "sex"] = " "
+    found = taken(frame).experiment
+    people_of = frame[(frame.label != "") & (frame.sex != " ")].groupby("site").size()
+    validation, test = found.counts(0, "validation").n_client, found.counts(0, "test").n_client
+    assert (validation + test).tolist() == people_of.tolist()
+    assert validation.tolist() == (-(-people_of // 2)).tolist()
+    assert {size % 2 for size in people_of} == {0, 1}
+
+
 def test_a_split_column_is_followed_and_training_rows_are_left_out():
     frame = people()
     frame["split"] = np.resize(["train", "Val", "TEST"], len(frame))
@@ -170,6 +195,11 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
     )  # fmt: skip
     assert (found.experiment.counts(0, "test").table == wanted.table).all()
     assert "134 in neither validation nor test" in said(found)
+    holes = frame.astype(str)
+    holes.loc[0, "label"], holes.loc[1, "label"] = "", " "  # one of training, one of validation
+    found = taken(holes, Columns("site", "sex", "label", "answer", split="split"))
+    assert found.experiment.counts(0, "validation").n == 132
+    assert "2 without a label; 133 in neither validation nor test" in said(found)
     frame["split"] = "test"
     refused(
         lambda: taken(frame, Columns("site", "sex", "label", "answer", split="split")),
@@ -190,6 +220,11 @@ def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
     experiment = taken(people(), Columns("site", "sex", "label", "", scores)).experiment
     found = ScoredPeople.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
+    close = people().assign(score_0=0.5 - 1e-9, score_1=0.5 + 1e-9)  # one number in 32 bits
+    experiment = taken(close, Columns("site", "sex", "label", "", scores)).experiment
+    found = ScoredPeople.from_experiment(experiment, 0, "validation")
+    assert (found.counts.table == experiment.counts(0, "validation").table).all()
+    assert found.counts.table[..., 0].sum() == 0
     logits = people().assign(score_0=-2.0)
     found = taken(logits, Columns("site", "sex", "label", "", scores))
     assert "do not sum to one" in said(found)

@@ -1,0 +1,264 @@
+"""Same file, same answer: what the page *Your data* and the shell make of one table."""
+
+import csv
+import io
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core._io.tables import open_table_at, read_rows
+from fairfl_core.errors import InputError
+from fairfl_core.intake import Columns, open_table, take_in
+from fairfl_core.people.counts import ClientCounts
+from tests.cli.running import run
+
+HEADER = ("site", "sex", "label", "said", "score_a", "score_b")
+NAMES = {"client": "site", "group": "sex", "label": "label"}
+ASKED = ("--client", "site", "--group", "sex", "--label", "label")
+BY_ANSWER = Columns("site", "sex", "label", "said")
+BY_SCORES = Columns("site", "sex", "label", "", (("a", "score_a"), ("b", "score_b")))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a table is written in text."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    end: str = "\n"
+    mark: bytes = b""
+    quoting: int = csv.QUOTE_MINIMAL
+
+    def written(self, rows):
+        out = io.StringIO()
+        writer = csv.writer(
+            out, delimiter=self.delimiter, lineterminator=self.end, quoting=self.quoting
+        )
+        writer.writerow(HEADER)
+        for *names, first, second in rows:
+            scores = (f"{score}".replace(".", self.decimal) for score in (first, second))
+            writer.writerow([*names, *scores])
+        return self.mark + out.getvalue().encode()
+
+
+dialects = st.builds(
+    Dialect,
+    delimiter=st.sampled_from([";", "\t", "|"]),
+    decimal=st.sampled_from([".", ","]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf", b"\n\n"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+) | st.builds(Dialect, mark=st.sampled_from([b"", b"\xef\xbb\xbf"]))
+sites = st.sampled_from(
+    ["007", "7", "NA", "Zürich", "a,b", "x;y", 'say "no"', "1.0", " b", "null"]
+)
+people = st.tuples(
+    st.sampled_from(["f", "m", "nan"]),
+    st.sampled_from(["a", "b"]),
+    st.sampled_from(["a", "b"]),
+    st.integers(0, 64).map(lambda part: part / 64),
+)
+
+
+@st.composite
+def tables(draw):
+    """Rows of people; each client has at least two, so that the page can halve them."""
+    rows = []
+    for site in draw(st.lists(sites, min_size=1, max_size=3, unique=True)):
+        for sex, label, answer, score in draw(st.lists(people, min_size=2, max_size=6)):
+            rows.append((site, sex, label, answer, score, 1 - score))
+    return draw(st.permutations(rows))
+
+
+def parquet(rows, **types):
+    out = io.BytesIO()
+    pd.DataFrame(rows, columns=HEADER).astype(types).to_parquet(out, index=False)
+    return out.getvalue()
+
+
+def on_the_page(name, data, columns):
+    """Both halves of what the page counts, and a refusal without the file's name."""
+    try:
+        found = take_in(open_table(name, data), columns).experiment
+    except InputError as error:
+        return str(error).removeprefix(f"{name}: ")
+    halves = found.counts(0, "validation"), found.counts(0, "test")
+    whole = halves[0].table + halves[1].table
+    return ClientCounts(whole, *_names(halves[0]), halves[0].favourable).to_json()
+
+
+def _names(counts):
+    return counts.clients, counts.groups, counts.labels
+
+
+def in_the_shell(path, columns):
+    scores = [column for _, column in columns.scores]
+    answer = ("--scores", ",".join(scores)) if scores else ("--prediction", columns.prediction)
+    ended = run("count", path, *ASKED, *answer)
+    if ended.code:
+        return ended.err.removeprefix(f"fairfl: {path}: ").strip()
+    return json.loads(ended.out)
+
+
+def by_hand(rows, predicted):
+    """A loop over rows: how many there are of each kind."""
+    return Counter(
+        (site.removesuffix(".0"), sex, label, predicted(answer, *scores))
+        for site, sex, label, answer, *scores in rows
+    )
+
+
+def cells(counts):
+    return Counter(
+        {
+            (client["name"], group, label, answer): n
+            for client in counts["clients"]
+            for group, by_label in zip(counts["groups"], client["counts"], strict=True)
+            for label, by_answer in zip(counts["labels"], by_label, strict=True)
+            for answer, n in zip(counts["labels"], by_answer, strict=True)
+            if n
+        }
+    )
+
+
+def check_both(path, data, columns, rows, predicted):
+    path.write_bytes(data)
+    page, shell = on_the_page(path.name, data, columns), in_the_shell(path, columns)
+    assert page == shell
+    if isinstance(page, dict):
+        assert cells(page) == by_hand(rows, predicted)
+    else:  # one group, one label, or labels and answers that have no name in common
+        assert "at least two" in page or "no name in common" in page
+
+
+@settings(max_examples=150)
+@given(tables(), dialects)
+def test_a_table_in_any_dialect(tmp_path_factory, rows, dialect):
+    path = tmp_path_factory.mktemp("table") / "rows.csv"
+    check_both(path, dialect.written(rows), BY_ANSWER, rows, lambda answer, a, b: answer)
+
+
+@settings(max_examples=100)
+@given(tables(), dialects)
+def test_scores_in_any_dialect(tmp_path_factory, rows, dialect):
+    path = tmp_path_factory.mktemp("table") / "rows.csv"
+    if len({label for _, _, label, *_ in rows}) == 2:
+        check_both(
+            path, dialect.written(rows), BY_SCORES, rows, lambda _, a, b: "a" if a >= b else "b"
+        )
+
+
+@settings(max_examples=60)
+@given(tables(), st.sampled_from(["str", "object", "category"]))
+def test_a_table_in_parquet(tmp_path_factory, rows, kind):
+    path = tmp_path_factory.mktemp("table") / "rows.parquet"
+    data = parquet(rows, site=kind, sex=kind, label=kind, said=kind)
+    check_both(path, data, BY_ANSWER, rows, lambda answer, a, b: answer)
+
+
+# -------------------------------------------------------------------- refused alike
+
+GOOD = "site,sex,label,said\nA,f,a,a\nA,m,b,a\nA,f,b,b\nA,m,a,b\n"
+REFUSED = {
+    "nothing": b"",
+    "empty lines": b"\n\n",
+    "a header only": b"site,sex,label,said\n",
+    "Latin-1": (GOOD + "Québec,f,a,a\n").encode("latin-1"),
+    "UTF-16": GOOD.encode("utf-16"),
+    "a NUL byte": GOOD.encode() + b"A,f\0,a,a\n",
+    "a ZIP archive": b"PK\x03\x04" + GOOD.encode(),
+    "an endless line": GOOD.encode() + b"x" * 1_100_000,
+    "a column twice": GOOD.replace("said", "site").encode(),
+    "no such column": GOOD.replace("sex", "gender").encode(),
+    "no header": b",,,\nA,f,a,a\n",
+    "one group": GOOD.replace(",m,", ",f,").encode(),
+    "labels and answers that differ": GOOD.replace(",a\n", ",no\n")
+    .replace(",b\n", ",yes\n")
+    .encode(),
+    "a name that turns the text": GOOD.replace("A", "\u202eA").encode(),
+    "a name without end": GOOD.replace("A", "A" * 300).encode(),
+    "a Parquet file cut short": parquet([("A", "f", "a", "a", 0.5, 0.5)])[:-8],
+    "lists in Parquet": parquet([([1], "f", "a", "a", 0.5, 0.5)]),
+}
+
+
+@pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_is_refused_in_the_same_words(tmp_path, data):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(data)
+    page, shell = on_the_page("rows.csv", data, BY_ANSWER), in_the_shell(path, BY_ANSWER)
+    assert isinstance(page, str) and page == shell
+
+
+def test_a_file_that_only_calls_itself_parquet(tmp_path):
+    path = tmp_path / "rows.parquet"
+    path.write_text(GOOD)
+    page = on_the_page(path.name, path.read_bytes(), BY_ANSWER)
+    assert page == in_the_shell(path, BY_ANSWER) and "not a Parquet file" in page
+
+
+def test_rows_that_lack_something_are_dropped_by_the_page_and_named_by_the_shell(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(GOOD + "A,f,b\nA,,a,a\n")
+    page = on_the_page(path.name, path.read_bytes(), BY_ANSWER)
+    path.write_text(GOOD)
+    assert page == in_the_shell(path, BY_ANSWER)
+    path.write_text(GOOD + "A,f,b\n")
+    assert "data row 5 has 3 cells where the header has 4" in in_the_shell(path, BY_ANSWER)
+    path.write_text(GOOD + "A,,a,a\n")
+    assert 'column "sex", data row 5 is empty' in in_the_shell(path, BY_ANSWER)
+
+
+def test_the_header_is_no_person_wherever_it_begins(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\ufeff\n\r\n" + GOOD, "utf-8")
+    page = on_the_page(path.name, path.read_bytes(), BY_ANSWER)
+    assert page == in_the_shell(path, BY_ANSWER)
+    assert sum(cells(page).values()) == 4
+
+
+# -------------------------------------------------------------------- every command
+
+
+def some_people(n=240):
+    rng = np.random.default_rng(4)
+    score = rng.integers(0, 1001, n) / 1000
+    label = np.where(rng.random(n) < score, "b", "a")
+    sex, site = rng.choice(["f", "m"], n), rng.choice(["Köln", "Bonn"], n)
+    answer = np.where(score > 0.5, "b", "a")
+    return list(
+        zip(site, sex, label, answer, (1 - score).round(3).tolist(), score.tolist(), strict=True)
+    )
+
+
+GERMAN = Dialect(";", ",", "\r\n", b"\xef\xbb\xbf")
+
+
+def test_solve_evaluate_and_predict_read_any_dialect_too(tmp_path):
+    rows = some_people()
+    files = {
+        "plain.csv": Dialect().written(rows),
+        "german.csv": GERMAN.written(rows),
+        "rows.parquet": parquet(rows),
+    }
+    told = []
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        table = (tmp_path / name, *ASKED, "--scores", "score_a,score_b")
+        fair, out = tmp_path / f"{name}.json", tmp_path / f"fair-{name}"
+        limits = ("--eps-global", "0.02", "--eps-local", "0.05", "--region", "exact")
+        solved = run("solve", *table, *limits, "--out", fair, "--json").json
+        judged = run("evaluate", fair, *table, "--json").json
+        who = (fair, tmp_path / name, "--client", "site", "--group", "sex", "--seed", "3")
+        answered = run("predict", *who, "--scores", "score_a,score_b", "--out", out, "--json").json
+        answers = read_rows(open_table_at(out), ["answer", "site"], ["score_a"]).to_pandas()
+        told.append((solved, judged, answered["changed"], answers.astype(str).to_dict("list")))
+    assert told[0] == told[1] == told[2]
+    german = (tmp_path / "fair-german.csv").read_text("utf-8")
+    assert german.startswith("site;sex;") and "0,5" in german

@@ -65,9 +65,16 @@ def predictor_readers(files, predictor):
     return {
         "evaluate": ("evaluate", predictor, files.counts),
         "predict": (
-            "predict", predictor, files.rows, *ANSWERED, "--seed", "1", "--out", files / "out.csv",
+            "predict",
+            predictor,
+            files.rows,
+            *ANSWERED,
+            "--seed",
+            "1",
+            "--out",
+            files / "out.csv",
         ),
-    }  # fmt: skip
+    }
 
 
 def count_of(files, rows, *more, answer=("--prediction", "model")):

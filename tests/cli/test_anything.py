@@ -214,14 +214,24 @@ def as_text(rows, separator, end):
 @settings(FUZZ, max_examples=150)
 @given(
     st.one_of(
-        st.builds(as_text, tables, st.sampled_from([",", ",", ";", "\t"]),
-                  st.sampled_from(["\n", "\r\n", "\r"])),
+        st.builds(
+            as_text,
+            tables,
+            st.sampled_from([",", ",", ";", "\t"]),
+            st.sampled_from(["\n", "\r\n", "\r"]),
+        ),
         st.text('fm01,,,\n\n"\r ;\0é.', max_size=60),
         st.lists(st.text('fm01,,,"', min_size=5, max_size=9), max_size=6).map("\n".join),
     ),
-    st.sampled_from(["clinic,sex,diagnosis,model\n", "sex,clinic,diagnosis,model,x\n",
-                     "clinic,sex,diagnosis,score_0,score_1\n", ""]),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "clinic,sex,diagnosis,model\n",
+            "sex,clinic,diagnosis,model,x\n",
+            "clinic,sex,diagnosis,score_0,score_1\n",
+            "",
+        ]
+    ),
+)
 def test_any_small_table_is_counted_or_refused(text, header):
     answer = {"scores": ["score_0", "score_1"]} if "score" in header else {"prediction": "model"}
     wanted = {"client": "clinic", "group": "sex", "label": "diagnosis"}
@@ -241,10 +251,20 @@ def test_any_small_table_is_counted_or_refused(text, header):
 @settings(FUZZ, max_examples=60)
 @given(
     st.data(),
-    st.sampled_from([st.integers(0, 2), st.booleans(), st.floats(), st.none() | st.text(max_size=2),
-                     st.binary(max_size=2), st.dates(), st.lists(st.integers(0, 1), max_size=2),
-                     st.decimals(0, 2, places=1), st.dictionaries(st.just("a"), st.integers())]),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            st.integers(0, 2),
+            st.booleans(),
+            st.floats(),
+            st.none() | st.text(max_size=2),
+            st.binary(max_size=2),
+            st.dates(),
+            st.lists(st.integers(0, 1), max_size=2),
+            st.decimals(0, 2, places=1),
+            st.dictionaries(st.just("a"), st.integers()),
+        ]
+    ),
+)
 def test_any_parquet_column_is_counted_or_refused(data, kind):
     rows = people(6)
     column = data.draw(st.sampled_from(["clinic", "sex", "diagnosis", "model", "score_yes"]))

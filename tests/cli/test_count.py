@@ -58,9 +58,13 @@ def test_count_with_json_and_out_says_what_it_wrote(files):
     out = files / "new.json"
     given = ("count", files.rows, *COLUMNS, "--prediction", "model", "--out", out, "--json")
     assert run(*given).json == {
-        "out": str(out), "n": 600, "clients": 3, "groups": ["f", "m"], "labels": ["no", "yes"],
+        "out": str(out),
+        "n": 600,
+        "clients": 3,
+        "groups": ["f", "m"],
+        "labels": ["no", "yes"],
         "favourable": "yes",
-    }  # fmt: skip
+    }
     assert out.read_bytes() == files.counts.read_bytes()
 
 
@@ -76,9 +80,20 @@ def test_count_by_scores_is_count_by_the_largest_score(files):
 
 def test_count_takes_a_favourable_label_and_declared_names(files):
     found = run(
-        "count", files.rows, *COLUMNS, "--prediction", "model", "--favourable", "no", "--labels",
-        "yes,no,perhaps", "--groups", "m,f,x", "--clients", "south,north,east",
-    ).json  # fmt: skip
+        "count",
+        files.rows,
+        *COLUMNS,
+        "--prediction",
+        "model",
+        "--favourable",
+        "no",
+        "--labels",
+        "yes,no,perhaps",
+        "--groups",
+        "m,f,x",
+        "--clients",
+        "south,north,east",
+    ).json
     assert found["favourable"] == "no"
     assert found["labels"] == ["yes", "no", "perhaps"]
     assert found["groups"] == ["m", "f", "x"]
@@ -106,8 +121,11 @@ def test_count_of_csv_and_parquet_is_the_same(tmp_path, kind):
             run("count", "-", *given, stdin=(tmp_path / "rows.csv").read_bytes()).json == from_csv
         )
         names = [client["name"] for client in from_csv["clients"]]
-        assert names == (["9", "10", "101"] if kind[-1].isdigit() or kind == "bool" else
-                         ["east", "north", "south"])  # fmt: skip
+        assert names == (
+            ["9", "10", "101"]
+            if kind[-1].isdigit() or kind == "bool"
+            else ["east", "north", "south"]
+        )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

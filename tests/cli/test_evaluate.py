@@ -11,10 +11,24 @@ from tests.cli.running import is_number, run
 def test_evaluate_prints_one_object_with_all_it_promises(files):
     found = run("evaluate", files.predictor, files.counts, "--json").json
     assert set(found) >= {
-        "format", "notion", "region", "epsilon", "reached", "n", "noisy", "level", "accuracy",
-        "accuracy_interval", "model_accuracy", "gap", "model_gap", "clients", "groups", "rates",
+        "format",
+        "notion",
+        "region",
+        "epsilon",
+        "reached",
+        "n",
+        "noisy",
+        "level",
+        "accuracy",
+        "accuracy_interval",
+        "model_accuracy",
+        "gap",
+        "model_gap",
+        "clients",
+        "groups",
+        "rates",
         "not_assessable",
-    }  # fmt: skip
+    }
     assert found["format"] == "fairfl-evaluation/1"
     assert found["n"] == 600
     low, high = found["accuracy_interval"]

@@ -50,8 +50,9 @@ def test_for_people_every_command_says_something_readable(files):
 def test_names_are_never_taken_for_markup(tmp_path):
     strange = ["[bold]x[/bold]", "[/]", ":smile:", "back\\", "Québec"]
     value = json.loads(make_files(tmp_path).counts.read_text("utf-8"))
-    value["clients"] = [{"name": name, "counts": [[[9, 4], [2, 7]], [[5, 1], [1, 5]]]}
-                        for name in strange]  # fmt: skip
+    value["clients"] = [
+        {"name": name, "counts": [[[9, 4], [2, 7]], [[5, 1], [1, 5]]]} for name in strange
+    ]
     value["clients"][0]["counts"][0] = [[0, 0], [0, 0]]
     (tmp_path / "strange.json").write_text(json.dumps(value), "utf-8")
     out = tmp_path / "strange-predictor.json"
@@ -133,8 +134,14 @@ def test_a_reader_that_goes_away_is_no_error_to_shout_about(files, json_flag):
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        ended = shell("solve", files.counts, *json_flag, capture_output=False, stdout=writing,
-                      stderr=subprocess.PIPE)  # fmt: skip
+        ended = shell(
+            "solve",
+            files.counts,
+            *json_flag,
+            capture_output=False,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+        )
     finally:
         os.close(writing)
     assert ended.stderr == b""

@@ -63,8 +63,21 @@ def test_solve_takes_rows_and_tells_bound_and_rounds(rows, rates):
 
 def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
     fair = tmp_path / "fair.json"
-    said = run("solve", rows, "--region", "exact", "--notion", "sp", *COLUMNS,
-               "--eps-global", 0.01, "--eps-local-client", "c1=0.05", "--out", fair)  # fmt: skip
+    said = run(
+        "solve",
+        rows,
+        "--region",
+        "exact",
+        "--notion",
+        "sp",
+        *COLUMNS,
+        "--eps-global",
+        0.01,
+        "--eps-local-client",
+        "c1=0.05",
+        "--out",
+        fair,
+    )
     assert "Rates from shrunk" in said
     judged = json.loads(run("evaluate", fair, rows, *COLUMNS, "--json"))
     assert judged["accuracy"] == pytest.approx(
@@ -113,5 +126,16 @@ def test_what_is_missing_is_named(rows, tmp_path):
     fair = tmp_path / "fair.json"
     run("solve", counts, "--out", fair)
     with pytest.raises(InputError, match="give --prediction"):
-        run("predict", fair, rows, "--client", "clinic", "--group", "sex", "--scores", "no,yes",
-            "--out", tmp_path / "out.csv")  # fmt: skip
+        run(
+            "predict",
+            fair,
+            rows,
+            "--client",
+            "clinic",
+            "--group",
+            "sex",
+            "--scores",
+            "no,yes",
+            "--out",
+            tmp_path / "out.csv",
+        )

@@ -26,8 +26,10 @@ def test_a_predictor_that_is_not_there(files, reader):
     refused(files, *predictor_readers(files, path)[reader], says=[path, "no such file"])
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet", "no/where.csv",
-                                  "rows.csv/x.csv", "x" * 300 + ".csv"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["nowhere.csv", "nowhere.parquet", "no/where.csv", "rows.csv/x.csv", "x" * 300 + ".csv"],
+)
 def test_rows_that_are_not_there(files, name):
     refused(files, *count_of(files, files / name), says=[name])
     refused(files, *predict_of(files, files / name), says=[name])

@@ -20,9 +20,12 @@ def test_predict_adds_a_column_and_keeps_the_rows_as_they_are(files):
     pd.testing.assert_frame_equal(fair[rows.columns], rows)
     assert set(fair.answer) <= {"no", "yes"}
     assert said == {
-        "out": str(files / "fair.csv"), "n": 600, "seed": 5, "row_id": None,
+        "out": str(files / "fair.csv"),
+        "n": 600,
+        "seed": 5,
+        "row_id": None,
         "changed": pytest.approx((fair.answer != fair.model).mean()),
-    }  # fmt: skip
+    }
     assert 0 < said["changed"] < 1
 
 

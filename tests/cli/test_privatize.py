@@ -40,8 +40,11 @@ def test_privatize_adds_noise_and_tells_the_budget_really_spent(
         assert said["spent"] == pytest.approx(spent)
         assert said["scale"] == pytest.approx(scale)
         assert (noisy.clients, noisy.groups, noisy.labels, noisy.favourable) == (
-            true.clients, true.groups, true.labels, true.favourable,
-        )  # fmt: skip
+            true.clients,
+            true.groups,
+            true.labels,
+            true.favourable,
+        )
         noise = noisy.table - true.table
         assert noisy.table.min() >= 0
         assert 0 < abs(noise).max() < 40 * scale  # beyond has a chance of 1e-16

@@ -13,9 +13,19 @@ from tests.cli.running import each_for_people, is_number, run
 def check_solution(found, clients):
     """The keys of the contract; others may stand beside them."""
     assert set(found) >= {
-        "format", "status", "notion", "region", "epsilon", "n", "accuracy", "model_accuracy",
-        "gap", "price", "binding", "not_assessable",
-    }  # fmt: skip
+        "format",
+        "status",
+        "notion",
+        "region",
+        "epsilon",
+        "n",
+        "accuracy",
+        "model_accuracy",
+        "gap",
+        "price",
+        "binding",
+        "not_assessable",
+    }
     assert (found["format"], found["status"]) == ("fairfl-solution/1", "optimal")
     assert set(found["epsilon"]) == {"global", "local"}
     assert set(found["gap"]) >= {"global", "local", "local_mean", "local_worst"}
@@ -23,10 +33,13 @@ def check_solution(found, clients):
     for part in ("epsilon", "gap", "price"):
         assert set(found[part]["local"]) == set(clients)
     for number in (
-        found["accuracy"], found["model_accuracy"], found["epsilon"]["global"],
-        found["price"]["global"], *found["epsilon"]["local"].values(),
+        found["accuracy"],
+        found["model_accuracy"],
+        found["epsilon"]["global"],
+        found["price"]["global"],
+        *found["epsilon"]["local"].values(),
         *found["price"]["local"].values(),
-    ):  # fmt: skip
+    ):
         assert is_number(number) and number >= 0
     for gap in (
         found["gap"]["global"],
@@ -49,9 +62,20 @@ def check_solution(found, clients):
 )
 def test_solve_prints_the_contract(files, notion, region):
     found = run(
-        "solve", files.counts, "--notion", notion, "--region", region, "--eps-global", "0.01",
-        "--eps-local", "0.02", "--eps-local-client", "east=0.05", "--json",
-    ).json  # fmt: skip
+        "solve",
+        files.counts,
+        "--notion",
+        notion,
+        "--region",
+        region,
+        "--eps-global",
+        "0.01",
+        "--eps-local",
+        "0.02",
+        "--eps-local-client",
+        "east=0.05",
+        "--json",
+    ).json
     check_solution(found, ["north", "south", "east"])
     assert (found["notion"], found["region"]) == (notion, region)
     asked = {"north": 0.02, "south": 0.02, "east": 0.05}
@@ -64,8 +88,10 @@ def test_solve_prints_the_contract(files, notion, region):
     assert set(worst) == {"client", "gap"}
     assert local[worst["client"]] == worst["gap"] == max(local.values())
     assert found["not_assessable"] == []
-    for scope, price in (("global", found["price"]["global"]), ("local east",
-                         found["price"]["local"]["east"])):  # fmt: skip
+    for scope, price in (
+        ("global", found["price"]["global"]),
+        ("local east", found["price"]["local"]["east"]),
+    ):
         assert any(name.startswith(f"{scope}:") for name in found["binding"]) == (price > 1e-9)
 
 
@@ -99,8 +125,10 @@ def test_solve_names_what_cannot_be_assessed(files):
     found = run("solve", files / "holes.json", "--eps-local", "0.01", "--json").json
     check_solution(found, ["east", "north", "south"])
     assert {tuple(cell.values()) for cell in found["not_assessable"]} == {
-        ("east", "f", "no", 0), ("east", "f", "yes", 0), ("south", "m", "yes", 0),
-    }  # fmt: skip
+        ("east", "f", "no", 0),
+        ("east", "f", "yes", 0),
+        ("south", "m", "yes", 0),
+    }
     assert found["gap"]["local"]["east"] is None
     assert found["gap"]["local"]["south"] is not None
     assert found["gap"]["local_worst"]["client"] != "east"
@@ -129,8 +157,10 @@ def test_solve_writes_a_predictor_that_does_what_it_said(files):
 # -------------------------------------------------------------------- map
 
 
-@pytest.mark.parametrize(("notion", "region"), [("eo", "simplex"), ("eop", "simplex"),
-                                                ("sp", "kernel"), ("eo-full", "kernel")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("notion", "region"),
+    [("eo", "simplex"), ("eop", "simplex"), ("sp", "kernel"), ("eo-full", "kernel")],
+)
 def test_map_has_a_row_for_eps_local_and_a_column_for_eps_global(files, notion, region):
     chosen = ("--notion", notion, "--region", region)
     found = run("map", files.counts, *chosen, "--epsilons", "0,0.03,0.1", "--json").json

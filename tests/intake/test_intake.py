@@ -107,9 +107,8 @@ def test_csv_and_parquet_give_the_same():
         found = take_in(open_table("rows.parquet", parquet_of(kind)), COLUMNS).experiment
         for split in ("validation", "test"):
             assert (
-                found.counts(0, split).table
-                == taken(frame).experiment.counts(0, split).table
-            ).all()  # fmt: skip
+                found.counts(0, split).table == taken(frame).experiment.counts(0, split).table
+            ).all()
 
 
 @pytest.mark.parametrize(
@@ -117,11 +116,13 @@ def test_csv_and_parquet_give_the_same():
     [
         ("hospital,sex,diagnosis,answer", ("hospital", "sex", "diagnosis", "answer")),
         ("y_true,y_pred,Race,STATE", ("STATE", "Race", "y_true", "y_pred")),
-        ("clinic id,gender,target,predicted label", ("clinic id", "gender", "target",
-                                                     "predicted label")),
+        (
+            "clinic id,gender,target,predicted label",
+            ("clinic id", "gender", "target", "predicted label"),
+        ),
         ("a,b,c,d", ("a", "b", "c", "d")),
     ],
-)  # fmt: skip
+)
 def test_columns_are_guessed(header, expected):
     rows = "\n".join(f"v{i % 5},{i % 2},{i % 3},{i % 3}" for i in range(60))
     found = guess(open_table("rows.csv", f"{header}\n{rows}".encode()))
@@ -133,8 +134,9 @@ def test_columns_are_guessed(header, expected):
 
 def test_scores_are_paired_with_labels_by_name_then_by_order():
     assert guess_scores(("ill", "well"), ("score_well", "score_ill")) == (
-        ("ill", "score_ill"), ("well", "score_well"),
-    )  # fmt: skip
+        ("ill", "score_ill"),
+        ("well", "score_well"),
+    )
     assert guess_scores(("a", "b"), ("prob1", "prob2")) == (("a", "prob1"), ("b", "prob2"))
     assert guess_scores(("a", "b", "c"), ("prob1", "prob2")) == ()
     assert labels_of(open_table("r.csv", csv_of(people())), "label") == ("0", "1")
@@ -190,9 +192,12 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
     frame["split"] = np.resize(["train", "Val", "TEST"], len(frame))
     found = taken(frame, Columns("site", "sex", "label", "answer", split="split"))
     wanted = ClientCounts.from_table(
-        frame[frame.split == "TEST"], client="site", group="sex", label="label",
+        frame[frame.split == "TEST"],
+        client="site",
+        group="sex",
+        label="label",
         prediction="answer",
-    )  # fmt: skip
+    )
     assert (found.experiment.counts(0, "test").table == wanted.table).all()
     assert "134 in neither validation nor test" in said(found)
     holes = frame.astype(str)
@@ -203,8 +208,9 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
     frame["split"] = "test"
     refused(
         lambda: taken(frame, Columns("site", "sex", "label", "answer", split="split")),
-        "validation", "split",
-    )  # fmt: skip
+        "validation",
+        "split",
+    )
 
 
 def test_it_is_an_experiment_that_can_be_solved():
@@ -241,8 +247,13 @@ def test_rows_dropped_are_counted_with_their_reason():
     data = csv_of(frame) + b"only,three,cells\n"
     found = take_in(open_table("rows.csv", data), COLUMNS)
     assert "401 rows read, 396 kept" in said(found)
-    for why in ("1 without a client", "1 without a group", "1 without a label",
-                "1 without an answer", "1 with too few or too many cells"):  # fmt: skip
+    for why in (
+        "1 without a client",
+        "1 without a group",
+        "1 without a label",
+        "1 without an answer",
+        "1 with too few or too many cells",
+    ):
         assert why in said(found)
     frame.loc[5, "score_1"] = "high"
     scores = (("0", "score_0"), ("1", "score_1"))
@@ -272,8 +283,9 @@ def test_a_client_that_is_a_person_and_a_label_that_is_a_quantity():
     assert "id of a person" in said(taken(frame[:4000]), look=True)
     refused(lambda: taken(frame, Columns("site", "sex", "score_1", "answer")), "looks continuous")
     frame["label"] = frame["answer"] = np.arange(len(frame)) % 12
-    assert "looks continuous" in said(taken(people().assign(
-        label=np.arange(400) % 12, answer=np.arange(400) % 12)), look=True)  # fmt: skip
+    assert "looks continuous" in said(
+        taken(people().assign(label=np.arange(400) % 12, answer=np.arange(400) % 12)), look=True
+    )
     refused(lambda: taken(people(), Columns("site", "score_1", "label", "answer")), "group")
 
 
@@ -347,7 +359,7 @@ def lying_footer():
         ("c.parquet", parquet_of(pd.DataFrame({f"c{i}": [1] for i in range(3000)})), "columns"),
         ("x.parquet", parquet_of(pd.DataFrame({"a": [[1, 2]], "b": [{"c": 1}]})), "no column"),
     ],
-)  # fmt: skip
+)
 def test_hostile_files_get_a_sentence(name, data, says):
     refused(lambda: open_table(name, data), name, says)
 
@@ -364,9 +376,13 @@ def test_a_line_of_a_hundred_megabytes():
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("\u202eevil", "U+202E"), ("a\u2066b", "U+2066"), ("a\x07b", "U+0007"),
-     ("x" * 300, "300 letters")],
-)  # fmt: skip
+    [
+        ("\u202eevil", "U+202E"),
+        ("a\u2066b", "U+2066"),
+        ("a\x07b", "U+0007"),
+        ("x" * 300, "300 letters"),
+    ],
+)
 def test_names_that_act_on_other_text_are_refused(name, says):
     frame = people()
     frame.loc[0, "site"] = name
@@ -418,9 +434,12 @@ def test_counts_files_are_merged():
 def test_counts_in_another_order_are_the_same_counts():
     four, harbour = example_counts().values()
     turned = ClientCounts(
-        harbour.table[:, ::-1, ::-1, ::-1], harbour.clients, harbour.groups[::-1],
-        harbour.labels[::-1], harbour.favourable,
-    )  # fmt: skip
+        harbour.table[:, ::-1, ::-1, ::-1],
+        harbour.clients,
+        harbour.groups[::-1],
+        harbour.labels[::-1],
+        harbour.favourable,
+    )
     files = as_files({"four": four, "turned": turned})
     mine = take_in_counts(files).experiment.counts(0, "validation")
     other = take_in_counts(as_files(example_counts())).experiment.counts(0, "validation")
@@ -431,9 +450,16 @@ def test_disagreements_are_named():
     four, harbour = example_counts().values()
 
     def renamed(**names):
-        return ClientCounts(harbour.table, **{
-            "clients": harbour.clients, "groups": harbour.groups, "labels": harbour.labels,
-            "favourable": harbour.favourable, **names})  # fmt: skip
+        return ClientCounts(
+            harbour.table,
+            **{
+                "clients": harbour.clients,
+                "groups": harbour.groups,
+                "labels": harbour.labels,
+                "favourable": harbour.favourable,
+                **names,
+            },
+        )
 
     for other, says in (
         (renamed(groups=("man", "girl")), "woman"),
@@ -447,8 +473,11 @@ def test_disagreements_are_named():
 
 
 def test_noisy_counts_say_so():
-    noisy = what_if(example_counts()["example-counts-four.json"],
-                    Mechanism(name="histogram", epsilon=1.0, neighbours="replace-one"), seed=1)  # fmt: skip
+    noisy = what_if(
+        example_counts()["example-counts-four.json"],
+        Mechanism(name="histogram", epsilon=1.0, neighbours="replace-one"),
+        seed=1,
+    )
     found = take_in_counts(as_files({"noisy.json": noisy}))
     assert found.experiment.counts(0, "validation").noisy
     assert "Noise was added" in said(found)
@@ -456,8 +485,17 @@ def test_noisy_counts_say_so():
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"[1]", b"{", b'{"format": "fairfl-counts/1"}', b"[" * 100_000, b"\xff\xfe", b"1e999",
-     b'{"a": 1, "a": 2}', b"{" + b",".join(b'"k%d": 1' % i for i in range(50_000)) + b', "k0": 1}'],
-)  # fmt: skip
+    [
+        b"",
+        b"[1]",
+        b"{",
+        b'{"format": "fairfl-counts/1"}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"1e999",
+        b'{"a": 1, "a": 2}',
+        b"{" + b",".join(b'"k%d": 1' % i for i in range(50_000)) + b', "k0": 1}',
+    ],
+)
 def test_what_is_no_counts_file_gets_a_sentence(data):
     refused(lambda: take_in_counts([("c.json", data)]), "c.json")

@@ -34,14 +34,45 @@ from fairfl_core.intake import (
 FILES = int(os.environ.get("FAIRFL_FUZZ", "600"))
 KINDS = 6
 FUZZ = settings(
-    max_examples=-(-FILES // KINDS), deadline=None, derandomize=True, database=None,
+    max_examples=-(-FILES // KINDS),
+    deadline=None,
+    derandomize=True,
+    database=None,
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 CELL = st.one_of(
-    st.sampled_from(["a", "b", "A ", "0", "1", "1.0", "", " ", "NA", "nan", "inf", "1e400", "-", "=x",
-                     "<b>", '"', '""', "'", "\r", "\x1f", "\u202e", "\u2028", "\ufeff", "x" * 300, "test", "validation"]),
+    st.sampled_from(
+        [
+            "a",
+            "b",
+            "A ",
+            "0",
+            "1",
+            "1.0",
+            "",
+            " ",
+            "NA",
+            "nan",
+            "inf",
+            "1e400",
+            "-",
+            "=x",
+            "<b>",
+            '"',
+            '""',
+            "'",
+            "\r",
+            "\x1f",
+            "\u202e",
+            "\u2028",
+            "\ufeff",
+            "x" * 300,
+            "test",
+            "validation",
+        ]
+    ),
     st.text(max_size=8),
-)  # fmt: skip
+)
 HEADERS = ("client", "group", "label", "prediction", "score_0", "score_1", "split", "other")
 
 
@@ -78,8 +109,12 @@ def test_any_bytes(data, name):
 
 
 @FUZZ
-@given(tables(), st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n", "\r"]),
-       st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]))  # fmt: skip
+@given(
+    tables(),
+    st.sampled_from(",;\t|"),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]),
+)
 def test_any_cells(rows, delimiter, end, encoding):
     text = end.join(delimiter.join(row) for row in rows)
     feed("f.csv", text.encode(encoding, "replace"))

@@ -18,9 +18,13 @@ def distorted(people, power=3.0):
     """Scores of a model that is far too sure of itself."""
     scores = people.scores**power
     return as_people(
-        people.client, people.group, people.label,
-        scores / scores.sum(axis=1, keepdims=True), len(people.clients), len(people.groups),
-    )  # fmt: skip
+        people.client,
+        people.group,
+        people.label,
+        scores / scores.sum(axis=1, keepdims=True),
+        len(people.clients),
+        len(people.groups),
+    )
 
 
 @settings(max_examples=40)
@@ -95,9 +99,13 @@ def test_what_score_mode_promises_holds_once_recalibrated():
 
     def some(people, chosen):
         return as_people(
-            people.client[chosen], people.group[chosen], people.label[chosen],
-            people.scores[chosen], 2, 2,
-        )  # fmt: skip
+            people.client[chosen],
+            people.group[chosen],
+            people.label[chosen],
+            people.scores[chosen],
+            2,
+            2,
+        )
 
     fit, test = some(wrong, rows), some(wrong, ~rows)
     identity = tuple((np.array([[0.0, 1.0], [0.0, 1.0]]),) * 2 for _ in range(2))

@@ -34,13 +34,20 @@ COLUMNS = {"client": "client", "group": "group", "label": "label", "prediction":
 @given(count_tables(), st.sampled_from(["object", "str", "category"]))
 def test_rows_counted_are_the_table_they_came_from(counts, dtype):
     found = ClientCounts.from_table(
-        rows_of(counts).astype(dtype), **COLUMNS, clients=counts.clients,
-        groups=counts.groups, labels=counts.labels, favourable=counts.favourable,
-    )  # fmt: skip
+        rows_of(counts).astype(dtype),
+        **COLUMNS,
+        clients=counts.clients,
+        groups=counts.groups,
+        labels=counts.labels,
+        favourable=counts.favourable,
+    )
     np.testing.assert_array_equal(found.table, counts.table)
     assert (found.clients, found.groups, found.labels, found.favourable) == (
-        counts.clients, counts.groups, counts.labels, counts.favourable
-    )  # fmt: skip
+        counts.clients,
+        counts.groups,
+        counts.labels,
+        counts.favourable,
+    )
 
 
 @settings(max_examples=40)
@@ -55,9 +62,11 @@ def test_json_there_and_back(counts):
 
 def test_scores_count_as_their_largest_and_ties_as_the_first():
     found = ClientCounts.from_arrays(
-        client=["a"] * 4, group=["f", "m", "f", "m"], label=["no", "yes", "yes", "no"],
+        client=["a"] * 4,
+        group=["f", "m", "f", "m"],
+        label=["no", "yes", "yes", "no"],
         scores=[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.4, 0.6]],
-    )  # fmt: skip
+    )
     assert found.labels == ("no", "yes") and found.favourable == "yes"
     np.testing.assert_array_equal(found.table[0], [[[1, 0], [1, 0]], [[0, 1], [0, 1]]])
 
@@ -78,9 +87,15 @@ def test_names_that_are_numbers_are_ordered_as_numbers():
 
 def test_names_may_be_declared_as_the_numbers_they_are():
     found = ClientCounts.from_arrays(
-        client=[7, 7], group=[1, 0], label=[0, 1], prediction=[1, 1],
-        clients=[7], groups=[0, 1], labels=[1, 0], favourable=1,
-    )  # fmt: skip
+        client=[7, 7],
+        group=[1, 0],
+        label=[0, 1],
+        prediction=[1, 1],
+        clients=[7],
+        groups=[0, 1],
+        labels=[1, 0],
+        favourable=1,
+    )
     assert found.labels == ("1", "0") and found.favourable == "1"
 
 
@@ -91,9 +106,14 @@ def test_more_people_than_can_be_counted_are_refused():
 
 def test_declared_names_give_the_order_and_the_empty_places():
     found = ClientCounts.from_arrays(
-        client=["a"], group=["m"], label=["yes"], prediction=["yes"],
-        groups=["m", "f"], labels=["yes", "no", "perhaps"], favourable="yes",
-    )  # fmt: skip
+        client=["a"],
+        group=["m"],
+        label=["yes"],
+        prediction=["yes"],
+        groups=["m", "f"],
+        labels=["yes", "no", "perhaps"],
+        favourable="yes",
+    )
     assert found.table.shape == (1, 2, 3, 3) and found.table[0, 0, 0, 0] == 1
 
 
@@ -119,9 +139,11 @@ def test_declared_names_give_the_order_and_the_empty_places():
 )
 def test_rows_that_cannot_be_counted_are_refused_in_a_sentence(change, sentence):
     rows = {
-        "client": ["a", "a"], "group": ["f", "m"], "label": ["no", "yes"],
+        "client": ["a", "a"],
+        "group": ["f", "m"],
+        "label": ["no", "yes"],
         "prediction": ["no", "yes"],
-    }  # fmt: skip
+    }
     with pytest.raises(InputError, match=sentence):
         ClientCounts.from_arrays(**(rows | change))
 

@@ -14,9 +14,11 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
-from mutations import Mutant, mutants
+from mutations import Mutant, mutants, source_of
 from session import Catch, Reach, fork
 
 TOP = Path(__file__).resolve().parents[2]
@@ -92,33 +94,31 @@ def run(tried: list[Mutant], folder: Path, jobs: int):
     for name in SLOW_TO_IMPORT.split():
         importlib.import_module(name)
     free, running = [copy_tree(folder / f"tree{job}") for job in range(jobs)], {}
-    reach = {}
-    for room in dict.fromkeys(room_of(mutant.path) for mutant in tried):
-        inside = sorted({mutant.path for mutant in tried if room_of(mutant.path) == room})
-        reach[room] = reach_of(room, free[0], inside)
+    tests = {room: tests_of(room) for room in {room_of(mutant.path) for mutant in tried}}
+    reach = reach_of(free[0], sorted({mutant.path for mutant in tried}), tests.values())
     for mutant in tried:
         if not free:
             yield finish(running, free)
         tree = free.pop()
         original = (tree / mutant.path).read_bytes()
-        (tree / mutant.path).write_text(mutant.source, encoding="utf-8")
-        tests = in_order(mutant, reach[room_of(mutant.path)])
-        files = dict.fromkeys(test.split("::")[0] for test in tests)
-        running[fork(tree, files, Catch(tests), "-x")] = mutant, tree, original
+        (tree / mutant.path).write_text(source_of(tree, mutant), encoding="utf-8")
+        seconds = in_order(mutant, reach, tests[room_of(mutant.path)])
+        files = dict.fromkeys(test.split("::")[0] for test in seconds)
+        running[fork(tree, files, Catch(seconds), "-x")] = mutant, tree, original
     while running:
         yield finish(running, free)
 
 
-def reach_of(room: str, tree: Path, paths: list[str]) -> dict[str, dict]:
+def reach_of(tree: Path, paths: list[str], tests: Iterable[list[str]]) -> dict[str, dict]:
     """For each test that passes on the unbroken tree: its seconds, and the lines it runs."""
-    os.waitpid(fork(tree, tests_of(room), Reach(tree, paths)), 0)
+    os.waitpid(fork(tree, dict.fromkeys(chain(*tests)), Reach(tree, paths)), 0)
     reached = json.loads(tree.with_suffix(".json").read_text())
     passing = {test: note for test, note in reached.items() if note["passed"]}
-    print(f"{room}: {len(passing)} of {len(reached)} tests pass unbroken", flush=True)
+    print(f"{len(passing)} of {len(reached)} tests pass unbroken", flush=True)
     return passing
 
 
-def in_order(mutant: Mutant, reach: dict[str, dict]) -> dict[str, float]:
+def in_order(mutant: Mutant, reach: dict[str, dict], files: list[str]) -> dict[str, float]:
     """Seconds of the tests to run: the quick ones that reach the change first.
 
     The other tests of its own room come last: they may see what another test has left in a cache.
@@ -128,7 +128,7 @@ def in_order(mutant: Mutant, reach: dict[str, dict]) -> dict[str, float]:
     order = []
     for test, note in reach.items():
         passes_by = lines.isdisjoint(map(tuple, note["lines"]))
-        if not passes_by or test.startswith(own):
+        if test.split("::")[0] in files and (test.startswith(own) or not passes_by):
             order.append((passes_by, note["seconds"], test))
     return {test: seconds for _, seconds, test in sorted(order)}
 

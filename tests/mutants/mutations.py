@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 COMPARISONS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)]
@@ -28,11 +29,11 @@ class Mutant:
     """A file with one expression changed."""
 
     path: str
+    place: int  # among the mutants of its file
     line: int
     reached_by: range  # a test that runs one of these lines has run the change
     code: str  # the line as it stands
     change: str
-    source: str  # of the whole changed file
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -41,21 +42,32 @@ class Mutant:
 
 
 def mutants(top: Path, path: str) -> list[Mutant]:
-    """Every mutant of one file, in the order of its lines."""
+    """Every mutant of one file."""
     text = (top / path).read_text(encoding="utf-8")
-    tree = ast.parse(text)
     made = []
+    for statement, node, before in _broken(ast.parse(text)):
+        change = f"{before}  ->  {ast.unparse(node)}".split("\n")[0]
+        code = text.splitlines()[node.lineno - 1].strip()
+        made.append(Mutant(path, len(made), node.lineno, _own_lines(statement), code, change))
+    return made
+
+
+def source_of(top: Path, mutant: Mutant) -> str:
+    """The whole file with the one change made."""
+    tree = ast.parse((top / mutant.path).read_text(encoding="utf-8"))
+    next(islice(_broken(tree), mutant.place, None))
+    return ast.unparse(tree)
+
+
+def _broken(tree) -> Iterator[tuple[ast.stmt, ast.AST, str]]:
+    """Make one change to the tree after the other: the statement, the node, what it said."""
     for statement, node in _expressions(tree, tree):
         before = ast.unparse(node).split("\n")[0]
         for field, value in _alternatives(node):
             original = getattr(node, field)
             setattr(node, field, value)
-            change = f"{before}  ->  {ast.unparse(node)}".split("\n")[0]
-            code = text.splitlines()[node.lineno - 1].strip()
-            lines = _own_lines(statement)
-            made.append(Mutant(path, node.lineno, lines, code, change, ast.unparse(tree)))
+            yield statement, node, before
             setattr(node, field, original)
-    return sorted(made, key=lambda mutant: mutant.line)
 
 
 def _expressions(node, statement) -> Iterator[tuple[ast.stmt, ast.AST]]:

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.mutants.mutations import mutants
+from tests.mutants.mutations import mutants, source_of
 
 SOURCE = '''
 """Not a word of this is touched: 1 < 2."""
@@ -47,8 +47,10 @@ def test_every_kind_of_slip_is_made_once_and_nothing_else_is_touched(tmp_path):
     expected = {(line, f"{before}  ->  {after}") for line, before, after in CHANGES}
     assert {(mutant.line, mutant.change) for mutant in made} == expected
     assert len(made) == len(expected)
+    assert len({source_of(tmp_path, mutant) for mutant in made}) == len(made)
     unbroken = ast.unparse(ast.parse(SOURCE))
     for mutant in made:
-        assert mutant.source != unbroken
-        compile(mutant.source, "a.py", "exec")
+        source = source_of(tmp_path, mutant)
+        assert source != unbroken
+        compile(source, "a.py", "exec")
         assert mutant.line in mutant.reached_by

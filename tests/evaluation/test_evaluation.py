@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.stats import binomtest
 
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover
@@ -200,3 +201,45 @@ def test_tables_hold_every_client_group_and_rate():
     assert weighted == pytest.approx(found.accuracy)
     before = (found.client_table().accuracy_before * counts.n_client).sum() / counts.n
     assert before == pytest.approx(counts.model_accuracy)
+
+
+def small_and_large():
+    """Two clients without people of the label "no": women, men; of whom so many hear yes."""
+    table = np.zeros((2, 2, 2, 2), dtype=np.int64)
+    table[:, :, 1] = [[[2, 8], [9, 1]], [[300, 100], [90, 110]]]
+    return ClientCounts(table, ("small", "large"), ("women", "men"), ("no", "yes"))
+
+
+def scipys_wilson(right, n):
+    return tuple(binomtest(right, n).proportion_ci(0.95, method="wilson"))
+
+
+def newcombe(right_1, n_1, right_0, n_0):
+    """Limits of the difference of two shares, from scipy's Wilson limits of each."""
+    (low_1, high_1), (low_0, high_0) = scipys_wilson(right_1, n_1), scipys_wilson(right_0, n_0)
+    share_1, share_0 = right_1 / n_1, right_0 / n_0
+    low = share_1 - share_0 - np.sqrt((share_1 - low_1) ** 2 + (high_0 - share_0) ** 2)
+    return low, share_1 - share_0 + np.sqrt((high_1 - share_1) ** 2 + (share_0 - low_0) ** 2)
+
+
+def test_the_limits_of_gaps_are_newcombes_of_each_client_and_of_everyone():
+    """Pooled, men hear yes more often, as in the large client; the mean of the rates says women."""
+    counts = small_and_large()
+    found = judged(counts, np.broadcast_to(np.eye(2), counts.table.shape))
+    assert found.gaps.overall == pytest.approx(111 / 210 - 108 / 410)
+    assert found.global_interval == pytest.approx(newcombe(111, 210, 108, 410), abs=1e-9)
+    small, large = newcombe(8, 10, 1, 10), newcombe(110, 200, 100, 400)
+    np.testing.assert_allclose(found.local_interval, np.transpose([small, large]), atol=1e-9)
+
+
+def test_the_limits_of_shares_are_wilsons_at_ninety_five_percent():
+    counts = small_and_large()
+    found = judged(counts, np.broadcast_to(np.eye(2), counts.table.shape))
+    assert found.accuracy_interval == pytest.approx(scipys_wilson(219, 620), abs=1e-9)
+    rates = found.rate_table().set_index(["client", "group"])
+    for cell, (right, n) in zip(
+        rates.index, [(8, 10), (1, 10), (100, 400), (110, 200)], strict=True
+    ):
+        row = rates.loc[cell]
+        assert (row.n, row.rate) == (n, pytest.approx(right / n))
+        assert (row.rate_low, row.rate_high) == pytest.approx(scipys_wilson(right, n), abs=1e-9)

@@ -5,6 +5,12 @@ from itertools import combinations, product
 import numpy as np
 from scipy.optimize import linprog
 
+EXACT = {
+    "presolve": False,  # it takes epsilons below its tolerance for contradictions
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+}
+
 
 def rules_of(region, labels):
     """Every deterministic map from the model's answer to an answer that the region mixes."""
@@ -64,12 +70,23 @@ def optimum(counts, notion, region, eps_global, eps_local):
                 rows += [row.ravel(), -row.ravel()]
                 bounds += [eps_global] * 2
     mixing = np.kron(np.eye(clients * groups), np.ones(len(rules)))
+    return best_mix(correct.ravel(), rows, bounds, mixing) / table.sum()
+
+
+def best_mix(correct, rows, bounds, mixing):
+    """Most people answered rightly by shares x >= 0: rows @ x <= bounds, mixing @ x = 1.
+
+    HiGHS as it comes allows each row 1e-7: more than an epsilon of 1e-8. So it is told to be as
+    exact as it can, and counts people, not shares of them, so that its tolerance of prices is one
+    of people, too.
+    """
     found = linprog(
-        -correct.ravel() / table.sum(),
+        -correct,
         np.array(rows) if rows else None,
         np.array(bounds) if rows else None,
         mixing,
-        np.ones(clients * groups),
+        np.ones(len(mixing)),
+        options=EXACT,
     )
     assert found.status == 0, found.message
     return -found.fun

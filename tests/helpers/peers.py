@@ -3,9 +3,8 @@
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
 
-from tests.helpers.oracles import rates_of
+from tests.helpers.oracles import best_mix, rates_of
 
 
 def _best(correct, hits, people, eps_global, eps_local, mixing, n):
@@ -24,15 +23,7 @@ def _best(correct, hits, people, eps_global, eps_local, mixing, n):
                     row = part[:, a] / size[a] - part[:, b] / size[b]
                     rows += [row, -row]
                     bounds += [epsilon] * 2
-    found = linprog(
-        -correct / n,
-        np.array(rows) if rows else None,
-        np.array(bounds) if rows else None,
-        mixing,
-        np.ones(len(mixing)),
-    )
-    assert found.status == 0, found.message
-    return -found.fun
+    return best_mix(correct, rows, bounds, mixing) / n
 
 
 def by_person(people, notion, eps_global, eps_local):

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 from fairfl_core.people.counts import ClientCounts
 
-epsilons = st.one_of(st.sampled_from([0.0, 0.01, 1.0]), st.floats(0, 0.6))
+epsilons = st.one_of(st.sampled_from([0.0, 1e-8, 0.01, 1.0]), st.floats(0, 0.6))
 
 
 @st.composite

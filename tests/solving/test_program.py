@@ -49,6 +49,22 @@ def test_equals_the_best_of_all_vertices(counts, notion, region, epsilon):
     assert found == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[[[25, 19], [15, 8]], [[9, 1], [2, 0]]]],
+        [[[[11, 26], [4, 17]], [[21, 25], [15, 11]]]],
+        [[[[20, 29], [10, 23]], [[3, 14], [0, 12]]]],
+    ],
+)
+def test_the_dense_program_is_exact_where_epsilons_are_tiny(table):
+    """Solved to HiGHS's own tolerance it would be off by what is asked there."""
+    counts = ClientCounts(table, ("a",), ("f", "m"), ("no", "yes"))
+    for epsilon in (1e-7, 1e-8, 1e-9):
+        best = by_enumeration(counts, "eo", "kernel", epsilon, epsilon)
+        assert optimum(counts, "eo", "kernel", epsilon, epsilon) == pytest.approx(best, abs=1e-9)
+
+
 @usual
 @given(
     count_tables(groups=(2, 2), decent=True), st.sampled_from(["eo", "eop"]), epsilons, epsilons

@@ -209,6 +209,7 @@ def _regions(view: View) -> None:
         region_lines(table),
         reading=text.REGIONS_READING,
         table=table.round(4),
+        headings=text.REGION_COLUMNS,
         name="regions",
         key="explore-regions",
     )

@@ -229,21 +229,22 @@ class Evaluation:
         """One row a client: size, accuracy, gap before and after with its limits and floors."""
         import pandas as pd
 
+        return pd.DataFrame({"client": self.counts.clients, **self.client_columns()})
+
+    def client_columns(self) -> dict[str, Floats]:
+        """The figures of the client table, each of shape (clients,)."""
         low, high = self.local_interval
-        return pd.DataFrame(
-            {
-                "client": self.counts.clients,
-                "n": self.counts.n_client,
-                "accuracy_before": self.before.client_accuracy,
-                "accuracy": self.client_accuracy,
-                "gap_before": self.before.gaps.local,
-                "gap": self.gaps.local,
-                "gap_low": low,
-                "gap_high": high,
-                "gap_one_draw": self.one_draw,
-                "noise_floor": self.noise_floor,
-            }
-        )
+        return {
+            "n": self.counts.n_client,
+            "accuracy_before": self.before.client_accuracy,
+            "accuracy": self.client_accuracy,
+            "gap_before": self.before.gaps.local,
+            "gap": self.gaps.local,
+            "gap_low": low,
+            "gap_high": high,
+            "gap_one_draw": self.one_draw,
+            "noise_floor": self.noise_floor,
+        }
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""

@@ -85,12 +85,7 @@ class Study:
 
     def client_mean(self, figure: Callable[[Evaluation], Floats], *, unseen: bool) -> Floats:
         """A figure of each client, averaged over the seeds in which it is defined."""
-        values = np.array([figure(each) for each in self.evaluations(unseen=unseen)], float)
-        there = ~np.isnan(values)
-        total = np.where(there, values, 0.0).sum(axis=0)
-        return np.divide(
-            total, there.sum(axis=0), out=np.full(total.shape, np.nan), where=there.any(axis=0)
-        )
+        return _mean([figure(each) for each in self.evaluations(unseen=unseen)])
 
     @cached_property
     def price_global(self) -> float:
@@ -120,13 +115,36 @@ class Study:
         """
         import pandas as pd
 
-        tables = [each.client_table() for each in self.evaluations(unseen=unseen)]
-        table = pd.concat(tables).groupby("client", sort=False, as_index=False).mean()
-        table["n"] = table["n"].round()
-        table["gap_reached"] = self.client_mean(lambda e: e.gaps.local, unseen=False)
-        table["eps_local"] = self.first.solution.eps_local
-        table["price"] = self.price_local
-        return table
+        columns = [each.client_columns() for each in self.evaluations(unseen=unseen)]
+        means = {name: _mean([each[name] for each in columns]) for name in columns[0]}
+        return pd.DataFrame(
+            {"client": self.first.solution.counts.clients}
+            | means
+            | {
+                "n": means["n"].round(),
+                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False),
+                "eps_local": self.first.solution.eps_local,
+                "price": self.price_local,
+            }
+        )
+
+    def group_table(self, *, unseen: bool) -> "pd.DataFrame":
+        """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
+        import pandas as pd
+
+        tables = [each.group_table() for each in self.evaluations(unseen=unseen)]
+        means = pd.concat(tables).groupby("group", sort=False, as_index=False).mean()
+        return means.assign(n=means["n"].round())
+
+
+def _mean(values: Sequence[Floats]) -> Floats:
+    """The mean over the first axis of what is defined there; NaN where nothing is."""
+    stacked = np.array(values, float)
+    there = ~np.isnan(stacked)
+    total = np.where(there, stacked, 0.0).sum(axis=0)
+    return np.divide(
+        total, there.sum(axis=0), out=np.full(total.shape, np.nan), where=there.any(axis=0)
+    )
 
 
 def run_study(

@@ -39,6 +39,13 @@ REGIONS_READING = (
     "Each point is one limit, the same overall and inside each client; gaps and accuracy are of "
     "unseen people."
 )
+REGION_COLUMNS = {
+    "region": "region",
+    "limit": "limit",
+    "accuracy": "accuracy",
+    "gap_global": "overall gap",
+    "gap_local_mean": "mean client's gap",
+}
 AXIS_MEAN_GAP = "mean client's gap on unseen people"
 AXIS_ACCURACY = "accuracy on unseen people, %"
 HOVER_REGION = (

@@ -170,8 +170,8 @@ def _curve_point(view: View) -> dict[str, object]:
         "region": view.region,
         "limit": view.eps_global,
         "accuracy": judged.accuracy,
-        "overall gap": judged.overall,
-        "mean client gap": judged.local_mean,
+        "gap_global": judged.overall,
+        "gap_local_mean": judged.local_mean,
     }
 
 
@@ -272,8 +272,8 @@ def summary_of(study: Study) -> Summary:
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=_figures(study, unseen=False),
-        unseen=_figures(study, unseen=True) if unseen else None,
+        reached=_figures(study, client_rows(study, unseen=False), unseen=False),
+        unseen=_figures(study, rows, unseen=True) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
@@ -304,7 +304,7 @@ def _change(row: ClientRow) -> float:
     return 0.0 if np.isnan(change) else change
 
 
-def _figures(study: Study, *, unseen: bool) -> Figures:
+def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figures:
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
 
@@ -320,5 +320,5 @@ def _figures(study: Study, *, unseen: bool) -> Figures:
         local_mean=mean(lambda e: e.gaps.local_mean),
         local_mean_before=mean(lambda e: e.before.gaps.local_mean),
         debiased=mean(lambda e: e.debiased(e.larger_half).gap),
-        worst=None if worst is None else client_rows(study, unseen=unseen)[worst],
+        worst=None if worst is None else rows[worst],
     )

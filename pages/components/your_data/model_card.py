@@ -43,7 +43,7 @@ def _paragraphs(sentences: list[str]) -> str:
 
 
 def _groups(study: Study) -> str:
-    table = study.evaluations(unseen=study.has_held_out)[0].group_table()
+    table = study.group_table(unseen=study.has_held_out)
     rows = [
         (
             row.group,

@@ -1,0 +1,74 @@
+"""Words stand in text files, so that a language is added by adding files; nothing else speaks."""
+
+import ast
+import re
+
+import pytest
+
+from tests.pages.conftest import TOP
+
+SOURCES = sorted((TOP / "pages").rglob("*.py"))
+# Numbers as text, names of a link's values, and the report's style are no sentences.
+NOT_WORDS = {"format.py", "codecs.py"}
+SPEAKING = re.compile(r"[a-zé]{2,}[,;:.]? [a-z]{2,}", re.IGNORECASE)
+# Style sheets, scripts, HTML, types, names with underscores, a word of Plotly's.
+CODE = re.compile(r"[{}<>=#_\[]|rgba\(|^top center$")
+
+
+def is_text(path):
+    return path.name == "text.py" or path.name.endswith("_text.py") or path.name in NOT_WORDS
+
+
+def docstrings(tree):
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            yield body[0].value
+        # A message for who reads the log or the traceback, not for a visitor.
+        if isinstance(node, ast.Raise) or (
+            isinstance(node, ast.Call) and ast.unparse(node.func).startswith("log.")
+        ):
+            yield from ast.walk(node)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(TOP)))
+def test_no_sentence_outside_a_text_file(path):
+    if is_text(path):
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    apart = {id(node) for node in docstrings(tree)}
+    said = [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart
+        if SPEAKING.search(node.value) and not CODE.search(node.value)
+    ]
+    assert not said
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(TOP)))
+def test_words_and_figures_compute_no_rate(path):
+    """A sentence knows results, not how they come about; a figure is given what it draws."""
+    if not is_text(path) and "figures" not in path.name:
+        return
+    solving = ("fairfl_core.solving.program", "fairfl_core.solving.build", "streamlit")
+    names = {
+        node.module
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert not [name for name in names if name and name.startswith(solving)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(TOP)))
+def test_nothing_is_asked_for_by_its_name(path):
+    """Ask what a region or a program can do: no page knows one by its name or class."""
+    source = path.read_text(encoding="utf-8")
+    for name in ("exact", "kernel", "simplex"):
+        assert f'== "{name}"' not in source and f'!= "{name}"' not in source
+    assert not re.search(r"isinstance\([^)]*(Program|Predictor|Rules|Solution)", source)
+
+
+def test_a_sentence_would_be_noticed():
+    assert SPEAKING.search("Nothing binds here") and not CODE.search("Nothing binds here")
+    assert not SPEAKING.search("clients-csv") and CODE.search("h1 { font-size: 1rem }")

@@ -1,0 +1,517 @@
+"""Every number that is shown is the core's own, on data where neighbours differ."""
+
+import base64
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from fairfl_core.people import experiments
+from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.build import build_program
+from pages.components.shared.downloads import clients_csv, predictor_json
+from pages.components.shared.report import html_report
+from pages.components.shared.results import GRID
+from pages.components.your_data.model_card import model_card
+from tests.pages.conftest import view_of
+from tests.pages.core_numbers import CoreNumbers
+
+LINKS = {
+    "all runs, own limit": {
+        "experiment": "adult",
+        "notion": "eo",
+        "eps_global": 0.04,
+        "eps_local": 0.06,
+        "own": "doctorate=0.02",
+    },
+    "50 clients": {"experiment": "public_coverage", "seed": 3, "eps_local": 0.02},
+    "scores": {"experiment": "adult", "region": "exact", "seed": 2, "eps_local": 0.03},
+    "three labels": {"experiment": "ham10000", "region": "kernel", "rates": "shrunk", "seed": 1},
+}
+
+
+@pytest.fixture(scope="module", params=LINKS, ids=list(LINKS))
+def link(request):
+    return LINKS[request.param]
+
+
+@pytest.fixture(scope="module")
+def core(link):
+    return CoreNumbers.of(view_of(**link))
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+def points(difference):
+    size = abs(100 * difference)
+    return f"{size:.1f} points" if size >= 0.95 else f"{size:.2f} points"
+
+
+def gap(value):
+    return "none" if np.isnan(value) else f"{value:.3f}"
+
+
+def unmarked(markdown):
+    return re.sub(r"\\(.)|\*\*", lambda sign: sign[1] or "", markdown)
+
+
+def lines(app):
+    return [unmarked(line.value) for kind in (app.markdown, app.caption) for line in kind]
+
+
+def said(app, start):
+    return next(line for line in lines(app) if line.startswith(start))
+
+
+def figure(app, key):
+    """The traces of a chart, by name."""
+    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(key)]
+    traces = json.loads(chart.proto.spec)["data"]
+    return {trace.get("name", trace["type"]): trace for trace in traces}
+
+
+def values(trace, axis):
+    """An axis of a trace, whichever way Plotly wrote its numbers."""
+    data = trace[axis]
+    if isinstance(data, dict):
+        flat = np.frombuffer(base64.b64decode(data["bdata"]), data["dtype"])
+        shape = data.get("shape")
+        return flat.reshape([int(n) for n in shape.split(",")]) if shape else flat
+    return np.array(data, float)
+
+
+# -------------------------------------------------------------------- Explore
+
+
+def test_explores_headline_and_summary(opened, link, core):
+    app = opened(**link)
+    accuracy, before = (
+        core.mean(lambda e: e.accuracy),
+        core.mean(lambda e: e.before.accuracy),
+    )
+    overall, worst = core.mean(lambda e: e.gaps.overall), core.worst
+    name = core.clients[worst]
+
+    def of_worst(what):
+        return core.mean(what)[worst]
+
+    headline = said(app, "#### ")
+    assert (
+        f"{'costs' if accuracy <= before else 'gains'} {points(accuracy - before)} of accuracy "
+        f"on unseen people: {percent(before)} → {percent(accuracy)}; overall gap {gap(overall)}, "
+        f"worst client {name} (gap {gap(of_worst(lambda e: e.gaps.local))}, between "
+        f"{gap(of_worst(lambda e: e.local_interval[0]))} and "
+        f"{gap(of_worst(lambda e: e.local_interval[1]))}, "
+        f"n = {of_worst(lambda e: e.counts.n_client):,.0f}" in headline
+    )
+    floor = of_worst(lambda e: e.noise_floor)
+    assert ("within noise" in headline) == (of_worst(lambda e: e.gaps.local) <= floor)
+    shown = [(unmarked(m.label), m.value, unmarked(m.delta)) for m in app.metric]
+    groups = core.solutions[0].counts.groups
+    changed = core.mean(lambda e: e.changed)
+    total = core.mean(
+        lambda e: (e.changed * e.counts.table.sum(axis=(0, 2, 3))).sum() / e.counts.n
+    )
+    assert shown == [
+        ("Accuracy, unseen people", percent(accuracy), f"{100 * (accuracy - before):+.2f} points"),
+        ("Overall gap", gap(overall), f"was {gap(core.mean(lambda e: e.before.gaps.overall))}"),
+        (
+            f"Worst client: {name}",
+            gap(of_worst(lambda e: e.gaps.local)),
+            f"was {gap(of_worst(lambda e: e.before.gaps.local))}",
+        ),
+        (
+            "Answers changed",
+            percent(total),
+            " · ".join(f"{percent(s)} {g}" for g, s in zip(groups, changed, strict=True)),
+        ),
+    ]
+
+
+def test_explores_table_of_asked_reached_and_unseen(opened, link, core):
+    app = opened(**link)
+    view = view_of(**link)
+    table = app.table[0].value
+    asked = max(view.eps_local, *(limit for _, limit in view.own_limits), 0)
+    rows = {
+        "Accuracy": ("", lambda e: e.accuracy, percent),
+        "The model's own accuracy": ("", lambda e: e.before.accuracy, percent),
+        "Overall gap (ε0)": (view.eps_global, lambda e: e.gaps.overall, gap),
+        "Mean client": ("", lambda e: e.gaps.local_mean, gap),
+    }
+    for name, (limit, what, show) in rows.items():
+        shown = list(table.loc[name])
+        assert shown[1:] == [show(core.mean(what, people)) for people in ("fitted", "unseen")]
+        assert shown[0] == "" or float(shown[0]) == limit
+    local = [np.nanmax(core.mean(lambda e: e.gaps.local, p)) for p in ("fitted", "unseen")]
+    shown = list(table.loc["Worst client (εc)"])
+    assert float(shown[0]) == asked and shown[1:] == [gap(value) for value in local]
+    debiased = [
+        core.mean(lambda e: e.debiased(e.larger_half).gap, p) for p in ("fitted", "unseen")
+    ]
+    for cell, value in zip(table.loc["Larger half, chance taken out"][1:], debiased, strict=True):
+        assert cell == ("fair within chance" if value < 0 else gap(value))
+    n = [core.mean(lambda e: e.counts.n, people) for people in ("fitted", "unseen")]
+    assert list(table.columns) == [
+        "asked",
+        f"reached (validation, n = {n[0]:,.0f})",
+        f"unseen (test, n = {n[1]:,.0f})",
+    ]
+
+
+def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
+    app = opened(**link)
+    told = next(block for block in lines(app) if block.startswith("- ") and "accuracy" in block)
+    change, prices = core.client_change, core.prices
+    low, high = int(np.nanargmin(change)), int(np.nanargmax(change))
+    if change[low] < -0.0005:
+        assert f"{core.clients[low]} loses most accuracy: {points(change[low])}" in told
+        assert (f"{core.clients[high]} gains {points(change[high])}" in told) == (
+            change[high] > 0.0005
+        )
+    bought = [
+        (core.clients[c], prices[c])
+        for c in np.argsort(-prices, kind="stable")[:3]
+        if prices[c] > 1e-7
+    ]
+    pattern = r"local tolerance in (.+?) buys (?:at most )?(less than )?([\d.]+) points"
+    shown = re.findall(pattern, told)
+    assert [name for name, *_ in shown] == [name for name, _ in bought]
+    for (_, less, number), (_, price) in zip(shown, bought, strict=True):
+        assert price < 0.005 if less else float(number) == round(price, 2)
+    overall = re.search(r"overall tolerance buys (?:at most )?(less than )?([\d.]+) points", told)
+    assert bool(overall) == (core.price_global > 1e-7)
+    if overall and not overall[1]:
+        assert float(overall[2]) == round(core.price_global, 2)
+
+
+def test_the_clients_chart_its_table_and_its_file(opened, link, core):
+    app = opened(**link)
+    drawn = figure(app, "explore-clients")
+    order = np.argsort(-np.nan_to_num(core.mean(lambda e: e.gaps.local), nan=-1), kind="stable")
+    before = core.mean(lambda e: e.before.gaps.local)[order]
+    np.testing.assert_allclose(values(drawn["before (model's own)"], "x"), before, atol=1e-9)
+    names = [f"{core.clients[c]}" for c in order]
+    after = core.mean(lambda e: e.gaps.local)[order]
+    floor = core.mean(lambda e: e.noise_floor)[order]
+    parts = {"after": after > floor, "after, within noise": after <= floor}
+    for part, mask in parts.items():
+        if mask.any():
+            np.testing.assert_allclose(values(drawn[part], "x"), after[mask], atol=1e-9)
+            np.testing.assert_array_equal(values(drawn[part], "y"), np.flatnonzero(mask))
+    reached = core.mean(lambda e: e.gaps.local, "fitted")[order]
+    np.testing.assert_allclose(values(drawn["reached on validation"], "x"), reached, atol=1e-9)
+    low, high = (core.mean(lambda e, i=i: e.local_interval[i])[order] for i in (0, 1))
+    bars = values(drawn["95 % interval, after"], "x").reshape(-1, 3)
+    np.testing.assert_allclose(bars[:, :2], np.stack([low, high], axis=1), atol=1e-9)
+    table = next(d.value for d in app.dataframe if "price of a hundredth, points" in d.value)
+    assert list(table["client"]) == names
+    check_clients(table.rename(columns=HEADINGS), core, order, 4)
+    rows = list(csv.DictReader(io.StringIO(clients_csv(view_of(**link)))))
+    assert [row["client"] for row in rows] == list(core.clients)
+    columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in NUMBERS}
+    check_clients(columns, core, np.arange(len(core.clients)), 9)
+
+
+HEADINGS = {
+    "people": "n",
+    "accuracy, before": "accuracy_before",
+    "gap, before": "gap_before",
+    "gap, 95 % from": "gap_low",
+    "gap, 95 % to": "gap_high",
+    "gap in one draw": "gap_one_draw",
+    "chance alone": "noise_floor",
+    "gap reached (fitted)": "gap_reached",
+    "gap asked": "eps_local",
+    "price of a hundredth, points": "price",
+}
+NUMBERS = ["accuracy", "gap", *HEADINGS.values()]
+
+
+def check_clients(table, core, order, digits):
+    """A client table's every column against the core's own numbers."""
+    expected = {
+        "n": np.round(core.mean(lambda e: e.counts.n_client)),
+        "accuracy_before": core.mean(lambda e: e.before.client_accuracy),
+        "accuracy": core.mean(lambda e: e.client_accuracy),
+        "gap_before": core.mean(lambda e: e.before.gaps.local),
+        "gap": core.mean(lambda e: e.gaps.local),
+        "gap_low": core.mean(lambda e: e.local_interval[0]),
+        "gap_high": core.mean(lambda e: e.local_interval[1]),
+        "gap_one_draw": core.mean(lambda e: e.one_draw),
+        "noise_floor": core.mean(lambda e: e.noise_floor),
+        "gap_reached": core.mean(lambda e: e.gaps.local, "fitted"),
+        "eps_local": core.solutions[0].eps_local,
+        "price": core.prices,
+    }
+    for name, numbers in expected.items():
+        shown = np.asarray(table[name], float)
+        np.testing.assert_allclose(shown, numbers[order], atol=0.6 * 10**-digits, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ["adult", "ham10000"])
+def test_the_map_is_the_program_solved_at_its_cells(opened, name):
+    app = opened(experiment=name, seed=1, eps_global=0.06, eps_local=0.2)
+    drawn = figure(app, "explore-heat")
+    accuracy = values(drawn["heatmap"], "z")
+    experiment = experiments.open(name)
+    counts = experiment.counts(1, "validation")
+    program = build_program(counts, experiment.notion, "simplex", rates="labels")
+    for local, overall in ((0, 3), (8, 0), (17, 9), (20, 20)):
+        solved = program.solve(GRID[overall], GRID[local]).accuracy
+        assert accuracy[local, overall] == pytest.approx(100 * solved, abs=1e-6)
+    here = drawn["you are here"]
+    assert (values(here, "x")[0], values(here, "y")[0]) == (GRID.index(0.06), GRID.index(0.2))
+
+
+def test_what_is_pinned_is_compared_in_numbers(opened):
+    app = opened(experiment="adult", eps_local=0.2, own="doctorate=0.01")
+    app.button(key="pin").click().run()
+    app.select_slider(key="widget_eps_local_slider").set_value(0.02).run()
+    table = app.table[1].value
+    for column, eps_local in zip(table.columns, (0.2, 0.02), strict=True):
+        view = view_of("adult", eps_local=eps_local, own="doctorate=0.01")
+        core = CoreNumbers.of(view)
+        worst = core.worst
+        assert [unmarked(cell) for cell in table[column]] == [
+            percent(core.mean(lambda e: e.accuracy)),
+            gap(core.mean(lambda e: e.gaps.overall)),
+            f"{gap(core.mean(lambda e: e.gaps.local)[worst])} ({core.clients[worst]})",
+            gap(core.mean(lambda e: e.gaps.local_mean)),
+        ]
+    assert "ε0 0.01, εc 0.20, doctorate 0.01" in unmarked(table.columns[0])
+
+
+def test_the_approximation_is_told_in_the_cores_numbers(opened):
+    link = LINKS["scores"]
+    app = opened(**link)
+    exact = CoreNumbers.of(view_of(**link))
+    simplex = CoreNumbers.of(view_of(**link | {"region": "simplex", "rates": "labels"}))
+    accuracy, papers = (each.mean(lambda e: e.accuracy) for each in (exact, simplex))
+    before = exact.mean(lambda e: e.before.accuracy)
+    gaps = [
+        gap(each.mean(what))
+        for each in (exact, simplex)
+        for what in (lambda e: e.gaps.overall, lambda e: e.gaps.local_mean)
+    ]
+    assert (
+        f"On unseen people this {'costs' if accuracy <= before else 'gains'} "
+        f"{points(before - accuracy)}; the paper's simplex would cost "
+        f"{points(accuracy - papers)} {'more' if accuracy >= papers else 'less'}. Gaps left: "
+        f"{gaps[0]} overall and {gaps[1]} in the mean client, with the simplex {gaps[2]} and "
+        f"{gaps[3]}" in said(app, "On unseen people this")
+    )
+
+
+# -------------------------------------------------------------------- Clients
+
+
+def test_one_client_in_numbers(opened, link, core):
+    at = len(core.clients) // 2
+    app = opened("clients", **link, client=core.clients[at])
+
+    def of(what, people="unseen"):
+        return core.mean(what, people)[at]
+
+    headline = said(app, "#### ")
+    asked = core.solutions[0].eps_local[at]
+    assert (
+        f"{core.clients[at]}: gap {gap(of(lambda e: e.before.gaps.local))} → "
+        f"{gap(of(lambda e: e.gaps.local))} on unseen people (between "
+        f"{gap(of(lambda e: e.local_interval[0]))} and {gap(of(lambda e: e.local_interval[1]))}, "
+        f"on {of(lambda e: e.counts.n_client):,.0f} people" in headline
+    )
+    assert float(re.search(r"asked ([\d.]+)\.$", headline)[1]) == pytest.approx(asked)
+    shown = {m.label: (m.value, m.delta) for m in app.metric}
+    accuracy, before = of(lambda e: e.client_accuracy), of(lambda e: e.before.client_accuracy)
+    price = core.prices[at]
+    n = [of(lambda e: e.counts.n_client, people) for people in ("fitted", "unseen")]
+    assert shown == {
+        "People (fitted · unseen)": (f"{n[0]:,.0f} · {n[1]:,.0f}", ""),
+        "Accuracy here": (percent(accuracy), f"{100 * (accuracy - before):+.2f} points"),
+        "Chance alone": (
+            gap(of(lambda e: e.noise_floor)),
+            f"one draw of the lottery: {gap(of(lambda e: e.one_draw))}",
+        ),
+        "Local price": (
+            f"{price:.3f} points" if price >= 0.0005 else "none",
+            "for one more hundredth here",
+        ),
+    }
+
+
+def test_one_clients_rates(opened, link, core):
+    at = len(core.clients) // 2
+    app = opened("clients", **link, client=core.clients[at])
+    table = next(d.value for d in app.dataframe if "95 % from" in d.value)
+    for r, rate in enumerate(core.solutions[0].notion.rates):
+        for a, group in enumerate(core.solutions[0].counts.groups):
+            named = table["rate"].str.contains(f"“{rate.answer}”", regex=False)
+            row = table[named & (table["group"] == group)].iloc[0]
+            if not np.any([e.people[at, a, r] for e in core.unseen]):
+                assert row["people"] == 0 and np.isnan(row["after"])
+                continue
+            shown = [row["people"], row["before"], row["after"]]
+            expected = [
+                np.round(core.mean(lambda e, a=a, r=r: e.people[at, a, r])),
+                core.mean(lambda e, a=a, r=r: e.before.rates[at, a, r]),
+                core.mean(lambda e, a=a, r=r: e.rates[at, a, r]),
+            ]
+            np.testing.assert_allclose(shown, expected, atol=6e-5)
+            assert row["95 % from"] <= row["after"] <= row["95 % to"]
+
+
+def test_what_a_clients_own_limit_does_to_everyone(opened):
+    link = {"experiment": "public_coverage", "seed": 3, "eps_local": 0.2}
+    app = opened("clients", **link, client="TX", own="TX=0.01")
+    now = CoreNumbers.of(view_of(**link, own="TX=0.01"))
+    without = CoreNumbers.of(view_of(**link))
+    accuracy, overall = (
+        now.mean(what) - without.mean(what)
+        for what in (lambda e: e.accuracy, lambda e: e.gaps.overall)
+    )
+    change = now.mean(lambda e: e.gaps.local) - without.mean(lambda e: e.gaps.local)
+    moved = np.abs(np.nan_to_num(change)) > 0.0005
+    others = int(moved.sum()) - int(moved[now.clients.index("TX")])
+    assert (
+        f"accuracy {100 * accuracy:+.3f} points, overall gap {overall:+.4f}; {others} other client"
+        in said(app, "What its own limit does")
+    )
+    table = next(d.value for d in app.dataframe if "gap without" in d.value)
+    assert len(table) == moved.sum()
+    for row in table.itertuples(index=False):
+        c = now.clients.index(row[0])
+        expected = [
+            now.mean(lambda e: e.gaps.local)[c],
+            without.mean(lambda e: e.gaps.local)[c],
+            change[c],
+            now.prices[c],
+        ]
+        np.testing.assert_allclose(row[1:], expected, atol=6e-5)
+
+
+# -------------------------------------------------------------------- what is taken along
+
+
+class Tables(HTMLParser):
+    """Rows of cells of every table, and all the text."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self.text, self.cell = [], [], None
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.cell = ""
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.cell is not None:
+            self.cell += data
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append(self.cell)
+            self.cell = None
+
+
+def tables(html):
+    reader = Tables()
+    reader.feed(html)
+    return reader.tables, " ".join(reader.text)
+
+
+def test_the_reports_numbers(link, core):
+    view = view_of(**link)
+    found, text = tables(html_report(view, ""))
+    settings, clients = found
+    told = dict(settings)
+    assert float(told["Gap allowed overall"]) == view.eps_global
+    assert float(told["Gap allowed inside each client"]) == view.eps_local
+    n = [core.mean(lambda e: e.counts.n, people) for people in ("fitted", "unseen")]
+    assert told["People (fitted on, unseen)"] == f"{n[0]:,.0f} and {n[1]:,.0f}"
+    assert told["Runs"] == ", ".join(map(str, view.seeds))
+    header, *rows = clients
+    order = [core.clients.index(row[0]) for row in rows]
+    assert sorted(order) == list(range(len(core.clients)))
+    columns = {
+        HEADINGS.get(name, name): [
+            float("nan") if row[k] == "none" else float(row[k]) for row in rows
+        ]
+        for k, name in enumerate(header)
+        if k
+    }
+    check_clients(columns, core, order, 3)
+    after = core.mean(lambda e: e.gaps.local)[order]
+    assert np.all(np.diff(after[~np.isnan(after)]) <= 0)
+    assert f"→ {percent(core.mean(lambda e: e.accuracy))}" in text
+
+
+def test_the_model_cards_numbers(link, core):
+    view = view_of(**link)
+    (requested, groups, clients, _), _ = tables(model_card(view, ""))
+    rows = {name: cells for name, *cells in requested}
+
+    def interval(low, high):
+        return f"(95 %: {gap(low)} to {gap(high)})"
+
+    for column, people in ((1, "fitted"), (2, "unseen")):
+
+        def mean(what, people=people):
+            return core.mean(what, people)
+
+        assert rows["People"][column] == f"{mean(lambda e: e.counts.n):,.0f}"
+        assert rows["Accuracy, the model's own"][column] == percent(
+            mean(lambda e: e.before.accuracy)
+        )
+        assert rows["Accuracy, fair"][column] == percent(mean(lambda e: e.accuracy))
+        assert rows["Overall gap, the model's own"][column] == gap(
+            mean(lambda e: e.before.gaps.overall)
+        )
+        limits = [mean(lambda e, i=i: e.global_interval[i]) for i in (0, 1)]
+        assert rows["Overall gap, fair"][column] == (
+            f"{gap(mean(lambda e: e.gaps.overall))} {interval(*limits)}"
+        )
+        local = mean(lambda e: e.gaps.local)
+        worst = int(np.nanargmax(local))
+        limits = [mean(lambda e, i=i: e.local_interval[i])[worst] for i in (0, 1)]
+        assert rows["Worst client's gap, fair"][column] == (
+            f"{gap(local[worst])} {interval(*limits)} in {core.clients[worst]}, "
+            f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
+        )
+        assert rows["Mean client's gap, the model's own"][column] == gap(
+            mean(lambda e: e.before.gaps.local_mean)
+        )
+        assert rows["Mean client's gap, fair"][column] == gap(mean(lambda e: e.gaps.local_mean))
+    for a, row in enumerate(groups[1:]):
+        confusion = [np.einsum("cayy->a", e.confusion)[a] for e in core.unseen]
+        people = [e.counts.table.sum(axis=(0, 2, 3))[a] for e in core.unseen]
+        assert row[0] == core.solutions[0].counts.groups[a]
+        assert row[1] == f"{np.mean(people):,.0f}"
+        assert row[3] == percent(np.mean(np.divide(confusion, people)))
+        assert row[4] == percent(core.mean(lambda e: e.changed)[a])
+    for row in clients[1:]:
+        c = core.clients.index(row[0])
+        assert row[1:] == [
+            f"{core.mean(lambda e: e.counts.n_client)[c]:,.0f}",
+            gap(core.mean(lambda e: e.before.gaps.local)[c]),
+            gap(core.mean(lambda e: e.gaps.local)[c]),
+            f"{gap(core.mean(lambda e: e.local_interval[0])[c])} to "
+            f"{gap(core.mean(lambda e: e.local_interval[1])[c])}",
+            gap(core.mean(lambda e: e.noise_floor)[c]),
+        ]
+
+
+def test_the_predictor_taken_along_is_the_first_runs(link, core):
+    made = json.loads(predictor_json(view_of(**link)))
+    assert made == json.loads(json.dumps(predictor_of(core.solutions[0]).to_json()))

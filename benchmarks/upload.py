@@ -17,7 +17,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.intake import guess, open_table, take_in  # noqa: E402
+from fairfl_core.intake import experiment_from_table, guess_roles, open_table  # noqa: E402
 
 SECONDS, GIGABYTES = 10.0, 2.0
 CASES = {
@@ -56,7 +56,7 @@ def one(case: str, rows: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun, worked = time.perf_counter(), time.process_time()
     upload = open_table(f"rows{suffix}", data)
-    taken = take_in(upload, guess(upload))
+    taken = experiment_from_table(upload, guess_roles(upload))
     seconds = time.perf_counter() - begun
     worked = time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

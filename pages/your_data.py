@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.intake import Taken
+from fairfl_core.intake import Intake
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import SPLITS
 from pages.components.session import own_data, state, tolerances
@@ -44,10 +44,10 @@ def _your_set(view: View, held: own_data.Held) -> None:
         st.markdown(text.ANOTHER_CHOSEN)
         st.button(text.CHOOSE_YOURS, on_click=state.change, kwargs={"experiment": held.name})
     with part(text.CHECKS):
-        _checks(held.taken)
+        _checks(held.intake)
     if mine:
         with part(text.TAKE_ALONG):
-            _take_along(view, held.taken)
+            _take_along(view, held.intake)
     with st.expander(text.ANOTHER_SET):
         st.button(text.REMOVE, on_click=upload.remove, key="remove-set")
         _bring()
@@ -70,10 +70,10 @@ def _live() -> None:
             st.page_link(path, label=label)
 
 
-def _checks(taken: Taken) -> None:
+def _checks(intake: Intake) -> None:
     st.markdown(text.CHECKS_TITLE)
-    st.markdown(text.checks(taken.checks))
-    tables = [taken.experiment.counts(0, split) for split in SPLITS]
+    st.markdown(text.checks(intake.checks))
+    tables = [intake.experiment.counts(0, split) for split in SPLITS]
     table_below(
         people_table([counts for counts in tables if counts is not None]),
         name="people",
@@ -91,7 +91,7 @@ def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
     return table.round()
 
 
-def _take_along(view: View, taken: Taken) -> None:
+def _take_along(view: View, intake: Intake) -> None:
     with_scores = view.answers_by_scores
     st.markdown(text.TAKE_ALONG_TITLE)
     left, right = st.columns([2, 3], gap="large")
@@ -112,7 +112,7 @@ def _take_along(view: View, taken: Taken) -> None:
         )
     with right:
         st.markdown(text.AT_A_CLIENT)
-        command = text.predict_command(taken.columns, downloads.PREDICTOR, with_scores=with_scores)
+        command = text.predict_command(intake.roles, downloads.PREDICTOR, with_scores=with_scores)
         st.code(command, language="shell", wrap_lines=True)
         st.markdown(text.ONLY_THE_PACKAGE if with_scores else text.ANY_PYTHON)
     if not with_scores:

@@ -15,7 +15,7 @@ from fairfl_core._io.columns import Coded, as_numbers, encode
 from fairfl_core._io.names import as_name, check_readable, in_order, shown
 from fairfl_core._io.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
-from fairfl_core.intake._roles import Columns
+from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
@@ -52,33 +52,33 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
     return in_order(_coded(table.column(column), column, "label", join=False).names)
 
 
-def code_rows(upload: TableFile, columns: Columns, *, join: bool = False) -> CodedRows:
+def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> CodedRows:
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
-    score_columns = [column for _, column in columns.scores]
-    chosen = [columns.client, columns.group, columns.label, columns.prediction, columns.split]
+    score_columns = [column for _, column in roles.scores]
+    chosen = [roles.client, roles.group, roles.label, roles.prediction, roles.split]
     names = [column for column in chosen if column]
     _check_chosen([*names, *score_columns])
-    if bool(columns.prediction) == bool(score_columns):
+    if bool(roles.prediction) == bool(score_columns):
         raise InputError("choose the column of the model's answer, or a score for each label.")
     table, malformed = read_columns(upload, names, score_columns)
 
     def coded(header: str, role: str, join: bool = join, like: Sequence[str] = ()) -> Coded:
         return _coded(table.column(header), header, role, join, like)
 
-    client, group = coded(columns.client, "client"), coded(columns.group, "group")
-    label = coded(columns.label, "label")
-    split = coded(columns.split, "split", join=True) if columns.split else None
-    if columns.prediction:
-        answer = coded(columns.prediction, "label", like=label.names)
-        labels = all_labels(label.names, answer.names, columns.label, columns.prediction)
+    client, group = coded(roles.client, "client"), coded(roles.group, "group")
+    label = coded(roles.label, "label")
+    split = coded(roles.split, "split", join=True) if roles.split else None
+    if roles.prediction:
+        answer = coded(roles.prediction, "label", like=label.names)
+        labels = all_labels(label.names, answer.names, roles.label, roles.prediction)
         prediction, scores = answer.among(labels), None
     else:
-        labels = tuple(name for name, _ in columns.scores)
+        labels = tuple(name for name, _ in roles.scores)
         scores = score_matrix(table, score_columns)
         prediction = _largest(scores)
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
-    _check_labels(label, labels, columns)
+    _check_labels(label, labels, roles)
     return CodedRows(client, group, label, split, labels, prediction, scores, malformed)
 
 
@@ -146,14 +146,14 @@ def _joined(names: Sequence[str], as_written: Sequence[str] = ()) -> list[str]:
 # -------------------------------------------------------------------- answers
 
 
-def _check_labels(label: Coded, labels: tuple[str, ...], columns: Columns) -> None:
+def _check_labels(label: Coded, labels: tuple[str, ...], roles: ColumnRoles) -> None:
     unknown = [name for name in label.names if name not in labels]
     if unknown:
         raise InputError(
             f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
-            f'{len(label.names)} labels in "{shown(columns.label)}".'
+            f'{len(label.names)} labels in "{shown(roles.label)}".'
         )
-    check_two(label.names and labels, columns.label, "label")
+    check_two(label.names and labels, roles.label, "label")
     if len(labels) > MOST_NAMES["label"]:
         raise InputError(f"there are {len(labels)} labels; put them into at most 50 bins.")
 

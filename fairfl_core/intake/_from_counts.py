@@ -9,16 +9,16 @@ from fairfl_core._io.json_files import parse_json
 from fairfl_core._io.names import check_readable, listed, positions, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
-from fairfl_core.intake._uploaded import Taken, make_set, manifest_of
+from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 
-__all__ = ["merge_counts", "take_in_counts"]
+__all__ = ["merge_counts", "experiment_from_counts"]
 
 MOST_BYTES = 30_000_000  # of all files together
 NO_CHECK = "No held-out check possible: counts hold no people to set aside."
 
 
-def take_in_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") -> Taken:
+def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") -> Intake:
     """Make an experiment of counts files, given as pairs of name and content."""
     if not files:
         raise InputError("there is no counts file; choose one or more.")
@@ -39,7 +39,7 @@ def take_in_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") 
     manifest = manifest_of(counts, files=name, sha256=sha256, rows=counts.n, sample=sample)
     told = f"{NO_CHECK} Upload a table of predictions to have one."
     checks = (Check(read), Check(told, look=True), *of_counts(counts))
-    return Taken(make_set({"validation": counts}, {}, manifest), checks)
+    return Intake(uploaded_experiment({"validation": counts}, {}, manifest), checks)
 
 
 def _read(name: str, data: bytes) -> ClientCounts:

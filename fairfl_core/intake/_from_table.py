@@ -12,14 +12,14 @@ from fairfl_core._io.tables import TableFile
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import NEITHER, Check, of_counts, of_rows
 from fairfl_core.intake._coding import CodedRows, code_rows
-from fairfl_core.intake._roles import Columns, guess_scores
-from fairfl_core.intake._uploaded import SEED, Taken, make_set, manifest_of
+from fairfl_core.intake._roles import ColumnRoles, guess_scores
+from fairfl_core.intake._uploaded import SEED, Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.coding import check_two
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import SPLITS, Scores
 from fairfl_core.people.scored import check_scores
 
-__all__ = ["take_in"]
+__all__ = ["experiment_from_table"]
 
 _SPLIT_NAMES = {
     "validation": {"validation", "val", "valid", "dev", "development", "calibration", "fit"},
@@ -29,42 +29,44 @@ _MOST_CELLS = 20_000_000  # entries of the table of counts
 Bools = NDArray[np.bool_]
 
 
-def take_in(
-    upload: TableFile, columns: Columns, *, favourable: str = "", join: bool = False
-) -> Taken:
+def experiment_from_table(
+    upload: TableFile, roles: ColumnRoles, *, favourable: str = "", join: bool = False
+) -> Intake:
     """Make an experiment of an uploaded table.
 
     Parameters
     ----------
     upload : TableFile
-    columns : Columns
+    roles : ColumnRoles
         Which column is what, as a person confirmed it.
     favourable : str
         The label that equal opportunity looks at; the last one unless said.
     join : bool
         Take names that differ only in case or spaces as one.
     """
-    rows = code_rows(upload, columns, join=join)
+    rows = code_rows(upload, roles, join=join)
     usable, dropped = _usable(rows)
-    split, split_check = _split(rows, columns, usable)
+    split, split_check = _split(rows, roles, usable)
     dropped.append((NEITHER, int((usable & (split < 0)).sum())))
     clients, keep, lost = _whole_clients(rows, split)
     dropped.append(lost)
-    groups = check_two(_seen(rows.group.names, rows.group.codes[keep]), columns.group, "group")
+    groups = check_two(_seen(rows.group.names, rows.group.codes[keep]), roles.group, "group")
     split[~keep] = -1
     tables, people = _counted(rows, split, (clients, groups), favourable)
     n = int(keep.sum())
     checks = [*of_rows(rows, n, dropped), split_check, *_scores_check(upload, rows, people)]
     counts = tables["validation"]
     everyone = replace(counts, table=counts.table + tables["test"].table)
-    experiment = make_set(tables, people, _manifest(upload, columns, counts, n))
-    return Taken(experiment, (*checks, *of_counts(everyone, counts)), columns)
+    experiment = uploaded_experiment(tables, people, _manifest(upload, roles, counts, n))
+    return Intake(experiment, (*checks, *of_counts(everyone, counts)), roles)
 
 
-def _manifest(upload: TableFile, columns: Columns, counts: ClientCounts, n: int) -> dict[str, Any]:
+def _manifest(
+    upload: TableFile, roles: ColumnRoles, counts: ClientCounts, n: int
+) -> dict[str, Any]:
     sample = f"split inside each client with seed {SEED}"
-    if columns.split:
-        sample = f"split by the column {shown(columns.split)}"
+    if roles.split:
+        sample = f"split by the column {shown(roles.split)}"
     sha256 = hashlib.sha256(upload.data).hexdigest()
     return manifest_of(counts, files=upload.name, sha256=sha256, rows=n, sample=sample)
 
@@ -93,7 +95,7 @@ def _usable(rows: CodedRows) -> tuple[Bools, list[tuple[str, int]]]:
     return usable, dropped
 
 
-def _split(rows: CodedRows, columns: Columns, usable: Bools) -> tuple[NDArray[np.int8], Check]:
+def _split(rows: CodedRows, roles: ColumnRoles, usable: Bools) -> tuple[NDArray[np.int8], Check]:
     """A code into SPLITS for each usable row, else -1; and what was done, in words."""
     if rows.split is None:
         return _halves(np.where(usable, rows.client.codes, -1)), Check(
@@ -110,12 +112,12 @@ def _split(rows: CodedRows, columns: Columns, usable: Bools) -> tuple[NDArray[np
     for code, name in enumerate(SPLITS):
         if not (split == code).any():
             raise InputError(
-                f'column "{shown(columns.split)}" has no rows of "{name}" (it holds '
+                f'column "{shown(roles.split)}" has no rows of "{name}" (it holds '
                 f"{listed(rows.split.names, 4)}); write validation and test in it, or choose no "
                 "split column."
             )
     return np.where(usable, split, np.int8(-1)), Check(
-        f'Validation and test as the column "{shown(columns.split)}" says; people of neither '
+        f'Validation and test as the column "{shown(roles.split)}" says; people of neither '
         "(training) are left out, as a model flatters those it was trained on."
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fairfl_core._io.tables import TableFile
 
-__all__ = ["Columns", "guess", "guess_scores"]
+__all__ = ["ColumnRoles", "guess_roles", "guess_scores"]
 
 # Words that stand in headers, most telling first.
 _WORDS = {
@@ -23,7 +23,7 @@ _MOST_NAMES = 50  # a group or a label has few values
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """Which column holds what; the model's answer, or one score column for each label.
 
     `scores` are pairs of a label and its column; `split` is empty where there is none.
@@ -37,7 +37,7 @@ class Columns:
     split: str = ""
 
 
-def guess(upload: TableFile) -> Columns:
+def guess_roles(upload: TableFile) -> ColumnRoles:
     """The likeliest columns by header, else by how many different values they have."""
     left = list(upload.columns)
     roles: dict[str, str] = {}
@@ -56,7 +56,7 @@ def guess(upload: TableFile) -> Columns:
     pairs = guess_scores(labels, scores) if "prediction" not in roles else ()
     if not pairs and "prediction" not in roles:
         roles["prediction"] = _by_values(upload, left, "label") or _any_other(upload, roles)
-    return Columns(scores=pairs, **roles)
+    return ColumnRoles(scores=pairs, **roles)
 
 
 def guess_scores(labels: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, str], ...]:

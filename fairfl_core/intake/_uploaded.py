@@ -7,11 +7,11 @@ from typing import Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
-from fairfl_core.intake._roles import Columns
+from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import SPLITS, Experiment, Scores
 
-__all__ = ["NOTION", "SEED", "Taken", "UploadedSet", "make_set", "manifest_of"]
+__all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
 
 NOTION = "eo"  # what a set starts with; a person chooses
 SEED = 0
@@ -19,7 +19,7 @@ _NOWHERE = Path("/nowhere")  # an uploaded set has no folder
 
 
 @dataclass(frozen=True, eq=False)
-class UploadedSet(Experiment):
+class UploadedExperiment(Experiment):
     """What was uploaded, as an experiment of one run.
 
     Attributes
@@ -69,15 +69,15 @@ class UploadedSet(Experiment):
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class Intake:
     """A set that was taken in, and what a person would want to know before trusting it.
 
-    `columns` are those of the table it came from; None for counts.
+    `roles` are those of the columns of the table it came from; None for counts.
     """
 
-    experiment: UploadedSet
+    experiment: UploadedExperiment
     checks: tuple[Check, ...]
-    columns: Columns | None = None
+    roles: ColumnRoles | None = None
 
 
 def manifest_of(
@@ -104,8 +104,8 @@ def manifest_of(
     }
 
 
-def make_set(
+def uploaded_experiment(
     tables: Mapping[str, ClientCounts], people: Mapping[str, Scores], manifest: Mapping[str, Any]
-) -> UploadedSet:
+) -> UploadedExperiment:
     """Put the pieces together."""
-    return UploadedSet(path=_NOWHERE, manifest=manifest, tables=tables, people=people)
+    return UploadedExperiment(path=_NOWHERE, manifest=manifest, tables=tables, people=people)

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from fairfl_core._io.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
-from fairfl_core.intake import Columns, open_table, take_in
+from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
 from fairfl_core.people.counts import ClientCounts
 from tests.cli.running import run
 
 HEADER = ("site", "sex", "label", "said", "score_a", "score_b")
 NAMES = {"client": "site", "group": "sex", "label": "label"}
 ASKED = ("--client", "site", "--group", "sex", "--label", "label")
-BY_ANSWER = Columns("site", "sex", "label", "said")
-BY_SCORES = Columns("site", "sex", "label", "", (("a", "score_a"), ("b", "score_b")))
+BY_ANSWER = ColumnRoles("site", "sex", "label", "said")
+BY_SCORES = ColumnRoles("site", "sex", "label", "", (("a", "score_a"), ("b", "score_b")))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def parquet(rows, **types):
 def on_the_page(name, data, columns):
     """Both halves of what the page counts, and a refusal without the file's name."""
     try:
-        found = take_in(open_table(name, data), columns).experiment
+        found = experiment_from_table(open_table(name, data), columns).experiment
     except InputError as error:
         return str(error).removeprefix(f"{name}: ")
     halves = found.counts(0, "validation"), found.counts(0, "test")

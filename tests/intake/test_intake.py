@@ -16,15 +16,15 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.intake import (
     EXAMPLE,
-    Columns,
+    ColumnRoles,
     example_counts,
     example_table,
-    guess,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
     guess_scores,
     labels_of,
     open_table,
-    take_in,
-    take_in_counts,
 )
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
@@ -32,7 +32,7 @@ from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from fairfl_core.solving.program import FairnessProgram
 from tests.cli.refusing import JARGON, TO_DO
 
-COLUMNS = Columns("site", "sex", "label", "answer")
+COLUMNS = ColumnRoles("site", "sex", "label", "answer")
 
 
 def people(rows=400, clients=4, seed=0):
@@ -63,7 +63,7 @@ def parquet_of(frame, **options):
 
 
 def taken(frame, columns=COLUMNS, **options):
-    return take_in(open_table("rows.csv", csv_of(frame)), columns, **options)
+    return experiment_from_table(open_table("rows.csv", csv_of(frame)), columns, **options)
 
 
 def said(found, look=None):
@@ -88,23 +88,29 @@ def refused(call, *says):
 def test_any_common_delimiter(delimiter):
     upload = open_table("rows.csv", csv_of(people(), sep=delimiter))
     assert upload.columns == tuple(people().columns)
-    assert guess(upload) == COLUMNS
-    assert take_in(upload, COLUMNS).experiment.manifest["dataset"]["rows_used"] == 400
+    assert guess_roles(upload) == COLUMNS
+    assert (
+        experiment_from_table(upload, COLUMNS).experiment.manifest["dataset"]["rows_used"] == 400
+    )
 
 
 def test_decimal_commas():
     frame = people()
     scores = (("0", "score_0"), ("1", "score_1"))
     upload = open_table("rows.csv", csv_of(frame, sep=";", decimal=","))
-    mine = take_in(upload, Columns("site", "sex", "label", "", scores)).experiment
-    other = taken(frame, Columns("site", "sex", "label", "", scores)).experiment
+    mine = experiment_from_table(
+        upload, ColumnRoles("site", "sex", "label", "", scores)
+    ).experiment
+    other = taken(frame, ColumnRoles("site", "sex", "label", "", scores)).experiment
     assert (mine.counts(0, "test").table == other.counts(0, "test").table).all()
 
 
 def test_csv_and_parquet_give_the_same():
     frame = people()
     for kind in (frame, frame.astype({"site": "category", "label": float})):
-        found = take_in(open_table("rows.parquet", parquet_of(kind)), COLUMNS).experiment
+        found = experiment_from_table(
+            open_table("rows.parquet", parquet_of(kind)), COLUMNS
+        ).experiment
         for split in ("validation", "test"):
             assert (
                 found.counts(0, split).table == taken(frame).experiment.counts(0, split).table
@@ -125,7 +131,7 @@ def test_csv_and_parquet_give_the_same():
 )
 def test_columns_are_guessed(header, expected):
     rows = "\n".join(f"v{i % 5},{i % 2},{i % 3},{i % 3}" for i in range(60))
-    found = guess(open_table("rows.csv", f"{header}\n{rows}".encode()))
+    found = guess_roles(open_table("rows.csv", f"{header}\n{rows}".encode()))
     if header != "a,b,c,d":
         assert (found.client, found.group, found.label, found.prediction) == expected
     else:
@@ -146,8 +152,8 @@ def test_the_example_is_read_as_it_stands():
     text = example_table()
     assert text == example_table() and text.count("\n") == 2101
     upload = open_table(EXAMPLE, text.encode())
-    assert guess(upload) == Columns("hospital", "sex", "diagnosis", "prediction")
-    found = take_in(upload, guess(upload))
+    assert guess_roles(upload) == ColumnRoles("hospital", "sex", "diagnosis", "prediction")
+    found = experiment_from_table(upload, guess_roles(upload))
     assert not said(found, look=True)
     assert found.experiment.clients == ("East", "Harbour", "North", "South", "West")
 
@@ -190,7 +196,7 @@ def test_halves_are_of_the_people_that_can_be_used():
 def test_a_split_column_is_followed_and_training_rows_are_left_out():
     frame = people()
     frame["split"] = np.resize(["train", "Val", "TEST"], len(frame))
-    found = taken(frame, Columns("site", "sex", "label", "answer", split="split"))
+    found = taken(frame, ColumnRoles("site", "sex", "label", "answer", split="split"))
     wanted = ClientCounts.from_table(
         frame[frame.split == "TEST"],
         client="site",
@@ -202,12 +208,12 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
     assert "134 in neither validation nor test" in said(found)
     holes = frame.astype(str)
     holes.loc[0, "label"], holes.loc[1, "label"] = "", " "  # one of training, one of validation
-    found = taken(holes, Columns("site", "sex", "label", "answer", split="split"))
+    found = taken(holes, ColumnRoles("site", "sex", "label", "answer", split="split"))
     assert found.experiment.counts(0, "validation").n == 132
     assert "2 without a label; 133 in neither validation nor test" in said(found)
     frame["split"] = "test"
     refused(
-        lambda: taken(frame, Columns("site", "sex", "label", "answer", split="split")),
+        lambda: taken(frame, ColumnRoles("site", "sex", "label", "answer", split="split")),
         "validation",
         "split",
     )
@@ -223,16 +229,16 @@ def test_it_is_an_experiment_that_can_be_solved():
 
 def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
     scores = (("0", "score_0"), ("1", "score_1"))
-    experiment = taken(people(), Columns("site", "sex", "label", "", scores)).experiment
+    experiment = taken(people(), ColumnRoles("site", "sex", "label", "", scores)).experiment
     found = ScoredPeople.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
     close = people().assign(score_0=0.5 - 1e-9, score_1=0.5 + 1e-9)  # one number in 32 bits
-    experiment = taken(close, Columns("site", "sex", "label", "", scores)).experiment
+    experiment = taken(close, ColumnRoles("site", "sex", "label", "", scores)).experiment
     found = ScoredPeople.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
     assert found.counts.table[..., 0].sum() == 0
     logits = people().assign(score_0=-2.0)
-    found = taken(logits, Columns("site", "sex", "label", "", scores))
+    found = taken(logits, ColumnRoles("site", "sex", "label", "", scores))
     assert "do not sum to one" in said(found)
     refused(lambda: found.experiment.scores(0, "test"), "exact region")
 
@@ -245,7 +251,7 @@ def test_rows_dropped_are_counted_with_their_reason():
     frame.loc[0, "site"], frame.loc[1, "sex"], frame.loc[2, "label"] = "", " ", ""
     frame.loc[3, "answer"] = ""
     data = csv_of(frame) + b"only,three,cells\n"
-    found = take_in(open_table("rows.csv", data), COLUMNS)
+    found = experiment_from_table(open_table("rows.csv", data), COLUMNS)
     assert "401 rows read, 396 kept" in said(found)
     for why in (
         "1 without a client",
@@ -257,8 +263,8 @@ def test_rows_dropped_are_counted_with_their_reason():
         assert why in said(found)
     frame.loc[5, "score_1"] = "high"
     scores = (("0", "score_0"), ("1", "score_1"))
-    found = take_in(
-        open_table("r.csv", csv_of(frame)), Columns("site", "sex", "label", "", scores)
+    found = experiment_from_table(
+        open_table("r.csv", csv_of(frame)), ColumnRoles("site", "sex", "label", "", scores)
     )
     assert "1 with a score that is no number" in said(found)
 
@@ -277,21 +283,23 @@ def test_names_that_differ_only_in_case_or_spaces():
 
 def test_a_client_that_is_a_person_and_a_label_that_is_a_quantity():
     frame = people(30_000)
-    refused(lambda: taken(frame, Columns("id", "sex", "label", "answer")), "id of a person")
-    refused(lambda: taken(frame[:900], Columns("id", "sex", "label", "answer")), "both")
+    refused(lambda: taken(frame, ColumnRoles("id", "sex", "label", "answer")), "id of a person")
+    refused(lambda: taken(frame[:900], ColumnRoles("id", "sex", "label", "answer")), "both")
     frame["site"] = np.arange(len(frame)) // 2
     assert "id of a person" in said(taken(frame[:4000]), look=True)
-    refused(lambda: taken(frame, Columns("site", "sex", "score_1", "answer")), "looks continuous")
+    refused(
+        lambda: taken(frame, ColumnRoles("site", "sex", "score_1", "answer")), "looks continuous"
+    )
     frame["label"] = frame["answer"] = np.arange(len(frame)) % 12
     assert "looks continuous" in said(
         taken(people().assign(label=np.arange(400) % 12, answer=np.arange(400) % 12)), look=True
     )
-    refused(lambda: taken(people(), Columns("site", "score_1", "label", "answer")), "group")
+    refused(lambda: taken(people(), ColumnRoles("site", "score_1", "label", "answer")), "group")
 
 
 def test_class_order():
     swapped = (("0", "score_1"), ("1", "score_0"))
-    found = taken(people(), Columns("site", "sex", "label", "", swapped))
+    found = taken(people(), ColumnRoles("site", "sex", "label", "", swapped))
     assert "in the reverse order" in said(found, look=True)
 
 
@@ -367,7 +375,7 @@ def test_hostile_files_get_a_sentence(name, data, says):
 def test_a_name_of_ten_megabytes_said_a_million_times():
     upload = open_table("s.parquet", long_string_bomb())
     assert len(upload.sample["site"][0]) == 60
-    refused(lambda: take_in(upload, COLUMNS), "10,000,000 letters")
+    refused(lambda: experiment_from_table(upload, COLUMNS), "10,000,000 letters")
 
 
 def test_a_line_of_a_hundred_megabytes():
@@ -404,12 +412,12 @@ def test_strange_names_are_text():
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        (Columns("site", "site", "label", "answer"), "two things"),
-        (Columns("site", "sex", "label"), "the model's answer"),
-        (Columns("nowhere", "sex", "label", "answer"), "nowhere"),
-        (Columns("site", "sex", "label", "", (("0", "score_0"),)), "no score column"),
-        (Columns("site", "sex", "sex", "answer"), "two things"),
-        (Columns("site", "sex", "label", "id"), "too many values"),
+        (ColumnRoles("site", "site", "label", "answer"), "two things"),
+        (ColumnRoles("site", "sex", "label"), "the model's answer"),
+        (ColumnRoles("nowhere", "sex", "label", "answer"), "nowhere"),
+        (ColumnRoles("site", "sex", "label", "", (("0", "score_0"),)), "no score column"),
+        (ColumnRoles("site", "sex", "sex", "answer"), "two things"),
+        (ColumnRoles("site", "sex", "label", "id"), "too many values"),
     ],
 )
 def test_wrong_columns_get_a_sentence(columns, says):
@@ -424,7 +432,7 @@ def as_files(counts):
 
 
 def test_counts_files_are_merged():
-    found = take_in_counts(as_files(example_counts()))
+    found = experiment_from_counts(as_files(example_counts()))
     experiment = found.experiment
     assert len(experiment.clients) == 5 and experiment.counts(0, "validation").n == 2100
     assert experiment.counts(0, "test") is None and not experiment.has_held_out
@@ -441,8 +449,8 @@ def test_counts_in_another_order_are_the_same_counts():
         harbour.favourable,
     )
     files = as_files({"four": four, "turned": turned})
-    mine = take_in_counts(files).experiment.counts(0, "validation")
-    other = take_in_counts(as_files(example_counts())).experiment.counts(0, "validation")
+    mine = experiment_from_counts(files).experiment.counts(0, "validation")
+    other = experiment_from_counts(as_files(example_counts())).experiment.counts(0, "validation")
     assert (mine.table == other.table).all() and mine.labels == other.labels
 
 
@@ -468,7 +476,9 @@ def test_disagreements_are_named():
         (renamed(favourable="healthy"), "favourable"),
     ):
         refused(
-            lambda other=other: take_in_counts(as_files({"four": four, "new": other})), "new", says
+            lambda other=other: experiment_from_counts(as_files({"four": four, "new": other})),
+            "new",
+            says,
         )
 
 
@@ -478,7 +488,7 @@ def test_noisy_counts_say_so():
         Mechanism(name="histogram", epsilon=1.0, neighbours="replace-one"),
         seed=1,
     )
-    found = take_in_counts(as_files({"noisy.json": noisy}))
+    found = experiment_from_counts(as_files({"noisy.json": noisy}))
     assert found.experiment.counts(0, "validation").noisy
     assert "Noise was added" in said(found)
 
@@ -498,4 +508,4 @@ def test_noisy_counts_say_so():
     ],
 )
 def test_what_is_no_counts_file_gets_a_sentence(data):
-    refused(lambda: take_in_counts([("c.json", data)]), "c.json")
+    refused(lambda: experiment_from_counts([("c.json", data)]), "c.json")

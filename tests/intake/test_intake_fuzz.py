@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
-    Columns,
+    ColumnRoles,
     example_counts,
     example_table,
-    guess,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
     guess_scores,
     labels_of,
     open_table,
-    take_in,
-    take_in_counts,
 )
 
 FILES = int(os.environ.get("FAIRFL_FUZZ", "600"))
@@ -80,15 +80,15 @@ def feed(name, data):
     """Everything the page does with a file; only a sentence may stop it."""
     try:
         upload = open_table(name, data)
-        columns = guess(upload)
-        take_in(upload, columns)
+        columns = guess_roles(upload)
+        experiment_from_table(upload, columns)
     except InputError as error:
         assert "\n" not in str(error) and len(str(error)) < 2000
         return
     try:
         pairs = guess_scores(labels_of(upload, columns.label), upload.columns)
-        take_in(
-            upload, Columns(columns.client, columns.group, columns.label, "", pairs), join=True
+        experiment_from_table(
+            upload, ColumnRoles(columns.client, columns.group, columns.label, "", pairs), join=True
         )
     except InputError:
         pass
@@ -174,7 +174,7 @@ def test_any_cells_as_parquet(rows):
 @given(CHANGES)
 def test_a_counts_file_gone_wrong(changes):
     try:
-        take_in_counts([("c.json", changed(COUNTS, changes)), ("d.json", COUNTS)])
+        experiment_from_counts([("c.json", changed(COUNTS, changes)), ("d.json", COUNTS)])
     except InputError as error:
         assert "\n" not in str(error)
 

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from fairfl_core.intake import (
-    Columns,
+    ColumnRoles,
     example_counts,
     example_table,
-    guess,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
     open_table,
-    take_in,
-    take_in_counts,
 )
 from pages.components.session import own_data
 from pages.components.shared.downloads import clients_csv, predictor_json
@@ -221,7 +221,7 @@ def test_counts_only_say_where_no_check_is_possible(opened):
 
 def own_view(held, **settings):
     """A view of a held set, with an overall limit of 0.02."""
-    catalogue = Catalogue((held.name,), lambda name: own_data.find(name).taken.experiment)
+    catalogue = Catalogue((held.name,), lambda name: own_data.find(name).intake.experiment)
     return read_view({"eps_global": "0.02"} | settings, catalogue)[0]
 
 
@@ -229,7 +229,7 @@ def own_view(held, **settings):
 def hostile():
     """A setting on a set whose names are as bad as can be, held as a session holds it."""
     upload = open_table("<script>x</script>.csv", hostile_table().encode())
-    held = own_data.Held(take_in(upload, guess(upload)))
+    held = own_data.Held(experiment_from_table(upload, guess_roles(upload)))
     yield own_view(held, region="kernel")
     del held
 
@@ -284,7 +284,7 @@ def test_the_model_card_says_requested_reached_and_held_out(hostile):
     files = [
         (name, json.dumps(each.to_json()).encode()) for name, each in example_counts().items()
     ]
-    held = own_data.Held(take_in_counts(files))
+    held = own_data.Held(experiment_from_counts(files))
     view = own_view(held, region="simplex")
     assert model_card(view, "").count("no held-out check possible") >= 8
     assert "no held-out check possible" in html_report(view, "")
@@ -317,4 +317,4 @@ def test_columns_of_a_table_are_told_in_the_command(opened):
     app = with_table(opened, example_table())
     command = next(each.value for each in app.code if "predict" in each.value)
     assert "--client hospital --group sex --prediction prediction" in command
-    assert Columns("a", "b", "c").prediction == ""
+    assert ColumnRoles("a", "b", "c").prediction == ""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfl_core.intake import example_table, guess, open_table, take_in
+from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 
@@ -34,7 +34,7 @@ def people():
 
 def fitted(region):
     upload = open_table("e.csv", example_table().encode())
-    counts = take_in(upload, guess(upload)).experiment.counts(0, "validation")
+    counts = experiment_from_table(upload, guess_roles(upload)).experiment.counts(0, "validation")
     return FairPredictor.from_solution(FairnessProgram(counts, "eo", region).solve(0.01, 0.03))
 
 

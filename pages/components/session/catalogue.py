@@ -20,5 +20,5 @@ def catalogue() -> Catalogue:
 def experiment_of(name: str) -> Experiment:
     """An experiment, its hash checked once; or the visitor's own set."""
     if own_data.is_own(name):
-        return own_data.find(name).taken.experiment
+        return own_data.find(name).intake.experiment
     return experiments.open(name)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import streamlit as st
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake import Taken
+from fairfl_core.intake import Intake
 from pages.components.session import streamlit_internals
 
 __all__ = ["UPLOADERS", "Held", "current", "drop", "find", "forget_uploads", "hold", "is_own"]
@@ -33,9 +33,9 @@ streamlit_internals.keep_uploads_in_memory()
 class Held:
     """A set and what was computed from it."""
 
-    def __init__(self, taken: Taken) -> None:
+    def __init__(self, intake: Intake) -> None:
         self.name = _PREFIX + secrets.token_hex(16)
-        self.taken = taken
+        self.intake = intake
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()
         _register[self.name] = self
@@ -56,10 +56,10 @@ class Held:
             self._results.clear()
 
 
-def hold(taken: Taken) -> Held:
+def hold(intake: Intake) -> Held:
     """Make this the session's set, in the place of any other."""
     drop()
-    held = Held(taken)
+    held = Held(intake)
     st.session_state[_KEY] = held
     return held
 

@@ -74,7 +74,7 @@ def _not_judged(study: Study) -> str:
 def _data(view: View) -> str:
     """What intake said of an uploaded set; where a bundled one comes from."""
     if own_data.is_own(view.experiment):
-        checks = own_data.find(view.experiment).taken.checks
+        checks = own_data.find(view.experiment).intake.checks
         return html_list([check.sentence for check in checks])
     dataset = experiment_of(view.experiment).manifest["dataset"]
     return _paragraphs([f"{dataset['source']}, {dataset['licence']}."])

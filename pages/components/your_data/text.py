@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from fairfl_core.intake import Check, Columns
+from fairfl_core.intake import Check, ColumnRoles
 from pages.components.shared import text as shared
 from pages.components.shared.format import plain
 
@@ -96,7 +96,7 @@ def people_of_group(group: str) -> str:
     return f"group {group}"
 
 
-def predict_command(columns: Columns | None, file: str, *, with_scores: bool) -> str:
+def predict_command(columns: ColumnRoles | None, file: str, *, with_scores: bool) -> str:
     """The command that applies the predictor, with the columns' own names."""
     names = {
         "client": columns.client if columns else "hospital",

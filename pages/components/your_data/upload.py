@@ -12,17 +12,17 @@ from fairfl_core._io.names import as_name
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
-    Columns,
+    ColumnRoles,
+    Intake,
     TableFile,
-    Taken,
     example_counts,
     example_table,
-    guess,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
     guess_scores,
     labels_of,
     open_table,
-    take_in,
-    take_in_counts,
 )
 from fairfl_core.people.counts import ClientCounts
 from pages.components.codecs import OneOf
@@ -72,7 +72,7 @@ def _uploader(kind: int) -> str:
     return own_data.UPLOADERS[kind] + (f"-{times}" if times else "")
 
 
-def _take(make: Callable[[], Taken], key: str) -> None:
+def _take(make: Callable[[], Intake], key: str) -> None:
     """The button that takes a set in; the page is laid out anew with it."""
     asked = f"{key}-asked"
     st.button(
@@ -110,7 +110,10 @@ def _table() -> None:
     st.markdown(text.WHICH_COLUMN)
     st.dataframe(upload.sample.head(8), hide_index=True, height=212, key="upload-preview")
     columns, favourable, join = _confirm(upload)
-    _take(lambda: take_in(upload, columns, favourable=favourable, join=join), "take-table")
+    _take(
+        lambda: experiment_from_table(upload, columns, favourable=favourable, join=join),
+        "take-table",
+    )
 
 
 def _example(*, offered: bool) -> None:
@@ -150,9 +153,9 @@ def _labels(upload: TableFile, column: str) -> tuple[str, ...]:
     return known[column]
 
 
-def _confirm(upload: TableFile) -> tuple[Columns, str, bool]:
+def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
     """Select boxes for every role, the guess chosen; the favourable label; joining names."""
-    guessed = guess(upload)
+    guessed = guess_roles(upload)
     key = st.session_state[_LOOKED]["id"]
     columns = upload.columns
 
@@ -191,7 +194,7 @@ def _confirm(upload: TableFile) -> tuple[Columns, str, bool]:
     scores = _score_columns(upload, labels, choose) if given == "scores" else ()
     join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
     none = split == text.NO_SPLIT
-    chosen = Columns(client, group, label, prediction, scores, "" if none else split)
+    chosen = ColumnRoles(client, group, label, prediction, scores, "" if none else split)
     return chosen, as_name(favourable), join
 
 
@@ -230,7 +233,7 @@ def _counts() -> None:
     if not files:
         return
     given = [(file.name, file.getvalue()) for file in files]
-    experiment = take_in_counts(given, favourable="").experiment
+    experiment = experiment_from_counts(given, favourable="").experiment
     labels = experiment.labels
     favourable = st.selectbox(
         text.FAVOURABLE,
@@ -240,7 +243,7 @@ def _counts() -> None:
         key="counts-favourable",
         help=text.FAVOURABLE_TIP,
     )
-    _take(lambda: take_in_counts(given, favourable=favourable), "take-counts")
+    _take(lambda: experiment_from_counts(given, favourable=favourable), "take-counts")
 
 
 def _counts_examples() -> None:

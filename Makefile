@@ -49,7 +49,7 @@ types: $(INSTALLED) ## Types
 # The browser has the machine to itself, and may try again what it was too slow for: a page that
 # is late on two busy cores is no defect, one that is late three times is.
 tests: $(INSTALLED) ## Tests only
-	$(BIN)/python -m pytest -n 2 --ignore tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
 	$(BIN)/python -m pytest tests/browser --reruns 2
 
 # The core alone, without TensorFlow and browser, on each Python of this machine.

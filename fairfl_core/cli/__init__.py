@@ -11,6 +11,7 @@ from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
+from fairfl_core.cli.holding import holding
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
@@ -39,6 +40,7 @@ for _command, _name in (
     (train, "train"),
     (experiments, "experiments"),
     (reproduce, "reproduce"),
+    (holding, "holding"),
     (dashboard, "app"),
 ):
     app.command(_name)(_command)

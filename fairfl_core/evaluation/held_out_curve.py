@@ -15,7 +15,7 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.predictors.predictor import People
 from fairfl_core.solving.program import Program
 
-__all__ = ["EPSILONS", "Curve", "held_out_curve", "pooled_debiased"]
+__all__ = ["EPSILONS", "Curve", "held_out_curve", "pooled_debiased", "squared_debiased"]
 
 EPSILONS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 Floats = NDArray[np.float64]
@@ -75,8 +75,8 @@ def pooled_debiased(study: Study) -> tuple[float, float, float]:
     mean square with its sign kept, and the same of two standard errors either side. Seeds split
     the same people anew, so the limits are too narrow if anything.
     """
-    gaps = [one.debiased(one.larger_half).gap for one in study.evaluations(unseen=True)]
-    squares = np.array([np.sign(gap) * gap**2 for gap in gaps if not np.isnan(gap)])
+    squares = squared_debiased(study)
+    squares = squares[~np.isnan(squares)]
     if not squares.size:
         return (float("nan"),) * 3
     error = squares.std(ddof=1) / np.sqrt(len(squares)) if len(squares) > 1 else np.nan
@@ -86,3 +86,9 @@ def pooled_debiased(study: Study) -> tuple[float, float, float]:
         return float(np.sign(square) * np.sqrt(abs(square)))
 
     return root(middle), root(middle - 2 * error), root(middle + 2 * error)
+
+
+def squared_debiased(study: Study) -> Floats:
+    """Each seed's debiased local gap of the larger half, squared with its sign kept."""
+    gaps = [one.debiased(one.larger_half).gap for one in study.evaluations(unseen=True)]
+    return np.array([np.sign(gap) * gap**2 for gap in gaps])

@@ -1,0 +1,146 @@
+"""Everything that is measured of one experiment, by one call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.holding.coverage import Coverage, coverage
+from fairfl_core.evaluation.holding.held_out import studies
+from fairfl_core.evaluation.holding.settings import EVEN, ODD, Setting
+from fairfl_core.evaluation.study import Study
+from fairfl_core.people.experiments import Experiment
+from fairfl_core.people.folded import fitted_people
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.regions import region_kind, region_names
+
+__all__ = [
+    "ASKED",
+    "DRAWS",
+    "GUARANTEES",
+    "LIMITS",
+    "Evidence",
+    "cross_fitting_settings",
+    "gather",
+    "guarantee_settings",
+    "steps",
+]
+
+DRAWS = 20  # of each population
+ASKED = (0.01, 0.01)
+LIMITS = ((1.0, 0.05), (1.0, 0.10), (0.05, 0.10), (0.01, 0.10))  # (overall, inside every client)
+GUARANTEES = {
+    "none": None,
+    "each": Guarantee(),
+    "all": Guarantee(scope="all"),
+    "proved": Guarantee(proof="proved"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one experiment shows.
+
+    Attributes
+    ----------
+    paper_split, cross_fitted : Experiment
+        The same people, test people the same seed by seed, by either protocol.
+    resampled : dict
+        By protocol, whose numbers of people are drawn: coverage of every setting.
+    held_out : dict
+        By protocol: every setting over all seeds, on test people.
+    """
+
+    paper_split: Experiment
+    cross_fitted: Experiment
+    resampled: dict[str, dict[Setting, Coverage]]
+    held_out: dict[str, dict[Setting, Study]]
+
+    @property
+    def name(self) -> str:
+        """The experiment's name by the paper's split."""
+        return self.paper_split.name
+
+    @property
+    def constant_accuracy(self) -> float:
+        """Accuracy of one answer a client, its largest label, on the first seed's population."""
+        counts = self.cross_fitted.counts(self.cross_fitted.seeds[0], self.cross_fitted.fit_split)
+        return float(counts.n_label.sum(axis=1).max(axis=1).sum() / counts.n)
+
+
+def cross_fitting_settings() -> list[Setting]:
+    """Every region with counted labels, and with the rates it is best fed; no confidence."""
+    return [
+        Setting(region, rates, *ASKED)
+        for region in region_names()
+        for rates in dict.fromkeys(("labels", region_kind(region).default_rates))
+    ]
+
+
+def guarantee_settings(labels: int) -> list[Setting]:
+    """With and without a confidence, in the paper's region and the largest that takes one."""
+    guarded = Setting("", "labels", 1.0, 1.0, Guarantee())
+    able = [name for name in region_names() if replace(guarded, region=name).serves(labels)]
+    return [
+        Setting(region, "labels", *limits, guarantee)
+        for region in dict.fromkeys((able[0], able[-1]))
+        for limits in LIMITS
+        for guarantee in GUARANTEES.values()
+    ]
+
+
+def _population_seeds(experiment: Experiment) -> list[int]:
+    """An even seed and an odd one."""
+    seeds = [[seed for seed in experiment.seeds if seed in half] for half in (EVEN, ODD)]
+    if not all(seeds):
+        raise InputError(
+            f"{experiment.name} needs an even and an odd seed, so that what is chosen on one half "
+            "can be told for the other; train one more."
+        )
+    return [half[0] for half in seeds]
+
+
+def steps(experiment: Experiment, draws: int = DRAWS) -> int:
+    """How often `gather` reports that something is done."""
+    return 2 * (2 * draws + len(experiment.seeds))
+
+
+def gather(
+    paper_split: Experiment,
+    cross_fitted: Experiment,
+    on_progress: Callable[[], None] = lambda: None,
+    *,
+    draws: int = DRAWS,
+) -> Evidence:
+    """Measure an experiment by both protocols; `on_progress` is called after every step.
+
+    The population of a seed are the cross-fitted people of that seed: four in five of all, with
+    scores of models that never saw them.
+    """
+    if paper_split.seeds != cross_fitted.seeds:
+        raise InputError(
+            f"{paper_split.name} and {cross_fitted.name} have other seeds; protocols are compared "
+            "seed by seed, so train those that are missing."
+        )
+    guarded = guarantee_settings(len(paper_split.labels))
+    resampled: dict[str, dict[Setting, Coverage]] = {}
+    held_out: dict[str, dict[Setting, Study]] = {}
+    for place, experiment in enumerate((paper_split, cross_fitted)):
+        parts = [
+            coverage(
+                fitted_people(cross_fitted, seed),
+                fitted_people(experiment, seed).counts.n_client,
+                experiment.notion,
+                guarded,
+                draws=draws,
+                seed=(seed, place),
+                on_progress=on_progress,
+            )
+            for seed in _population_seeds(cross_fitted)
+        ]
+        resampled[experiment.protocol] = {
+            setting: Coverage.join([part[setting] for part in parts]) for setting in guarded
+        }
+        local = [setting for setting in guarded if setting.eps_global == 1]
+        asked = [*cross_fitting_settings(), *local]
+        held_out[experiment.protocol] = studies(experiment, asked, on_progress)
+    return Evidence(paper_split, cross_fitted, resampled, held_out)

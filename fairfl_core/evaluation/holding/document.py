@@ -104,7 +104,7 @@ at once, the same margins); *proved* (.95 for each, by Clopper-Pearson or Dvoret
 bounds). All see counted labels.
 
 Limits, regions and confidences were fixed before they were measured here, but for the overall limit
-of .01, added because .05 binds nowhere in PublicCoverage. Whatever is chosen from now on is to be chosen on
+of .01, added because .05 binds in PublicCoverage only when proved. Whatever is chosen from now on is to be chosen on
 even seeds; odd seeds say what it is worth. Older choices did not keep to that: the clients' shifts of the
 recalibration and `shrunk` as the exact region's default were made with test figures of all seeds in view
 (`rates.md`). Three figures in a cell are of **all / even / odd** seeds.

@@ -50,14 +50,12 @@ def paper_parameters(counts: ClientCounts, notion: str) -> tuple[Floats, Floats]
         raise InputError("the paper's K/l form is for eo and eop.")
     alpha = p.sum(axis=0)
     one = np.eye(labels)
+    # The paper's n_ac^i carries the sign of c; |.| <= eps does not care.
+    share = p / alpha
     overall = [
-        np.vstack(
-            # The paper's n_ac^i carries the sign of c; |.| <= eps does not care.
-            [np.hstack([p[c, 0, i] / alpha[0, i] * one[i], -p[c, 1, i] / alpha[1, i] * one[i]])
-             for i in rows]
-        )
+        np.vstack([np.hstack([share[c, 0, i] * one[i], -share[c, 1, i] * one[i]]) for i in rows])
         for c in range(clients)
-    ]  # fmt: skip
+    ]
     inside = np.vstack([np.hstack([one[i], -one[i]]) for i in rows])
     return -p.ravel(), np.vstack([np.hstack(overall), block_diag(*[inside] * clients)])
 

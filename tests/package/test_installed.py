@@ -15,10 +15,7 @@ from tests.package.conftest import TOP
 
 pytestmark = pytest.mark.install
 
-SIX = {
-    "adult", "public_coverage", "ham10000",
-    "ham10000_scenario1", "ham10000_scenario2", "ham10000_scenario3",
-}  # fmt: skip
+SIX = {"adult", "public_coverage", "ham10000", *(f"ham10000_scenario{i}" for i in (1, 2, 3))}
 
 
 @pytest.fixture(scope="module")
@@ -62,18 +59,37 @@ def test_count_solve_evaluate_and_predict(shell, tmp_path):
     rows = ["clinic,sex,truth,said"]
     for clinic in ("north", "south"):
         for sex, right in (("f", 20), ("m", 35)):
-            rows += [f"{clinic},{sex},{y},{y if i < right else 1 - y}"
-                     for y in (0, 1) for i in range(40)]  # fmt: skip
+            for y in (0, 1):
+                rows += [f"{clinic},{sex},{y},{y if i < right else 1 - y}" for i in range(40)]
     (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     columns = ("--client", "clinic", "--group", "sex")
     steps = (
-        ("count", "rows.csv", *columns, "--label", "truth", "--prediction", "said",
-         "--out", "counts.json"),
+        (
+            "count",
+            "rows.csv",
+            *columns,
+            "--label",
+            "truth",
+            "--prediction",
+            "said",
+            "--out",
+            "counts.json",
+        ),
         ("solve", "counts.json", "--eps-global", 0.01, "--eps-local", 0.05, "--out", "fair.json"),
         ("evaluate", "fair.json", "counts.json"),
-        ("predict", "fair.json", "rows.csv", *columns, "--prediction", "said", "--seed", 1,
-         "--out", "answers.csv"),
-    )  # fmt: skip
+        (
+            "predict",
+            "fair.json",
+            "rows.csv",
+            *columns,
+            "--prediction",
+            "said",
+            "--seed",
+            1,
+            "--out",
+            "answers.csv",
+        ),
+    )
     for step in steps:
         done = shell("fairfl", *step)
         assert done.returncode == 0, (step, done.stdout, done.stderr)

@@ -34,11 +34,12 @@ RESET = "Reset"
 
 
 def about(experiment: Experiment) -> str:
-    """Whose people these are."""
+    """Whose people these are, and under which terms they may be used."""
     dataset = experiment.manifest["dataset"]
     return plain(
         f"{format.count(dataset['rows_used'])} people in {len(experiment.clients)} clients; "
-        f"{dataset['sample']}. Groups: {', '.join(experiment.groups)}.",
+        f"{dataset['sample']}. Terms of the data: {dataset['licence']}. "
+        f"Groups: {', '.join(experiment.groups)}.",
         longest=260,
     )
 

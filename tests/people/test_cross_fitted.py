@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core.errors import InputError
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores, round_scores
@@ -147,6 +148,10 @@ def test_companions_are_found_by_name_and_listed_apart(tmp_path, seeds):
     assert experiments.list_experiments(tmp_path, None) == ["a_first", "broken", "tiny", "tiny_cf"]
     assert experiments.cross_fitted_of("tiny", tmp_path) == "tiny_cf"
     assert experiments.cross_fitted_of("a_first", tmp_path) is None
+    manifest = tmp_path / "tiny_cf" / "manifest.json"
+    write_json(manifest, read_json(manifest) | {"paper_split": "a_first"})
+    assert experiments.cross_fitted_of("tiny", tmp_path) is None, "an old manifest is remembered"
+    assert experiments.cross_fitted_of("a_first", tmp_path) == "tiny_cf"
     plain = experiments.open("tiny", tmp_path)
     assert (plain.protocol, plain.folds, plain.fit_split) == (PAPER_SPLIT, 1, "validation")
     people = plain.fold_scores(0)

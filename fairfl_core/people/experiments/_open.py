@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -244,11 +244,19 @@ def _folders(folder: str | Path) -> set[str]:
 
 def _paper_split(folder: str | Path, name: str) -> str:
     """The experiment of the paper's split that one stands beside; itself where it is one."""
+    path = Path(folder) / name / "manifest.json"
     try:
-        manifest = read_json(Path(folder) / name / "manifest.json")
-    except InputError:  # a broken one is listed; opening it says what is wrong
+        file = path.stat()
+        return _named_in(path, (file.st_mtime_ns, file.st_ino)) or name
+    except (InputError, OSError):  # a broken one is listed; opening it says what is wrong
         return name
-    return str(manifest.get("paper_split", name)) if isinstance(manifest, dict) else name
+
+
+@lru_cache(maxsize=256)  # a page lists the experiments many times; manifests are long
+def _named_in(path: Path, written: tuple[int, int]) -> str | None:
+    """The paper's split that a manifest names, read once for each time it was written."""
+    manifest = read_json(path)
+    return str(manifest.get("paper_split") or "") if isinstance(manifest, dict) else None
 
 
 def open(name: str, folder: str | Path = FOLDER) -> Experiment:

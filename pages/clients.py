@@ -14,7 +14,7 @@ from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import format
 from pages.components.shared import text as shared_text
-from pages.components.shared.charts import chart, metric, part, table_below
+from pages.components.shared.charts import chart, metric, part, table_below, verdict_banner
 from pages.components.shared.results import ClientRow, client_rows, study_of, summary_of
 from pages.components.view import View
 
@@ -33,13 +33,20 @@ def _live() -> None:
     place = st.container()
     client = _pick(clients)
     tolerances.sliders()
+    tolerances.certainty()
     _own_limit(view, client)
     with part(shared_text.RESULTS):
         study = study_of(view)
         at = clients.index(client)
         row = client_rows(study)[at]
         with place, part(text.HEADLINE):
-            judged_on = shared_text.judged_on(summary_of(study))
+            summary = summary_of(study)
+            judged_on = shared_text.judged_on(summary)
+            verdict_banner(
+                summary.verdict.word,
+                shared_text.verdict(summary),
+                harmless=not summary.verdict.worse,
+            )
             st.markdown(f"#### {text.headline(row, judged_on)}")
         with part(text.FIGURES):
             _metrics(study, at, row)

@@ -7,32 +7,39 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.evaluation.study import Study
-from pages.components.codecs import Flag, OneOf
+from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
-from pages.components.explore.figures import region_lines
+from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import state, tolerances
 from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
-from pages.components.shared.charts import chart, metric, part, progress
+from pages.components.shared.charts import chart, metric, part, progress, verdict_banner
 from pages.components.shared.client_choice import chosen_clients
 from pages.components.shared.results import (
     COARSE,
     GRID,
+    SURE,
     Summary,
+    advice_of,
+    certainty_of,
     counts_of,
+    experiment_people,
     heat_of,
     heavy,
     region_curve,
+    regions_sure,
     study_of,
     summary_of,
 )
-from pages.components.view import View
+from pages.components.view import NO_LIMIT, View
 
 HEAT = "explore-heat"
 WELCOME = state.Setting("welcome", True, Flag())
 MAP_DRAWN = state.Setting("map_drawn", False, Flag())
 REGIONS_DRAWN = state.Setting("regions_drawn", False, Flag())
+CERTAINTY_DRAWN = state.Setting("certainty_drawn", False, Flag())
+POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
 ORDER = state.Setting("order", "gap", OneOf(tuple(text.ORDERS)))
 
 
@@ -64,6 +71,7 @@ def _live() -> None:
     place = st.container()
     tolerances.sliders()
     tolerances.preset_buttons()
+    tolerances.certainty()
     with part(shared_text.RESULTS):
         _results(view, place)
 
@@ -72,6 +80,11 @@ def _results(view: View, place: DeltaGenerator) -> None:
     study = study_of(view)
     summary = summary_of(study)
     with place, part(text.HEADLINE):
+        verdict_banner(
+            summary.verdict.word,
+            shared_text.verdict(summary),
+            harmless=not summary.verdict.worse,
+        )
         st.markdown(f"#### {shared_text.headline(summary)}")
         if view.answers_by_scores:
             papers = summary_of(study_of(view.as_the_paper()))
@@ -85,8 +98,12 @@ def _results(view: View, place: DeltaGenerator) -> None:
         _three_numbers(view, summary)
         _prices(view, summary)
         _pin(view, summary)
+    with part(text.ADVICE):
+        _advice(view)
     with part(text.CLIENTS):
         _clients(study)
+    with part(text.CERTAINTY):
+        _certainty(view)
     with part(text.REGIONS):
         _regions(view)
 
@@ -135,6 +152,55 @@ def _map(view: View) -> None:
         name="accuracy-map",
         key=HEAT,
         on_select=tolerances.go_to_cell(HEAT),
+    )
+
+
+def _advice(view: View) -> None:
+    """The tightest limits that hold with confidence within a price: one button."""
+    if not regions_sure(view):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.number_input(
+            text.ADVICE_POINTS,
+            0.0,
+            20.0,
+            step=0.1,
+            format="%.1f",
+            width=190,
+            help=text.ADVICE_TIP,
+            **state.bound(POINTS),
+        )
+        points = state.get(POINTS)
+        advice = advice_of(view, points)
+        st.button(
+            text.use_advice(advice),
+            key="advice-use",
+            on_click=state.change,
+            kwargs={
+                "eps_global": advice.eps,
+                "eps_local": advice.eps,
+                "guarantee": view.guarantee or SURE,
+            },
+        )
+    st.caption(text.advice(advice, points, view.guarantee or SURE))
+
+
+def _certainty(view: View) -> None:
+    """What certainty costs against people per client."""
+    if not regions_sure(view) or min(view.eps_global, view.eps_local) >= NO_LIMIT:
+        return
+    st.markdown(text.CERTAINTY_TITLE)
+    if not st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN)):
+        return
+    price = certainty_of(view)
+    chart(
+        certainty_line(price, experiment_people(view)),
+        reading=text.CERTAINTY_READING,
+        table=pd.DataFrame(
+            {text.AXIS_PEOPLE: price.people.round(), text.AXIS_COST: (100 * price.cost).round(3)}
+        ),
+        name="certainty",
+        key="explore-certainty",
     )
 
 
@@ -197,7 +263,7 @@ def _clients(study: Study) -> None:
 def _regions(view: View) -> None:
     """Accuracy against the gap that really remains, one line a region: a fair comparison."""
     st.markdown(text.REGIONS_TITLE)
-    if counts_of(view.experiment, view.seeds[0], "test") is None:
+    if counts_of(view.data, view.seeds[0], "test") is None:
         st.caption(shared_text.NO_CHECK_HERE)
         return
     if not st.toggle(text.DRAW_REGIONS, **state.bound(REGIONS_DRAWN)):

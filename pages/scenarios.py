@@ -29,7 +29,7 @@ from pages.components.scenarios.results import (
     scenario_of,
 )
 from pages.components.session import state, tolerances
-from pages.components.session.catalogue import experiment_of
+from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
@@ -197,6 +197,7 @@ def _own_controls(view: View) -> OwnClients:
             args=(place, shares),
         )
     state.publish_setting(SHARES)
+    view = view.in_the_papers_split(catalogue())
     return OwnClients(view, tuple(share / 100 for share in shares), size, state.get(DRAW))
 
 

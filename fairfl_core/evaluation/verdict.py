@@ -167,7 +167,7 @@ class Verdict:
     def _promise(self) -> str:
         if self.guarantee is None:
             return ""
-        sure, all_at_once = f"{self.guarantee.confidence:.0%}", self.guarantee.scope == "all"
+        sure, all_at_once = _percent(self.guarantee.confidence), self.guarantee.scope == "all"
         asked = max(finding.eps for finding in self.findings)
         whom = "all limits at once are kept" if all_at_once else "each limit is kept"
         how = "proved" if self.guarantee.proof == "proved" else "by measured margins"
@@ -180,7 +180,7 @@ class Verdict:
             asked = max(finding.eps for finding in clients)
             scope = "all at once" if self.guarantee.scope == "all" else "each on its own"
             said = (
-                f"With {self.guarantee.confidence:.0%} confidence no client's gap exceeds "
+                f"With {_percent(self.guarantee.confidence)} confidence no client's gap exceeds "
                 f"{asked:g} ({scope}), and no unseen people contradict it."
             )
         else:
@@ -213,7 +213,7 @@ class Verdict:
             f"Too few people: {_name(worst)} shows a gap of {worst.gap:.3f}, which may be anything "
             f"from {worst.low:.3f} to {worst.high:.3f} ({worst.behind} stand behind it; about "
             f"{worst.needed:,} of the smaller group would be needed to tell it to "
-            f"+- {worst.eps:g})"
+            f"± {worst.eps:g})"
         )
         if worst.worse:
             said += f"; before it was {worst.before:.3f}"
@@ -228,6 +228,10 @@ class Verdict:
             "untold": len(self.untold),
             "limits": len(self.findings),
         }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
 
 
 def _name(finding: Finding) -> str:

@@ -98,6 +98,13 @@ class FoldedPeople:
         return self.folds[0].counts
 
     @cached_property
+    def mean_counts(self) -> ClientCounts:
+        """Their counts, mean over the fold models: reals, exact for whatever is linear in them."""
+        table = np.mean([fold.counts.table for fold in self.folds], axis=0)
+        names = (self.clients, self.groups, self.labels, self.favourable)
+        return ClientCounts(table, *names, noisy=True)
+
+    @cached_property
     def _patterns(self) -> tuple[Ints, Ints, Ints, Floats]:
         """Cell, label, each fold model's answer, and how many people have all of these alike."""
         first, labels = self.folds[0], len(self.labels)

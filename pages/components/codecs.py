@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import unquote
 
+from fairfl_core.solving.guarantee import Guarantee
+
 __all__ = [
+    "Between",
+    "Called",
+    "Certainty",
     "Codec",
     "Flag",
     "Numbers",
@@ -65,6 +70,67 @@ class OneOf:
     def fits(self, value: object) -> bool:
         """Whether it is an option still."""
         return value in self.options
+
+
+@dataclass(frozen=True)
+class Called:
+    """One of some values that a link calls by another name: pairs of value and name."""
+
+    names: tuple[tuple[Any, str], ...]
+
+    @property
+    def options(self) -> Sequence[Any]:
+        """The values."""
+        return tuple(value for value, _ in self.names)
+
+    def read(self, text: str) -> Any:
+        """The value called so."""
+        for value, name in self.names:
+            if name == text:
+                return value
+        raise Unusable(f"one of {', '.join(name for _, name in self.names)}")
+
+    def write(self, value: Any) -> str:
+        """What it is called; a value without choice is left out."""
+        return dict(self.names)[value] if len(self.names) > 1 else ""
+
+    def fits(self, value: object) -> bool:
+        """Whether it is one of the values still."""
+        return value in self.options
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """With what confidence limits are to hold: ``0.95-each-measured``, or nothing.
+
+    Attributes
+    ----------
+    possible : bool
+        Whether a confidence can be had here at all.
+    """
+
+    possible: bool
+
+    def read(self, text: str) -> Guarantee:
+        """Confidence, scope and proof."""
+        parts = text.split("-")
+        try:
+            if not self.possible or len(parts) != 3:
+                raise ValueError(text)
+            return Guarantee(float(parts[0]), parts[1], parts[2])
+        except ValueError:
+            expected = "a confidence like 0.95-each-measured" if self.possible else "nothing here"
+            raise Unusable(expected) from None
+
+    def write(self, value: Guarantee | None) -> str:
+        """Confidence, scope and proof; nothing where none is asked for."""
+        if value is None:
+            return ""
+        return f"{Share().write(value.confidence)}-{value.scope}-{value.proof}"
+
+    def fits(self, value: object) -> bool:
+        """Whether it can be asked for here."""
+        return value is None or (self.possible and isinstance(value, Guarantee))
 
 
 @dataclass(frozen=True)
@@ -166,6 +232,32 @@ class Share:
     def fits(self, value: object) -> bool:
         """Whether it lies between 0 and 1."""
         return isinstance(value, float) and 0 <= value <= 1
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number within limits."""
+
+    low: float
+    high: float
+
+    def read(self, text: str) -> float:
+        """The number; neither infinite nor undefined."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not self.fits(value):
+            raise Unusable(f"a number from {self.low:g} to {self.high:g}")
+        return value + 0.0
+
+    def write(self, value: float) -> str:
+        """The shortest digits that give this very number again."""
+        return Share().write(value)
+
+    def fits(self, value: object) -> bool:
+        """Whether it lies within the limits."""
+        return isinstance(value, float) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,19 @@ from urllib.parse import parse_qsl, urlencode
 from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.build import default_rates
+from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.rate_estimates import rate_names
 from fairfl_core.solving.regions import region_kind, region_names
-from pages.components.codecs import Codec, OneOf, PerName, Seeds, Share, Unusable
+from pages.components.codecs import (
+    Called,
+    Certainty,
+    Codec,
+    OneOf,
+    PerName,
+    Seeds,
+    Share,
+    Unusable,
+)
 
 __all__ = [
     "NO_LIMIT",
@@ -40,10 +50,11 @@ START = {"eps_global": 0.01, "eps_local": 0.05}  # where the tolerances begin
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The experiments a visitor can choose: their names, and how one is opened."""
+    """The experiments a visitor can choose: their names, how one is opened, its companion."""
 
     names: Sequence[str]
     open: Callable[[str], Experiment]
+    cross_fitted: Callable[[str], str | None] = lambda name: None
 
 
 @dataclass(frozen=True)
@@ -76,8 +87,8 @@ class _Known:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment chosen: the first of all fields."""
-        return self.catalogue.open(self["experiment"])
+        """The experiment chosen, in the split chosen: the first of all fields."""
+        return self.catalogue.open(self.settings.get("data", self["experiment"]))
 
 
 def _setting(
@@ -113,16 +124,44 @@ def _setting(
     )
 
 
+def _splits(known: _Known) -> Called:
+    """The ways in which an experiment's people are parted; the cross-fitted one first."""
+    name = known["experiment"]
+    companion = known.catalogue.cross_fitted(name)
+    if companion is None:
+        return Called(((name, "given"),))
+    return Called(((companion, "cross-fitted"), (name, "paper")))
+
+
 def _regions(known: _Known) -> tuple[str, ...]:
     return regions_of(known.experiment, known["notion"])
 
 
+def _best_region(known: _Known) -> str:
+    """The last of those that hold best: with two labels the largest, else the paper's.
+
+    With more labels the exact region fits its limits closely and keeps them least (docs/rates.md,
+    docs/holding.md).
+    """
+    regions = _regions(known)
+    return regions[-1] if len(known.experiment.labels) == 2 else regions[0]
+
+
+def _certainty(known: _Known) -> Certainty:
+    """A confidence needs rates that a bound holds for: see `solving.margins`."""
+    scores = region_kind(known["region"]).needs_scores
+    return Certainty(possible=not scores or len(known.experiment.labels) == 2)
+
+
 def _rates(known: _Known) -> tuple[str, ...]:
+    if known["guarantee"] is not None:
+        return ("labels",)
     return rate_names(scores=known.experiment.has_scores)
 
 
 def _best_rates(known: _Known) -> str:
-    best = default_rates(known["region"])
+    """Counted labels where cross-fitting gives people enough, else what the region is best fed."""
+    best = default_rates(known["region"]) if known.experiment.folds == 1 else "labels"
     return best if best in _rates(known) else _rates(known)[0]
 
 
@@ -132,8 +171,11 @@ class View:
 
     Attributes
     ----------
-    experiment, notion, region, rates : str
-        Whose people, what is called fair, what a lottery may mix, where rates come from.
+    experiment, data, notion, region, rates : str
+        Whose people, how they are parted (the experiment that is opened), what is called fair,
+        what a lottery may mix, where rates come from.
+    guarantee : Guarantee or None
+        With what confidence the limits are to hold on unseen people.
     seeds : tuple of int
         The runs shown; figures are means over them.
     eps_global, eps_local : float
@@ -145,18 +187,26 @@ class View:
     experiment: str = _setting(
         lambda known: OneOf(known.catalogue.names), lambda known: known.catalogue.names[0]
     )
+    data: str = _setting(
+        _splits, lambda known: _splits(known).options[0], link="split", follows=("experiment",)
+    )
     notion: str = _setting(
         lambda known: OneOf(notion_names()),
         lambda known: known.experiment.notion,
         follows=("experiment",),
     )
-    region: str = _setting(lambda known: OneOf(_regions(known)), lambda known: _regions(known)[0])
-    rates: str = _setting(lambda known: OneOf(_rates(known)), _best_rates, follows=("region",))
+    region: str = _setting(
+        lambda known: OneOf(_regions(known)), _best_region, follows=("experiment",)
+    )
+    guarantee: Guarantee | None = _setting(_certainty, lambda known: None, link="confidence")
+    rates: str = _setting(
+        lambda known: OneOf(_rates(known)), _best_rates, follows=("region", "data", "guarantee")
+    )
     seeds: tuple[int, ...] = _setting(
         lambda known: Seeds(known.experiment.seeds),
         lambda known: known.experiment.seeds,
         link="seed",
-        follows=("experiment",),
+        follows=("experiment", "data"),
     )
     eps_global: float = _setting(
         lambda known: Share(), lambda known: START["eps_global"], unlimited=NO_LIMIT
@@ -197,6 +247,15 @@ class View:
     def as_the_paper(self) -> "View":
         """The same limits in the paper's region, with rates counted by labels as it does."""
         return replace(self, region=PAPERS_REGION, rates=PAPERS_RATES)
+
+    def in_the_papers_split(self, catalogue: Catalogue) -> "View":
+        """The same people parted as in the paper, with nothing asked of confidence.
+
+        Runs that the paper's split lacks are left out.
+        """
+        every = catalogue.open(self.experiment).seeds
+        seeds = self.seeds if len(self.seeds) == 1 and self.seeds[0] in every else tuple(every)
+        return replace(self, data=self.experiment, seeds=seeds, guarantee=None)
 
     def of_seed(self, seed: int) -> "View":
         """The same of one run."""
@@ -266,7 +325,7 @@ def changed(view: View, catalogue: Catalogue, **changes: Any) -> View:
 def options_of(name: str, view: View, catalogue: Catalogue) -> Sequence[Any]:
     """What a setting that is one of some may be, in this view."""
     codec = _codec(_FIELDS[name], _Known(catalogue, vars(view)))
-    if not isinstance(codec, OneOf):
+    if not isinstance(codec, OneOf | Called):
         raise TypeError(f"{name} is not one of some values")
     return codec.options
 

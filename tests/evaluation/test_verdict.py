@@ -77,7 +77,7 @@ def test_a_guarantee_settles_what_unseen_people_do_not_contradict():
     found = verdict_of([one], 1.0, np.array([0.1]), Guarantee(0.9, "all"))
     assert found.word == "holds"
     assert found.sentence().startswith(
-        "With 90% confidence no client's gap exceeds 0.1 (all at once)"
+        "With 90 % confidence no client's gap exceeds 0.1 (all at once)"
     )
     broken = judged([[0.1, 0.9]], [[200, 200]])
     assert verdict_of([broken], 1.0, np.array([0.1]), Guarantee()).word == "does not hold"

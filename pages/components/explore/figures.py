@@ -1,13 +1,15 @@
 """Figures of the Explore page alone."""
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.components.explore import text
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.components.shared.theme import GROUP_COLOURS, SYMBOLS
 
-__all__ = ["region_lines"]
+__all__ = ["certainty_line", "region_lines"]
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 
@@ -37,4 +39,36 @@ def region_lines(table: pd.DataFrame) -> go.Figure:
         legend=LEGEND_ABOVE,
         xaxis={"title": text.AXIS_MEAN_GAP, "fixedrange": True},
         yaxis={"title": text.AXIS_ACCURACY, "fixedrange": True},
+    )
+
+
+def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
+    """What certainty costs against people per client, with the median client marked."""
+    cost = 100 * price.cost
+    figure = go.Figure()
+    figure.add_scatter(
+        x=price.people,
+        y=cost,
+        mode="lines+markers",
+        name=text.CERTAINTY,
+        line={"color": GROUP_COLOURS[0]},
+        showlegend=False,
+        hovertemplate="%{x:,.0f} people: %{y:.2f} points<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[now],
+        y=[float(np.interp(np.log(now), np.log(price.people), cost))],
+        mode="markers+text",
+        text=[text.AS_IT_IS],
+        textposition="top right",
+        marker={"symbol": "x", "size": 12, "color": GROUP_COLOURS[1]},
+        name=text.AS_IT_IS,
+        showlegend=False,
+        hovertemplate="%{x:,.0f} people: %{y:.2f} points<extra></extra>",
+    )
+    return figure.update_layout(
+        height=340,
+        margin=MARGIN | {"t": 30},
+        xaxis={"title": text.AXIS_PEOPLE, "type": "log", "fixedrange": True},
+        yaxis={"title": text.AXIS_COST, "rangemode": "tozero", "fixedrange": True},
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from fairfl_core.evaluation.advice import Advice
+from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
 from pages.components.shared.results import Figures, Summary
@@ -54,6 +56,36 @@ HOVER_REGION = (
 )
 
 
+ADVICE, CERTAINTY = "What to ask for", "The price of certainty"
+ADVICE_POINTS = "Points you would pay"
+ADVICE_TIP = "Accuracy that may be lost, on the fitted people, against no limit at all."
+CERTAINTY_TITLE = "**The price of certainty**, by people per client"
+DRAW_CERTAINTY = "Draw it (what more data would buy, or less would cost)"
+CERTAINTY_READING = (
+    "**What certainty costs if each client had more people, or fewer**, at these limits and with "
+    "the rates seen here; fitted people, one run. The mark is the median client as it is."
+)
+AXIS_PEOPLE = "people of the median client"
+AXIS_COST = "accuracy that certainty costs, points"
+AS_IT_IS = "as it is"
+
+
+def use_advice(advice: Advice) -> str:
+    """The button that takes the advice."""
+    return f"Use {format.epsilon(advice.eps)} with confidence"
+
+
+def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
+    """The tightest limits within a price, in one sentence."""
+    sure = f"{guarantee.confidence:.0%}".replace("%", " %")
+    scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+    return (
+        f"The tightest limit, overall and inside each client, that holds with {sure} confidence "
+        f"({scope}) at no more than {points:g} points is **{format.epsilon(found.eps)}**; it "
+        f"costs {format.points(found.cost)} (fitted people, mean over runs)."
+    )
+
+
 def was(value: float) -> str:
     """What a gap was before."""
     return f"was {format.gap(value)}"
@@ -73,7 +105,7 @@ def map_reading(*, own_limits: bool) -> str:
     """How to read the map."""
     alike = " Clients' own limits are not in it." if own_limits else ""
     return (
-        "**What each pair of limits leaves of accuracy**, fitted on validation. Lighter is more "
+        "**What each pair of limits leaves of accuracy**, on the fitted people. Lighter is more "
         "accurate; inside the dotted line fairness costs nothing. Click a cell to go there."
         + alike
     )
@@ -113,7 +145,7 @@ def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
         "Larger half, chance taken out": [format.debiased(each.debiased) for each in columns],
     }
     n = [format.count(each.n) for each in columns]
-    headings = ["asked", f"reached (validation, n = {n[0]})"]
+    headings = ["asked", f"reached (fitted, n = {n[0]})"]
     headings += [f"unseen (test, n = {n[1]})"] if summary.unseen else []
     return {name: [asked.get(name, ""), *cells] for name, cells in rows.items()}, headings
 

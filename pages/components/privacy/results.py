@@ -75,6 +75,7 @@ def on_counts(view: View) -> View:
         view,
         region=view.region if view.region in regions else regions[-1],
         rates=view.rates if view.rates in rates else rates[0],
+        guarantee=None,  # a promise about counted labels, not about noisy ones
     )
 
 
@@ -96,7 +97,10 @@ def sums_suffice(view: View) -> bool:
 def _runs(view: View) -> Runs:
     """Counts of every seed, validation and test."""
     pairs = [
-        (counts_of(view.experiment, seed, "validation"), counts_of(view.experiment, seed, "test"))
+        (
+            counts_of(view.data, seed, experiment_of(view.data).fit_split),
+            counts_of(view.data, seed, "test"),
+        )
         for seed in view.seeds
     ]
     return [(validation, test) for validation, test in pairs if validation is not None]

@@ -122,7 +122,9 @@ def _scenario_view(name: str, view: View) -> View:
     seeds = view.seeds if one_run else experiment.seeds
     own = tuple(pair for pair in view.own_limits if pair[0] in experiment.clients)
     if same:
-        return replace(view, experiment=name, seeds=seeds, own_limits=own)
+        return replace(
+            view, experiment=name, data=name, seeds=seeds, own_limits=own, guarantee=None
+        )
     return replace(changed(view, catalogue(), experiment=name).as_the_paper(), seeds=seeds)
 
 

@@ -13,7 +13,12 @@ def catalogue() -> Catalogue:
     """What this visitor can choose; their own set stands first."""
     held = own_data.current()
     own = [] if held is None else [held.name]
-    return Catalogue((*own, *experiments.list_experiments()), experiment_of)
+    return Catalogue((*own, *experiments.list_experiments()), experiment_of, _cross_fitted)
+
+
+def _cross_fitted(name: str) -> str | None:
+    """The cross-fitted companion of a bundled experiment."""
+    return None if own_data.is_own(name) else experiments.cross_fitted_of(name)
 
 
 @cached(16)

@@ -39,10 +39,13 @@ def frame() -> Iterator[View]:
 
 def _settings(view: View) -> None:
     """Whose people, what is called fair, what may be mixed, from which rates, in which runs."""
-    experiment = experiment_of(view.experiment)
+    experiment = experiment_of(view.data)
     mark = "" if own_data.is_own(view.experiment) else text.THE_PAPERS
     _select("experiment", text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"])
     st.caption(text.about(experiment))
+    if len(options_of("data", view, catalogue())) > 1:
+        _select("data", text.SPLIT, lambda name: experiment_of(name).protocol, text.SPLIT_TIP)
+        st.caption(text.split_meaning(experiment))
     _select(
         "notion",
         text.NOTION,

@@ -1,6 +1,6 @@
 """What the sidebar and the tolerances say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fairfl_core.people.experiments import Experiment
 from pages.components.shared import format
@@ -31,6 +31,45 @@ PRESETS = {
     "both": "Both at 0.01",
 }
 RESET = "Reset"
+
+
+SPLIT, SPLIT_TIP = (
+    "Split",
+    "How people are parted into those the lottery is fitted on and those it is tested on.",
+)
+SPLITS = {"cross-fitted": "cross-fitted", "the paper's split": "the paper's split"}
+CERTAINTY, CERTAINTY_TIP = (
+    "How sure",
+    "Whether the limits are met on the fitted people only, or with a margin for chance, so that "
+    "they hold on unseen people. More certainty costs more accuracy; more people make it cheaper.",
+)
+CERTAINTIES = {
+    "none": "as fitted",
+    "each": "95 % for each client",
+    "all": "95 % for all at once",
+    "proved": "95 % for each, proved",
+}
+NO_CERTAINTY = (
+    "With three labels and more no bound holds for every rule of the scores: choose the region "
+    "simplex or kernel to ask for a confidence."
+)
+
+
+def split_meaning(experiment: Experiment) -> str:
+    """What the split is, in one line."""
+    if experiment.folds > 1:
+        return (
+            f"{experiment.folds} models, each trained without one fold: everybody but the test "
+            "people is scored by a model that never saw them, and the lottery is fitted on all "
+            "of them. A person is then answered by one of the models, drawn for good."
+        )
+    return "60 % train one model, 20 % fit the lottery, 20 % are unseen, inside each client."
+
+
+def certainty_costs(costs: Mapping[str, float]) -> str:
+    """What each certainty costs, before one chooses."""
+    said = ", ".join(f"{CERTAINTIES[name]} {format.points(cost)}" for name, cost in costs.items())
+    return f"What certainty costs here, against “as fitted” (fitted people, one run): {said}."
 
 
 def about(experiment: Experiment) -> str:

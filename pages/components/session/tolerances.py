@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from fairfl_core.solving.guarantee import Guarantee
 from pages.components.session import state, text
+from pages.components.session.catalogue import experiment_of
 from pages.components.shared import format
-from pages.components.shared.results import GRID
+from pages.components.shared.charts import part
+from pages.components.shared.results import GRID, certainty_costs
 from pages.components.view import NO_LIMIT, START
 
-__all__ = ["LEVELS", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
+__all__ = ["LEVELS", "certainty", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
 
 PRESETS = {
     "none": (NO_LIMIT, NO_LIMIT),
@@ -20,6 +23,12 @@ PRESETS = {
     "both": (0.01, 0.01),
 }
 LEVELS = (*GRID, NO_LIMIT)  # what a slider offers: fine near zero
+CERTAINTIES = {
+    "none": None,
+    "each": Guarantee(),
+    "all": Guarantee(scope="all"),
+    "proved": Guarantee(proof="proved"),
+}
 CLICKED: state.Setting[tuple[float, float] | None] = state.Setting("clicked", None)
 _SHOWN = 10  # settings a browser may still echo
 
@@ -32,6 +41,42 @@ def sliders() -> None:
     with right:
         _control("eps_local", text.INSIDE, text.INSIDE_TIP)
     state.publish()
+
+
+def certainty() -> None:
+    """How sure the limits are to be, with the price beside it before one chooses."""
+    view = state.view()
+    labels = len(experiment_of(view.data).labels)
+    if view.answers_by_scores and labels > 2:
+        st.caption(text.NO_CERTAINTY)
+        return
+    chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))
+    key = state.widget("certainty", chosen)
+
+    def moved() -> None:
+        state.change(guarantee=CERTAINTIES[st.session_state[key] or "none"])
+
+    st.segmented_control(
+        text.CERTAINTY,
+        list(CERTAINTIES),
+        format_func=lambda name: text.CERTAINTIES[name],
+        key=key,
+        on_change=moved,
+        help=text.CERTAINTY_TIP,
+        required=True,
+    )
+    with part(text.CERTAINTY):
+        offered = {name: one for name, one in CERTAINTIES.items() if one is not None}
+        costs = certainty_costs(view, list(offered.values()))
+        st.caption(text.certainty_costs(dict(zip(offered, costs, strict=True))))
+
+
+def _kind(guarantee: Guarantee | None) -> Guarantee | None:
+    """The offer nearest to a guarantee that a link may have brought: its scope and proof."""
+    if guarantee is None:
+        return None
+    proved = guarantee.proof == "proved"
+    return CERTAINTIES["proved" if proved else guarantee.scope]
 
 
 def nearest_level(value: float) -> float:

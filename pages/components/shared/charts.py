@@ -15,7 +15,16 @@ from fairfl_core.errors import FairflError
 from pages.components.session import state, streamlit_internals
 from pages.components.shared import text, theme
 
-__all__ = ["chart", "csv_for_people", "draw", "metric", "part", "progress", "table_below"]
+__all__ = [
+    "chart",
+    "csv_for_people",
+    "draw",
+    "metric",
+    "part",
+    "progress",
+    "table_below",
+    "verdict_banner",
+]
 
 log = logging.getLogger(__name__)
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
@@ -62,6 +71,16 @@ def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -
         height="stretch",
         help=tip,
     )
+
+
+_BANNERS = {"holds": st.success, "does not hold": st.error, "cannot be told": st.warning}
+
+
+def verdict_banner(word: str, sentence: str, *, harmless: bool) -> None:
+    """The verdict, first on the page; green where it holds and nobody's gap grew, never else."""
+    if sentence:
+        banner = st.info if word == "holds" and not harmless else _BANNERS[word]
+        banner(sentence)
 
 
 def chart(

@@ -34,14 +34,18 @@ def html_report(view: View, link: str) -> str:
     study = study_of(view)
     summary = summary_of(study)
     table = study.client_table(unseen=study.has_held_out).sort_values("gap", ascending=False)
-    findings = [text.headline(summary), *text.price_sentences(summary.prices)]
+    findings = [
+        text.verdict(summary),
+        text.headline(summary),
+        *text.price_sentences(summary.prices),
+    ]
     clients = _figure(
         figures.client_gaps(worst_and_largest(table)), first=heavy(view, map_only=True)
     )
     shown = report_text.shown(MOST, len(table)) if len(table) > ALL_UP_TO else ""
     numbers = table.round(3).rename(columns=text.CLIENT_COLUMNS)
     return html_document(
-        report_text.title(experiment_of(view.experiment).manifest["title"]),
+        report_text.title(experiment_of(view.data).manifest["title"]),
         "".join(f"<p>{_plain_html(finding)}</p>" for finding in findings),
         {
             report_text.SETTINGS: settings_table(view, link),
@@ -86,9 +90,15 @@ def html_list(sentences: Sequence[str]) -> str:
 
 def settings_table(view: View, link: str) -> str:
     """Everything the results depend on."""
-    manifest = experiment_of(view.experiment).manifest
-    summary = summary_of(study_of(view))
-    rows = report_text.settings(view, summary, manifest, link=link, made=date.today().isoformat())
+    experiment = experiment_of(view.data)
+    rows = report_text.settings(
+        view,
+        summary_of(study_of(view)),
+        experiment.manifest,
+        protocol=experiment.protocol,
+        link=link,
+        made=date.today().isoformat(),
+    )
     return html_table((), [(name, str(value)) for name, value in rows.items()])
 
 

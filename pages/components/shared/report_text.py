@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
 from pages.components.shared.results import Summary
 from pages.components.view import View
@@ -36,7 +37,7 @@ def map_reading(*, own_limits: bool) -> str:
     """How to read the map."""
     alike = " Every client has the same limit in it, none its own." if own_limits else ""
     return (
-        "Fitted on validation, mean over runs. Lighter is more accurate; inside the dotted line "
+        "On the fitted people, mean over runs. Lighter is more accurate; inside the dotted line "
         f"fairness costs nothing.{alike}"
     )
 
@@ -46,8 +47,22 @@ def shown(most: int, clients: int) -> str:
     return f"The {most} worst and the {most} largest of {clients:,} clients."
 
 
+def certainty(guarantee: Guarantee | None) -> str:
+    """With what confidence the limits were to hold."""
+    if guarantee is None:
+        return "as fitted: none asked for"
+    scope = "all limits at once" if guarantee.scope == "all" else "each limit on its own"
+    return f"{guarantee.confidence:.0%} confidence, {scope}, {guarantee.proof}"
+
+
 def settings(
-    view: View, summary: Summary, manifest: Mapping[str, Any], *, link: str, made: str
+    view: View,
+    summary: Summary,
+    manifest: Mapping[str, Any],
+    *,
+    protocol: str,
+    link: str,
+    made: str,
 ) -> dict[str, str]:
     """Everything the results depend on, by its name."""
     dataset = manifest["dataset"]
@@ -59,6 +74,8 @@ def settings(
         "Notion": text.notion_title(view.notion),
         "Region": text.region_title(view.region),
         "Rates": text.RATES[view.rates][0],
+        "Split": protocol,
+        "Certainty": certainty(view.guarantee),
         "Runs": ", ".join(map(str, view.seeds)),
         "Gap allowed overall": format.epsilon(view.eps_global),
         "Gap allowed inside each client": format.epsilon(view.eps_local),

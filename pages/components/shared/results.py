@@ -11,16 +11,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairfl_core.evaluation.advice import (
+    Advice,
+    CertaintyPrice,
+    price_of_certainty,
+    tightest_limits,
+)
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.verdict import CHANCE, Verdict, verdict_of
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.folded import FoldedPeople
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.program import Program
+from fairfl_core.solving.solution import Solution
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.view import View, regions_of
@@ -32,18 +42,25 @@ __all__ = [
     "ClientRow",
     "Figures",
     "Price",
+    "SURE",
     "Summary",
+    "advice_of",
+    "certainty_costs",
+    "certainty_of",
     "client_rows",
     "counts_of",
+    "experiment_people",
     "heat_of",
     "heavy",
     "people_of",
     "predictor_of",
     "program_on",
     "region_curve",
+    "regions_sure",
     "study_of",
     "summary_of",
     "there",
+    "unseen_of",
 ]
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
@@ -59,6 +76,7 @@ _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 OnProgress = Callable[[float], None]
 People = ClientCounts | ScoredPeople
+Unseen = People | FoldedPeople
 
 
 # -------------------------------------------------------------------- people
@@ -66,8 +84,14 @@ People = ClientCounts | ScoredPeople
 
 @cached(400)
 def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
-    """Counts of one seed and split; no "test" where no held-out check is possible."""
-    return experiment_of(name).counts(seed, split)
+    """Counts of one seed and split; no "test" where no held-out check is possible.
+
+    Test people of several fold models are counted as the mean over the models.
+    """
+    experiment = experiment_of(name)
+    if experiment.folds > 1 and split == "test":
+        return _folded(name, seed).mean_counts
+    return experiment.counts(seed, split)
 
 
 @cached(48)
@@ -76,6 +100,18 @@ def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
     if counts_of(name, seed, split) is None:
         return None
     return ScoredPeople.from_experiment(experiment_of(name), seed, split)
+
+
+@cached(48)
+def _folded(name: str, seed: int) -> FoldedPeople:
+    return FoldedPeople.from_experiment(experiment_of(name), seed)
+
+
+def unseen_of(view: View, seed: int) -> Unseen | None:
+    """The unseen people of a run, as the view's lottery looks at them; None if there are none."""
+    if experiment_of(view.data).folds > 1:
+        return _folded(view.data, seed)
+    return (people_of if view.answers_by_scores else counts_of)(view.data, seed, "test")
 
 
 def there(people: People | None) -> People:
@@ -87,7 +123,7 @@ def there(people: People | None) -> People:
 
 def heavy(view: View, *, map_only: bool = False) -> bool:
     """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
-    experiment = experiment_of(view.experiment)
+    experiment = experiment_of(view.data)
     if len(experiment.clients) * len(experiment.groups) <= HEAVY:
         return False
     return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
@@ -98,28 +134,34 @@ def heavy(view: View, *, map_only: bool = False) -> bool:
 
 def program_on(people: People, view: View) -> Program:
     """The view's program on these people; they have scores where it looks at them."""
-    return build_program(people, view.notion, view.region, rates=view.rates)
+    return build_program(
+        people, view.notion, view.region, rates=view.rates, guarantee=view.guarantee
+    )
 
 
 def _fresh_program(view: View) -> Program:
-    """The program of a view's only seed, on its validation people."""
-    name, (seed,) = view.experiment, view.seeds
-    people = (people_of if view.needs_scores else counts_of)(name, seed, "validation")
+    """The program of a view's only seed, on the people it is fitted on."""
+    name, (seed,) = view.data, view.seeds
+    split = experiment_of(name).fit_split
+    people = (people_of if view.needs_scores else counts_of)(name, seed, split)
     return program_on(there(people), view)
 
 
 _program = cached(240)(_fresh_program)
 
 
+def _programs(view: View) -> list[Program]:
+    """The program of every run."""
+    one_run = view.without_limits()
+    return [_program(one_run.of_seed(seed)) for seed in view.seeds]
+
+
 @cached(64)
 def study_of(view: View) -> Study:
-    """Solve for every seed and judge on validation and on test."""
-    one_run = view.without_limits()
-    programs = [(seed, _program(one_run.of_seed(seed))) for seed in view.seeds]
-    judged_on: Callable[[str, int, str], People | None]
-    judged_on = people_of if view.answers_by_scores else counts_of
-    unseen = [judged_on(view.experiment, seed, "test") for seed in view.seeds]
-    return run_study(programs, unseen, **view.limits(experiment_of(view.experiment).clients))
+    """Solve for every seed and judge on the fitted people and on unseen ones."""
+    programs = list(zip(view.seeds, _programs(view), strict=True))
+    unseen = [unseen_of(view, seed) for seed in view.seeds]
+    return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
 @cached(400)
@@ -146,7 +188,7 @@ def heat_of(
 
 def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:
     """Accuracy and gaps on unseen people for each region, at limits from tight to loose."""
-    regions = regions_of(experiment_of(view.experiment), view.notion)
+    regions = regions_of(experiment_of(view.data), view.notion)
     rows: list[dict[str, object]] = []
     for region in regions:
         for limit in CURVE:
@@ -178,7 +220,54 @@ def _curve_point(view: View) -> dict[str, object]:
 def predictor_of(view: View) -> FairPredictor | ScorePredictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
     program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
-    return predictor_from(program.solve(**view.limits(experiment_of(view.experiment).clients)))
+    experiment = experiment_of(view.data)
+    return predictor_from(program.solve(**view.limits(experiment.clients)), experiment.folds)
+
+
+# -------------------------------------------------------------------- certainty
+
+SURE = Guarantee()  # 95 % for each client: what is offered first
+
+
+@cached(200)
+def advice_of(view: View, points: float) -> Advice:
+    """The tightest limits that hold with the view's confidence (or 95 %) within a price."""
+    return tightest_limits(_programs(_sure(view)), points)
+
+
+def _sure(view: View) -> View:
+    return replace(view, guarantee=view.guarantee or SURE, rates="labels")
+
+
+@cached(100)
+def certainty_of(view: View, on_progress: OnProgress | None = None) -> CertaintyPrice:
+    """What certainty costs against people per client, at the view's limits; one run."""
+    one = replace(view.of_seed(view.seeds[0]), own_limits=())
+    plain = replace(one, guarantee=None, rates="labels")
+    return price_of_certainty(
+        _programs(_sure(one)), _programs(plain), view.eps_global, view.eps_local
+    )
+
+
+def regions_sure(view: View) -> bool:
+    """Whether limits can be asked for with a confidence here."""
+    return not view.answers_by_scores or len(experiment_of(view.data).labels) == 2
+
+
+def experiment_people(view: View) -> float:
+    """People of the median client that a lottery is fitted on."""
+    program = _programs(view.of_seed(view.seeds[0]))[0]
+    return float(np.median(program.counts.n_client))
+
+
+def certainty_costs(view: View, offered: Sequence[Guarantee | None]) -> list[float]:
+    """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
+    limits = view.limits(experiment_of(view.data).clients)
+    accuracy = []
+    for guarantee in (None, *offered):
+        asked = replace(view.of_seed(view.seeds[0]), guarantee=guarantee, rates="labels")
+        accuracy.append(_programs(asked)[0].solve(**limits).accuracy)
+    return [accuracy[0] - one for one in accuracy[1:]]
 
 
 # -------------------------------------------------------------------- figures ready to tell
@@ -204,8 +293,8 @@ class ClientRow:
 
     @property
     def within_noise(self) -> bool:
-        """Whether a perfectly fair predictor would show as large a gap on so few people."""
-        return self.gap <= self.noise_floor
+        """Whether it cannot be told from none: the one rule for chance, see `verdict`."""
+        return self.gap_low < CHANCE
 
 
 @dataclass(frozen=True)
@@ -256,6 +345,8 @@ class Summary:
     loses_most: ClientRow
     gains_most: ClientRow
     prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
+    verdict: Verdict
+    remarks: tuple[str, ...]
 
     @property
     def judged(self) -> Figures:
@@ -289,6 +380,14 @@ def summary_of(study: Study) -> Summary:
                 key=lambda price: -price.points,
             ),
         ),
+        verdict=verdict_of(
+            study.evaluations(unseen=unseen),
+            solution.eps_global,
+            solution.eps_local,
+            solution.guarantee,
+            unseen=unseen,
+        ),
+        remarks=tuple(Solution.remarks(solution)),
     )
 
 

@@ -116,6 +116,19 @@ def region_meaning(name: str) -> str:
     return region_kind(name).meaning
 
 
+VERDICT_SHAPES = {"holds": "●", "does not hold": "■", "cannot be told": "○"}
+
+
+def verdict(summary: Summary) -> str:
+    """The verdict: a shape, a word, and a sentence; names in it are only text."""
+    found = summary.verdict
+    if not found.findings:
+        return ""
+    word = f"{VERDICT_SHAPES[found.word]} **{found.word.upper()}**"
+    sentences = " ".join([found.sentence(), *summary.remarks])
+    return f"{word}  {plain(sentences, 900)}"
+
+
 def judged_on(summary: Summary) -> str:
     """On whom a result is judged; said where nobody was held out."""
     return UNSEEN if summary.unseen else f"{FITTED} ({NO_CHECK})"
@@ -171,9 +184,7 @@ def sure(row: ClientRow) -> str:
         f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
         f"{format.count(row.n)} people"
     )
-    if row.within_noise:
-        return f"{said}: within noise"
-    return f"{said}: too few to tell it from none" if row.gap_low < FREE else said
+    return f"{said}: within noise" if row.within_noise else said
 
 
 def who_pays(summary: Summary) -> str:
@@ -220,8 +231,8 @@ def dumbbell_reading(within: int, clients: int, *, unseen: bool, runs: int) -> s
     return (
         f"**Each client's gap, before and after**, on {UNSEEN if unseen else FITTED}"
         + (", mean over runs" if runs > 1 else "")
-        + f". In {within} of {clients} clients the gap left is no larger than chance alone would "
-        "show on so few people (pale squares)."
+        + f". In {within} of {clients} clients the gap left cannot be told from none on so few "
+        "people (pale squares)."
     )
 
 
@@ -233,7 +244,7 @@ AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
 ACCURACY_PERCENT = "accuracy, %"
 YOU_ARE_HERE, A_PINNED, COSTS_NOTHING = "you are here", "A (pinned)", "costs nothing inside"
 BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
-ASKED, REACHED, INTERVAL = "asked", "reached on validation", "95 % interval, after"
+ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
 HOVER_CELL = (
     "overall %{customdata[0]:g}, inside each client %{customdata[1]:g}"
     "<br>accuracy %{customdata[2]:.1f} %<extra></extra>"
@@ -244,7 +255,7 @@ HOVER_AFTER = (
     "%{customdata[2]:.3f}; chance alone %{customdata[3]:.3f})<extra></extra>"
 )
 HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
-HOVER_REACHED = "reached on validation %{x:.3f}<extra></extra>"
+HOVER_REACHED = "reached on the fitted people %{x:.3f}<extra></extra>"
 
 # -------------------------------------------------------------------- downloads
 

@@ -30,6 +30,15 @@ def title(experiment: str) -> str:
     return f"Model card: a fair predictor. {experiment}"
 
 
+VERDICT = "Does it hold?"
+
+
+def verdict(summary: Summary) -> list[str]:
+    """The verdict: its word, its sentence, and what certainty was bought with."""
+    found = summary.verdict
+    return [f"{found.word.capitalize()}. {found.sentence()}", *summary.remarks]
+
+
 def what_it_is(view: View, favourable: str) -> list[str]:
     """The predictor and its settings in sentences."""
     rates = text.RATES[view.rates]

@@ -22,9 +22,10 @@ COMMAND = "<code>fairfl predict</code>"
 def model_card(view: View, link: str) -> str:
     """One HTML file that stands alone."""
     study = study_of(view)
-    experiment = experiment_of(view.experiment)
+    experiment = experiment_of(view.data)
     header = text.requested_header(held_out=study.has_held_out)
     sections = {
+        text.VERDICT: _paragraphs(text.verdict(summary_of(study))),
         text.WHAT_IT_IS: _paragraphs(text.what_it_is(view, experiment.favourable)),
         text.REQUESTED: html_table(header, text.requested_rows(summary_of(study))),
         text.GROUPS: _groups(study),
@@ -76,7 +77,7 @@ def _data(view: View) -> str:
     if own_data.is_own(view.experiment):
         checks = own_data.find(view.experiment).intake.checks
         return html_list([check.sentence for check in checks])
-    dataset = experiment_of(view.experiment).manifest["dataset"]
+    dataset = experiment_of(view.data).manifest["dataset"]
     return _paragraphs([f"{dataset['source']}, {dataset['licence']}."])
 
 

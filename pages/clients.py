@@ -44,6 +44,7 @@ def _live() -> None:
             judged_on = shared_text.judged_on(summary)
             verdict_banner(
                 summary.verdict.word,
+                shared_text.verdict_title(summary),
                 shared_text.verdict(summary),
                 harmless=not summary.verdict.worse,
             )

@@ -82,6 +82,7 @@ def _results(view: View, place: DeltaGenerator) -> None:
     with place, part(text.HEADLINE):
         verdict_banner(
             summary.verdict.word,
+            shared_text.verdict_title(summary),
             shared_text.verdict(summary),
             harmless=not summary.verdict.worse,
         )

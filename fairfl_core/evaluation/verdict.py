@@ -210,7 +210,7 @@ class Verdict:
     def _untold(self) -> str:
         worst = max(self.untold, key=lambda finding: finding.gap)
         said = (
-            f"Too few people: {_name(worst)} shows a gap of {worst.gap:.3f}, which may be anything "
+            f"Too few people: the gap {_where(worst)} is {worst.gap:.3f}, which may be anything "
             f"from {worst.low:.3f} to {worst.high:.3f} ({worst.behind} stand behind it; about "
             f"{worst.needed:,} of the smaller group would be needed to tell it to "
             f"± {worst.eps:g})"
@@ -236,6 +236,10 @@ def _percent(share: float) -> str:
 
 def _name(finding: Finding) -> str:
     return "the overall gap" if finding.client is None else finding.client
+
+
+def _where(finding: Finding) -> str:
+    return "overall" if finding.client is None else f"in {finding.client}"
 
 
 def _start(finding: Finding) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
+from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -73,14 +74,21 @@ def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -
     )
 
 
-_BANNERS = {"holds": st.success, "does not hold": st.error, "cannot be told": st.warning}
+Colour = Literal["green", "blue", "red", "orange"]
+_COLOURS: dict[str, Colour] = {
+    "holds": "green",
+    "does not hold": "red",
+    "cannot be told": "orange",
+}
 
 
-def verdict_banner(word: str, sentence: str, *, harmless: bool) -> None:
+def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> None:
     """The verdict, first on the page; green where it holds and nobody's gap grew, never else."""
     if sentence:
-        banner = st.info if word == "holds" and not harmless else _BANNERS[word]
-        banner(sentence)
+        colour: Colour = "blue" if word == "holds" and not harmless else _COLOURS[word]
+        with st.container(border=True):
+            st.badge(title, color=colour)
+            st.markdown(sentence)
 
 
 def chart(

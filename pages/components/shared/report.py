@@ -35,7 +35,7 @@ def html_report(view: View, link: str) -> str:
     summary = summary_of(study)
     table = study.client_table(unseen=study.has_held_out).sort_values("gap", ascending=False)
     findings = [
-        text.verdict(summary),
+        f"**{text.verdict_title(summary)}** {text.verdict(summary)}",
         text.headline(summary),
         *text.price_sentences(summary.prices),
     ]

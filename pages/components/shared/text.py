@@ -119,14 +119,17 @@ def region_meaning(name: str) -> str:
 VERDICT_SHAPES = {"holds": "●", "does not hold": "■", "cannot be told": "○"}
 
 
+def verdict_title(summary: Summary) -> str:
+    """The verdict's shape and word."""
+    word = summary.verdict.word
+    return f"{VERDICT_SHAPES[word]} {word.upper()}"
+
+
 def verdict(summary: Summary) -> str:
-    """The verdict: a shape, a word, and a sentence; names in it are only text."""
-    found = summary.verdict
-    if not found.findings:
+    """The verdict's sentence, and what certainty was bought with; names in it are only text."""
+    if not summary.verdict.findings:
         return ""
-    word = f"{VERDICT_SHAPES[found.word]} **{found.word.upper()}**"
-    sentences = " ".join([found.sentence(), *summary.remarks])
-    return f"{word}  {plain(sentences, 900)}"
+    return plain(" ".join([summary.verdict.sentence(), *summary.remarks]), 900)
 
 
 def judged_on(summary: Summary) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from fairfl_core.people.experiments import cross_fitted_of, list_experiments
 from pages.components.session.catalogue import catalogue
 from pages.components.view import read_view
 
@@ -16,6 +17,7 @@ def opened():
     """Open a page with settings from a link; fails on any exception or error box."""
 
     def open_page(page="", **settings):
+        settings = as_before(settings)
         app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60)
         for name, value in settings.items():
             app.query_params[name] = str(value)
@@ -27,10 +29,25 @@ def opened():
     return open_page
 
 
+def as_before(settings):
+    """The paper's split and region unless told: light enough for many tests.
+
+    What a page starts with when nothing is told is tested in test_certainty.
+    """
+    if settings.pop("as_it_starts", False):
+        return settings
+    name = settings.get("experiment", "adult")
+    usual = {"region": "simplex"} if settings.get("notion") != "eo-full" else {}
+    if name in list_experiments() and cross_fitted_of(name):
+        usual["split"] = "paper"
+    return usual | settings
+
+
 def view_of(experiment="adult", **settings):
     """A view as a link would give it: everything that is not told is at its start."""
+    settings = as_before({"experiment": experiment} | settings)
     link = {name: str(value) for name, value in settings.items()}
-    view, ignored = read_view({"experiment": experiment} | link, catalogue())
+    view, ignored = read_view(link, catalogue())
     assert not ignored, ignored
     return view
 

@@ -27,6 +27,7 @@ from pages.components.shared.results import (
     experiment_people,
     heat_of,
     heavy,
+    papers_region_serves,
     region_curve,
     regions_sure,
     study_of,
@@ -87,7 +88,7 @@ def _results(view: View, place: DeltaGenerator) -> None:
             harmless=not summary.verdict.worse,
         )
         st.markdown(f"#### {shared_text.headline(summary)}")
-        if view.answers_by_scores:
+        if view.answers_by_scores and papers_region_serves(view):
             papers = summary_of(study_of(view.as_the_paper()))
             st.markdown(text.approximation(summary, papers))
     with part(text.SUMMARY):

@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -239,9 +240,19 @@ class Program(ABC):
         raise NotImplementedError
 
     def walk(self, eps_local: float, eps_globals: Floats) -> list[Solution]:
-        """Solutions along one row of a map, in the order given."""
+        """Solutions along one row of a map, in the order given.
+
+        From the tightest limit on: once the overall limit has no price, more of it changes
+        nothing, and the rest of the row is that solution.
+        """
         local = eps_per_client(self.counts.clients, eps_local)
-        return [self._solve(float(eps_global), local) for eps_global in eps_globals]
+        solutions: dict[float, Solution] = {}
+        last: Solution | None = None
+        for eps_global in sorted(set(map(float, eps_globals))):
+            if last is None or last.price_global > 0:
+                last = self._solve(eps_global, local)
+            solutions[eps_global] = replace(last, eps_global=eps_global)
+        return [solutions[float(eps_global)] for eps_global in eps_globals]
 
 
 class FairnessProgram(Program):

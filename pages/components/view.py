@@ -30,6 +30,7 @@ from pages.components.codecs import (
 
 __all__ = [
     "NO_LIMIT",
+    "PAPERS_REGION",
     "START",
     "Catalogue",
     "Ignored",

@@ -18,7 +18,7 @@ def opened():
 
     def open_page(page="", **settings):
         settings = as_before(settings)
-        app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60)
+        app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120)
         for name, value in settings.items():
             app.query_params[name] = str(value)
         app.run()
@@ -37,7 +37,7 @@ def as_before(settings):
     if settings.pop("as_it_starts", False):
         return settings
     name = settings.get("experiment", "adult")
-    usual = {"region": "simplex"} if settings.get("notion") != "eo-full" else {}
+    usual = {"region": "simplex" if settings.get("notion") != "eo-full" else "kernel"}
     if name in list_experiments() and cross_fitted_of(name):
         usual["split"] = "paper"
     return usual | settings

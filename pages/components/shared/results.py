@@ -33,7 +33,7 @@ from fairfl_core.solving.program import Program
 from fairfl_core.solving.solution import Solution
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
-from pages.components.view import View, regions_of
+from pages.components.view import PAPERS_REGION, View, regions_of
 
 __all__ = [
     "COARSE",
@@ -52,6 +52,7 @@ __all__ = [
     "experiment_people",
     "heat_of",
     "heavy",
+    "papers_region_serves",
     "people_of",
     "predictor_of",
     "program_on",
@@ -247,6 +248,11 @@ def certainty_of(view: View, on_progress: OnProgress | None = None) -> Certainty
     return price_of_certainty(
         _programs(_sure(one)), _programs(plain), view.eps_global, view.eps_local
     )
+
+
+def papers_region_serves(view: View) -> bool:
+    """Whether the paper's region can serve the view's notion at all."""
+    return PAPERS_REGION in regions_of(experiment_of(view.data), view.notion)
 
 
 def regions_sure(view: View) -> bool:

@@ -11,14 +11,10 @@ from fairfl_core.errors import InputError
 
 __all__ = ["PUBLIC_COVERAGE"]
 
-# fmt: off
-STATES = (
-    "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS",
-    "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY",
-    "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV",
-    "WI", "WY",
+STATES = tuple(
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM "
+    "NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY".split()
 )
-# fmt: on
 _QUANTITIES = ("AGEP", "PINCP")
 # Codes of the Census; 0 is "not applicable or missing", as folktables writes it.
 _CATEGORIES: dict[str, tuple[int, ...]] = {
@@ -42,9 +38,15 @@ _COLUMNS = (*_QUANTITIES, *_CATEGORIES, "RAC1P", "PUBCOV", "state")
 _LABELS = ("not covered", "covered")
 _GROUPINGS = {
     "white": ("non-white", "white"),
-    "race": ("white", "Black", "Asian or Pacific Islander", "American Indian or Alaska Native",
-             "another race", "two or more races"),
-}  # fmt: skip
+    "race": (
+        "white",
+        "Black",
+        "Asian or Pacific Islander",
+        "American Indian or Alaska Native",
+        "another race",
+        "two or more races",
+    ),
+}
 # RAC1P 1 White, 2 Black, 3-5 American Indian and Alaska Native in three writings, 6 Asian,
 # 7 Native Hawaiian and other Pacific Islander, 8 another race, 9 two or more races.
 _RACE_CODES = {

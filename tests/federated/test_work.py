@@ -5,6 +5,7 @@ from dataclasses import replace
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from fairfl_core.federated.data import TEST, TRAINING, federate
 from fairfl_core.federated.gaps import gaps_of
@@ -143,19 +144,72 @@ def test_a_penalty_narrows_the_gap(federation, work, notion):
     assert narrow < wide / 2
 
 
-def test_a_clipped_step_keeps_its_direction(federation, recipe):
-    """One batch: Adam's first step has no length of its own, so clip between two batches."""
-    work = Work(federation, recipe)
-    theta, rows = work.model.initial(0), federation.client_rows(TRAINING)[0][: 2 * recipe.batch]
-    ones, gaps = np.ones(len(rows), np.float32), gaps_for(federation, rows, "sp")
-    steps = {
-        clip: work.penalised_epoch(
-            theta, rows, ones, 0, gaps=gaps, strength=5.0, momentum=0.0, clip=clip
-        )
-        for clip in (np.inf, 1e6, 0.1)
+def penalised_by_hand(federation, work, recipe, theta, rows, notion, strength, momentum, clip):
+    """The penalised epoch step by step in eager TensorFlow, with Keras's Adam and dictionaries."""
+    people, model = federation.people, work.model
+    sides = np.concatenate([np.eye(2)[people.group], np.eye(3)[people.client]], axis=1)
+    optimiser = keras.optimizers.Adam(recipe.learning_rate)
+    variable = tf.Variable(theta)
+    group, label = cells(federation, rows)
+    compared = {
+        "sp": [(y, label >= 0) for y in range(3)],
+        "eo": [(y, label == y) for y in range(3)],
     }
-    assert np.array_equal(steps[np.inf], steps[1e6])
-    assert not np.array_equal(steps[np.inf], steps[0.1])
+    keys = [
+        (y, a, counted & (group == a))
+        for y, counted in compared[notion]
+        for a in (0, 1)
+        if all((counted & (group == b)).any() for b in (0, 1))
+    ]
+    first = work.scores(theta, rows)
+    running = {(y, a): float(first[mine, y].mean()) for y, a, mine in keys}
+    for start in range(0, len(rows), recipe.batch):
+        batch = rows[start : start + recipe.batch]
+        with tf.GradientTape() as tape:
+            logits = model.logits(
+                variable, tf.constant(people.inputs[batch]), tf.constant(sides[batch], tf.float32)
+            )
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(
+                    people.label[batch].astype(int), logits
+                )
+            )
+            scores, moved = tf.nn.softmax(logits), dict(running)
+            for y, a, mine in keys:
+                inside = mine[start : start + recipe.batch]
+                if inside.any():
+                    mean = tf.reduce_mean(scores[:, y][inside])
+                    moved[y, a] = momentum * running[y, a] + (1 - momentum) * mean
+            gaps = [moved[y, 1] - moved[y, 0] for y in {y for y, _, _ in keys}]
+            total = loss + strength * sum(gap**2 for gap in gaps)
+        gradient = tf.clip_by_norm(tape.gradient(total, variable), clip)
+        optimiser.apply_gradients([(gradient, variable)])
+        running = {key: float(value) for key, value in moved.items()}
+    return variable.numpy()
+
+
+@pytest.mark.parametrize(("notion", "momentum", "clip"), [("sp", 0.7, 0.3), ("eo", 0.0, 1e9)])
+def test_a_penalised_epoch_is_what_one_does_by_hand(
+    federation, work, recipe, notion, momentum, clip
+):
+    rows = federation.client_rows(TRAINING)[1]
+    rows = rows[np.argsort(federation.people.group[rows], kind="stable")]  # batches of one group
+    theta, ones = work.model.initial(0), np.ones(len(rows), np.float32)
+    ours = work.penalised_epoch(
+        theta,
+        rows,
+        ones,
+        0,
+        gaps=gaps_for(federation, rows, notion),
+        strength=5.0,
+        momentum=momentum,
+        clip=clip,
+    )
+    expected = penalised_by_hand(
+        federation, work, recipe, theta, rows, notion, 5.0, momentum, clip
+    )
+    assert np.abs(ours - work.epoch(theta, rows, ones, 0)).max() > 1e-3
+    assert np.allclose(ours, expected, atol=2e-5)
 
 
 def test_a_client_without_a_group_has_no_gap_and_no_penalty(federation, work):

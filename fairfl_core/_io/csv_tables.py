@@ -5,7 +5,8 @@ Text is never expanded row by row: a name stands once in a dictionary, however m
 
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,18 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     delimiter = _delimiter(lines[0])
     # Names are given by place, so that the header is a row like the others: none is renamed.
     read = pa.csv.ReadOptions(autogenerate_column_names=True, block_size=2 * _PIECE + LONGEST_LINE)
-    parse = _parse_options(data, delimiter, _Malformed())
-    width = len(pa.csv.open_csv(pa.BufferReader(start), read, parse).schema)
+    with _few(_Malformed(), name) as malformed:
+        parse = _parse_options(data, delimiter, malformed)
+        width = len(pa.csv.open_csv(pa.BufferReader(start), read, parse).schema)
     if width > limits.columns:
         check_header(name, [str(place) for place in range(width)], limits)
     convert = pa.csv.ConvertOptions(
         column_types={f"f{place}": pa.string() for place in range(width)},
         strings_can_be_null=False,
     )
-    head = pa.csv.read_csv(pa.BufferReader(start), read, parse, convert)
+    with _few(_Malformed(), name) as malformed:
+        parse = _parse_options(data, delimiter, malformed)
+        head = pa.csv.read_csv(pa.BufferReader(start), read, parse, convert)
     cells = [column.to_pylist() for column in head.slice(0, SAMPLE_ROWS + 1).columns]
     header = check_header(name, [str(column[0]) for column in cells], limits)
     columns = stand_once(header)
@@ -138,6 +142,20 @@ class _Malformed:
         return "error" if self.rows > self.most else "skip"
 
 
+@contextmanager
+def _few(malformed: _Malformed, name: str) -> Iterator[_Malformed]:
+    """Say so where reading was given up for malformed rows."""
+    try:
+        yield malformed
+    except pa.ArrowInvalid as error:
+        if malformed.rows <= malformed.most:
+            raise
+        raise InputError(
+            f"{name}: more than {malformed.most:,} rows have another number of cells than the "
+            "header; check what parts the cells."
+        ) from error
+
+
 def _parse_options(data: bytes, delimiter: str, malformed: _Malformed) -> pa.csv.ParseOptions:
     return pa.csv.ParseOptions(
         delimiter=delimiter,
@@ -174,9 +192,8 @@ def read_csv(
 def _read(
     file: TableFile, places: Sequence[int], types: Mapping[int, pa.DataType]
 ) -> tuple[pa.Table, int]:
-    malformed = _Malformed()
     fields = {f"f{place}": types.get(place, _NAMES) for place in places}
-    try:
+    with _few(_Malformed(), file.name) as malformed:
         table = pa.csv.read_csv(
             _reader(file.data),
             pa.csv.ReadOptions(
@@ -190,13 +207,6 @@ def _read(
                 null_values=[],
             ),
         )
-    except pa.ArrowInvalid as error:
-        if malformed.rows <= MOST_MALFORMED:
-            raise
-        raise InputError(
-            f"{file.name}: more than {MOST_MALFORMED:,} rows have another number of cells than "
-            "the header; check what parts the cells."
-        ) from error
     if table.num_rows > file.limits.rows:
         raise InputError(
             f"{file.name}: has {table.num_rows:,} rows; {file.limits.rows:,} are taken at most: "

@@ -76,7 +76,7 @@ def nested_numbers(
     if not axes:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f"{where}: {value!r:.40} is not a number; give one.")
-        if abs(value) > LARGEST:
+        if not abs(value) <= LARGEST:  # nor not a number at all
             raise InputError(f"{where}: the number is too large; check the file.")
         return [value]
     kind, names = axes[0]

@@ -61,7 +61,8 @@ def split_names(text: str | None) -> list[str] | None:
 def print_json(value: Any) -> None:
     """One JSON object, numbers to full precision."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
-    sys.stdout.buffer.write(text.encode("utf-8"))  # JSON is UTF-8 whatever the terminal speaks
+    # JSON is UTF-8 whatever the terminal speaks; a path goes out in the bytes it came in.
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stdout.flush()
 
 

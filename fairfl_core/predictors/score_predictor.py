@@ -315,7 +315,8 @@ def _rule(
     cell = np.array([client]), np.array([group])
     if kind == "answers":
         given = value["answers"]
-        if not isinstance(given, list) or len(given) != len(labels) or set(given) - set(labels):
+        whole = isinstance(given, list) and len(given) == len(labels)
+        if not whole or any(name not in labels for name in given):
             raise InputError(
                 f'{where}, "answers": needs one of the labels for each answer of the model.'
             )

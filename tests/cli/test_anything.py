@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,11 @@ from fairfl_core._io.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram
 from tests.cli.running import people, run
 
@@ -53,6 +58,28 @@ COUNTS = {
 }
 TRUE = ClientCounts.from_json(COUNTS)
 PREDICTOR = FairPredictor.from_solution(FairnessProgram(TRUE).solve(0.01, 0.05)).to_json()
+
+
+def scored(n=60, seed=3):
+    """People with scores, under the same names."""
+    rng = np.random.default_rng(seed)
+    yes = rng.random(n)
+    rows = {
+        "client": rng.choice(["north", "south"], n),
+        "group": rng.choice(["f", "m"], n),
+        "label": np.where(rng.random(n) < yes, "yes", "no"),
+        "no": 1 - yes,
+        "yes": yes,
+    }
+    names = {name: name for name in ("client", "group", "label")}
+    return ScoredPeople.from_table(rows, **names, scores=["no", "yes"])
+
+
+SCORED = scored()
+EXACT = [
+    predictor_of(build_program(SCORED, notion, "exact", rates=rates).solve(0.01, 0.05)).to_json()
+    for notion, rates in (("eo", "scores"), ("eo-full", "shrunk"))
+]
 
 
 def places(value, path=()):
@@ -156,6 +183,36 @@ def test_spoilt_predictors_are_taken_or_refused(value):
     except InputError:
         return
     json.dumps(found.to_json(), allow_nan=False)
+
+
+@settings(FUZZ, max_examples=300)
+@given(st.sampled_from(EXACT).flatmap(mutated))
+def test_spoilt_predictors_of_the_exact_region_are_taken_or_refused(value):
+    predictor = goes_out_as_it_came_in(ScorePredictor, value)
+    if predictor is None:
+        return
+    try:
+        found = evaluate(predictor, SCORED)
+        predictor.sample(["north"], ["f"], [[0.5, 0.5]], seed=1)
+    except InputError:
+        return
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("answers", [[{}, {}], [[], []], [None, None], ["no", {}], "no", {}, 3])
+def test_answers_that_are_no_labels(answers):
+    value = copy.deepcopy(EXACT[0])
+    value["clients"][0]["rules"][0] = [{"probability": 1.0, "answers": answers}]
+    with pytest.raises(InputError, match="needs one of the labels for each answer"):
+        ScorePredictor.from_json(value)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400, True, "1", None])
+def test_a_number_that_is_none(number):
+    value = copy.deepcopy(PREDICTOR)
+    value["reached"]["n"] = number
+    with pytest.raises(InputError, match='"reached", "n"'):
+        FairPredictor.from_json(value)
 
 
 @settings(FUZZ, max_examples=60)

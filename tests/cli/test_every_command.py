@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fairfl_core.people.counts import ClientCounts
 from tests.cli.running import (
     ANSWERED,
     COLUMNS,
@@ -157,3 +158,18 @@ def test_json_on_a_terminal_that_speaks_ascii_is_still_json(tmp_path):
     assert (solved.returncode, solved.stderr) == (0, b"")
     names = {client["name"] for client in json.loads(counted.stdout)["clients"]}
     assert names == {"Québec", "south", "east"}
+
+
+def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
+    rows = people(100).replace({"clinic": {"north": "Québec"}})
+    rows.to_csv(tmp_path / "rüws.csv", index=False)
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    out = tmp_path / "zähl.json"
+    given = ("count", tmp_path / "rüws.csv", *COLUMNS, "--prediction", "model", "--out", out)
+    counted = shell(*given, "--json", env=ascii_only)
+    assert (counted.returncode, counted.stderr) == (0, b"")
+    assert json.loads(counted.stdout)["out"] == str(out)
+    assert "Québec" in ClientCounts.read(out).clients
+    refused = shell(*given[:2], "--client", "Ort", *given[4:], env=ascii_only)
+    assert refused.returncode == 2 and b"Traceback" not in refused.stderr
+    assert refused.stderr.count(b"\n") == 1

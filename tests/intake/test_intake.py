@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import time
 
 import numpy as np
 import pandas as pd
@@ -376,6 +377,21 @@ def test_a_name_of_ten_megabytes_said_a_million_times():
     upload = open_table("s.parquet", long_string_bomb())
     assert len(upload.sample["site"][0]) == 60
     refused(lambda: experiment_from_table(upload, COLUMNS), "10,000,000 letters")
+
+
+def test_millions_of_malformed_rows_are_not_gone_through_one_by_one():
+    begun = time.process_time()
+    for good in (0, 2_000_000):  # beyond the beginning that is looked at first
+        data = b"site,sex,label,answer\n" + b"a,f,1,1\n" * good + b"x\n" * 3_000_000
+        refused(
+            lambda data=data: experiment_from_table(open_table("m.csv", data), COLUMNS),
+            "m.csv",
+            "more than 100,000 rows",
+        )
+    assert time.process_time() - begun < 5
+    data = b"site,sex,label,answer\n" + b"a,f,1,1\na,m,0,1\n" * 50 + b"x\n" * 90_000
+    found = experiment_from_table(open_table("m.csv", data), COLUMNS)
+    assert "90,100 rows read, 100 kept" in said(found)
 
 
 def test_a_line_of_a_hundred_megabytes():

@@ -78,8 +78,8 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
 
 def _begins(data: bytes) -> int:
     """Where the header begins: after the byte-order mark and empty lines."""
-    found = _BEFORE.match(data)
-    return found.end() if found else 0
+    before = _BEFORE.match(data)
+    return before.end() if before else 0
 
 
 def _check_text(name: str, data: bytes) -> None:

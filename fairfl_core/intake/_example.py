@@ -47,6 +47,6 @@ def example_counts() -> dict[str, ClientCounts]:
     alone = "Harbour"
     others = [client for client in counts.clients if client != alone]
     return {
-        "example-counts-four.json": counts.take(others),
-        "example-counts-harbour.json": counts.take([alone]),
+        "example-counts-four.json": counts.select_clients(others),
+        "example-counts-harbour.json": counts.select_clients([alone]),
     }

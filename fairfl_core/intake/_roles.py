@@ -80,14 +80,14 @@ def _bare(text: str) -> str:
 
 def _by_header(columns: Sequence[str], words: Sequence[str]) -> str:
     """The column that a word names: alone, else as a part of its header."""
-    parts = {column: re.split(r"[\W_]+", column.casefold()) for column in columns}
+    words_of = {column: re.split(r"[\W_]+", column.casefold()) for column in columns}
     for word in words:
         for column in columns:
             if _bare(column) == _bare(word):
                 return column
     for word in words:
         for column in columns:
-            if word in parts[column] and not _SCORE.search(column):
+            if word in words_of[column] and not _SCORE.search(column):
                 return column
     return ""
 

@@ -95,10 +95,12 @@ class Calibration:
                 if not rows.any():
                     maps.append(np.array([[0.0, 1.0], [0.0, 1.0]]))
                     continue
-                found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
+                isotonic = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
                     people.scores[rows, label], (people.label[rows] == label).astype(float)
                 )
-                maps.append(np.stack([found.X_thresholds_, found.y_thresholds_]).astype(float))
+                maps.append(
+                    np.stack([isotonic.X_thresholds_, isotonic.y_thresholds_]).astype(float)
+                )
             knots.append(tuple(maps))
         pooled = cls(tuple(knots), np.zeros((clients, labels)))
         scores = pooled.apply(people.client, people.group, people.scores)
@@ -106,18 +108,18 @@ class Calibration:
 
     def apply(self, client: Ints, group: Ints, scores: Floats) -> Floats:
         """Recalibrated scores of people of these clients and groups; each person's sum to one."""
-        found = np.empty(scores.shape)
+        mapped = np.empty(scores.shape)
         for place, maps in enumerate(self.knots):
             rows = np.flatnonzero(group == place)
             for label, (at, value) in enumerate(maps):
-                found[rows, label] = np.interp(scores[rows, label], at, value)
+                mapped[rows, label] = np.interp(scores[rows, label], at, value)
         # A map may end at 0: nobody is that sure of anything.
-        found = np.maximum(found, _LEAST) * np.exp(self.shift)[client]
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        mapped = np.maximum(mapped, _LEAST) * np.exp(self.shift)[client]
+        return np.asarray(mapped / mapped.sum(axis=1, keepdims=True))
 
     def to_json(self) -> dict[str, Any]:
         """Knots as nested lists [group][label][score, becomes][point], shifts [client][label]."""
-        knots = [[each.tolist() for each in maps] for maps in self.knots]
+        knots = [[points.tolist() for points in maps] for maps in self.knots]
         return {"knots": knots, "shift": self.shift.tolist()}
 
     @classmethod
@@ -140,7 +142,7 @@ class Calibration:
         shift = np.array(nested_numbers(value["shift"], axes, f'{where}, "shift"'), float)
         if np.abs(shift).max() > _FARTHEST:
             raise InputError(f'{where}, "shift": a shift is too large; fit the predictor again.')
-        maps = tuple(tuple(_knots(each) for each in maps) for maps in knots)
+        maps = tuple(tuple(_knots(points) for points in maps) for maps in knots)
         return cls(maps, shift.reshape(len(clients), len(labels)))
 
 
@@ -228,10 +230,11 @@ def _error(score: Floats, has: NDArray[np.bool_]) -> tuple[float, float]:
     if not len(score):
         return float("nan"), float("nan")
     order = np.argsort(score, kind="stable")
-    parts = np.array_split(order, min(_BINS, len(order)))
-    off = [abs(score[part].mean() - has[part].mean()) for part in parts]
+    bins = np.array_split(order, min(_BINS, len(order)))
+    off = [abs(score[inside].mean() - has[inside].mean()) for inside in bins]
     chance = [
-        np.sqrt(2 / np.pi * (score[part] * (1 - score[part])).mean() / len(part)) for part in parts
+        np.sqrt(2 / np.pi * (score[inside] * (1 - score[inside])).mean() / len(inside))
+        for inside in bins
     ]
-    share = [len(part) / len(order) for part in parts]
+    share = [len(inside) / len(order) for inside in bins]
     return float(np.dot(share, off)), float(np.dot(share, chance))

@@ -167,7 +167,7 @@ class ClientCounts:
             "judge it on the table of scores."
         )
 
-    def take(self, clients: Sequence[str]) -> "ClientCounts":
+    def select_clients(self, clients: Sequence[str]) -> "ClientCounts":
         """Return the counts of some clients only, in the order given."""
         missing = [name for name in clients if name not in self.clients]
         if missing:

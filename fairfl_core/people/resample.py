@@ -109,8 +109,8 @@ def largest_size(counts: ClientCounts, shares: Sequence[float]) -> int:
 def even_shares(shares: Sequence[float], size: int) -> tuple[float, ...]:
     """The same people of the first group, spread evenly: each client's share is the mean."""
     first = int(_first(shares, np.array([size])).sum())
-    each, over = divmod(first, len(shares))
-    return tuple((each + (client < over)) / size for client in range(len(shares)))
+    least, over = divmod(first, len(shares))
+    return tuple((least + (client < over)) / size for client in range(len(shares)))
 
 
 def _first(shares: Sequence[float], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

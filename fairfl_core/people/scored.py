@@ -139,13 +139,13 @@ class ScoredPeople:
     @classmethod
     def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredPeople":
         """The people of one seed and split of an experiment."""
-        found = experiment.scores(seed, split)
+        people = experiment.scores(seed, split)
         return cls(
-            client=np.asarray(found.client, np.int64),
-            group=np.asarray(found.group, np.int64),
-            label=np.asarray(found.label, np.int64),
-            scores=np.asarray(found.scores, np.float64),
-            said=np.asarray(found.prediction, np.int64),
+            client=np.asarray(people.client, np.int64),
+            group=np.asarray(people.group, np.int64),
+            label=np.asarray(people.label, np.int64),
+            scores=np.asarray(people.scores, np.float64),
+            said=np.asarray(people.prediction, np.int64),
             clients=experiment.clients,
             groups=experiment.groups,
             labels=experiment.labels,

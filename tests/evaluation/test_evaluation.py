@@ -22,7 +22,7 @@ def judged(counts, lottery, name="eop"):
     return evaluate_answers(counts.under_lottery(lottery), counts, notion)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(count_tables(), notion_and_region(), epsilons, epsilons)
 def test_on_the_fitted_counts_it_tells_what_the_program_told(counts, chosen, overall, local):
     solution = FairnessProgram(counts, *chosen).solve(overall, local)
@@ -34,7 +34,7 @@ def test_on_the_fitted_counts_it_tells_what_the_program_told(counts, chosen, ove
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(count_tables(), notion_and_region(), epsilons)
 def test_limits_hold_the_estimate_and_stay_in_range(counts, chosen, epsilon):
     solution = FairnessProgram(counts, *chosen).solve(epsilon, epsilon)

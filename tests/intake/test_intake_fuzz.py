@@ -35,7 +35,6 @@ FILES = int(os.environ.get("FAIRFL_FUZZ", "600"))
 KINDS = 6
 FUZZ = settings(
     max_examples=-(-FILES // KINDS),
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

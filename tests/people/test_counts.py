@@ -163,9 +163,9 @@ def test_counts_cannot_be_changed_afterwards():
         counts.table[0, 0, 0, 0] = 7
 
 
-def test_take_gives_some_clients_in_the_order_asked():
+def test_select_clients_gives_some_clients_in_the_order_asked():
     counts = synthetic(3, 2, 2)
-    some = counts.take(["c2", "c0"])
+    some = counts.select_clients(["c2", "c0"])
     np.testing.assert_array_equal(some.table, counts.table[[2, 0]])
     with pytest.raises(InputError, match='no client "c9"'):
-        counts.take(["c9"])
+        counts.select_clients(["c9"])

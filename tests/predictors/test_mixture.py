@@ -10,7 +10,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.row_uniforms import fold_draws, row_draws
 from fairfl_core.solving.build import build_program
-from tests.cli.test_cli import run
+from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
 

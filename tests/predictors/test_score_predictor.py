@@ -24,7 +24,7 @@ from fairfl_core.solving.frontier import frontier
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
-usual = settings(max_examples=40, deadline=None)
+usual = settings(max_examples=40)
 
 
 def fitted(people, notion="eop", **options):

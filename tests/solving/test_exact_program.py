@@ -20,7 +20,7 @@ from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
-usual = settings(max_examples=60, deadline=None)
+usual = settings(max_examples=60)
 notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
 every_rates = st.sampled_from(["labels", "scores", "shrunk"])
 

@@ -14,7 +14,7 @@ from tests.helpers.strategies import count_tables, epsilons, synthetic
 grids = st.lists(epsilons, min_size=1, max_size=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 2)),
     st.sampled_from(["eop", "sp"]),

@@ -18,7 +18,7 @@ from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons,
     st.sampled_from([2, 16]),

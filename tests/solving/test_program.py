@@ -14,7 +14,7 @@ from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.oracles import by_enumeration, optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
-usual = settings(max_examples=60, deadline=None)
+usual = settings(max_examples=60)
 
 
 @usual
@@ -36,7 +36,7 @@ def test_equals_a_dense_program_written_from_the_definitions(counts, chosen, ove
     assert found == pytest.approx(optimum(counts, *chosen, overall, local), abs=1e-8)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     count_tables(clients=(1, 1), groups=(2, 2), labels=(2, 2)),
     st.sampled_from(["sp", "eop", "eo"]),

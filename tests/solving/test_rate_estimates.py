@@ -17,7 +17,7 @@ from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, counted, measured, s
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import count_tables
 
-usual = settings(max_examples=50, deadline=None)
+usual = settings(max_examples=50)
 
 
 @usual

@@ -203,6 +203,20 @@ def test_tables_hold_every_client_group_and_rate():
     assert before == pytest.approx(counts.model_accuracy)
 
 
+def test_a_group_of_one_is_compared_and_a_group_of_none_is_not():
+    table = np.zeros((2, 2, 2, 2), dtype=np.int64)
+    table[:, :, 1] = [[[0, 1], [30, 10]], [[0, 0], [30, 10]]]
+    counts = ClientCounts(table, ("one", "none"), ("f", "m"), ("no", "yes"))
+    found = judged(counts, np.broadcast_to(np.eye(2), table.shape))
+    assert found.gaps.local[0] == 0.75 and np.isnan(found.gaps.local[1])
+    limits = np.transpose(found.local_interval)
+    assert newcombe(1, 1, 10, 40)[0] < 0  # either group may be the one that is better off
+    assert limits[0] == pytest.approx([0.0, newcombe(1, 1, 10, 40)[1]])
+    assert np.isnan(limits[1]).all()
+    for figure in (found.one_draw, found.noise_floor):
+        assert figure[0] > 0 and np.isnan(figure[1])
+
+
 def small_and_large():
     """Two clients without people of the label "no": women, men; of whom so many hear yes."""
     table = np.zeros((2, 2, 2, 2), dtype=np.int64)

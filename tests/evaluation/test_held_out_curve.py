@@ -42,8 +42,21 @@ def test_squares_are_pooled_not_roots():
     )  # fmt: skip
     middle, low, high = pooled_debiased(study)
     found = [e.debiased(e.larger_half).gap for e in study.evaluations(unseen=True)]
-    assert middle * abs(middle) == pytest.approx(np.mean([g * abs(g) for g in found]))
+    squares = np.array([g * abs(g) for g in found])
+    error = np.sqrt(((squares - squares.mean()) ** 2).sum() / 2 / 3)  # of the mean of three
+    assert middle * abs(middle) == pytest.approx(squares.mean())
+    assert low * abs(low) == pytest.approx(squares.mean() - 2 * error)
+    assert high * abs(high) == pytest.approx(squares.mean() + 2 * error)
     assert low < middle < high
+
+
+def test_one_seed_has_no_limits():
+    program = build_program(network(0), "eop", "simplex")
+    study = run_study([(0, program)], [network(20)], 0.01, 0.01)
+    middle, low, high = pooled_debiased(study)
+    judged = study.evaluations(unseen=True)[0]
+    assert middle == pytest.approx(judged.debiased(judged.larger_half).gap)
+    assert np.isnan(low) and np.isnan(high)
 
 
 def test_no_tolerance_is_no_curve():

@@ -12,6 +12,7 @@ ARITHMETIC = [(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), 
 FUNCTIONS = [("min", "max"), ("any", "all")]
 METHODS = [*FUNCTIONS, ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")]
 METHODS += [("mean", "sum"), ("zeros", "ones"), ("add", "subtract")]
+COMMUTE = {"hypot", "min", "max", "minimum", "maximum", "multiply", "isclose", "array_equal"}
 UNTOUCHED = {"annotation", "returns", "decorator_list"}  # types and decorators say how, not what
 
 
@@ -111,8 +112,15 @@ def _alternatives(node) -> Iterator[tuple[str, object]]:
             yield "value", ast.Constant(None)
         case ast.Call(func=func, args=args):
             yield from (("func", other) for other in _opposites(func))
-            if len(args) > 1 and not any(isinstance(arg, ast.Starred) for arg in args[:2]):
+            if _order_matters(func, args):
                 yield "args", [args[1], args[0], *args[2:]]
+
+
+def _order_matters(func, args) -> bool:
+    if len(args) < 2 or any(isinstance(arg, ast.Starred) for arg in args[:2]):
+        return False
+    name = getattr(func, "attr", getattr(func, "id", None))
+    return name not in COMMUTE and ast.dump(args[0]) != ast.dump(args[1])
 
 
 def _opposites(func) -> Iterator[ast.expr]:

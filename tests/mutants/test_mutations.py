@@ -15,7 +15,7 @@ def share(part, whole, *, default=0.5) -> float | None:
     """Nor of this."""
     if whole == 0 and not default:
         return None
-    log(part)
+    log(part, part)
     return min(part / whole, default) if part else -f(whole, part)
 '''
 CHANGES = [
@@ -26,7 +26,7 @@ CHANGES = [
     (10, "whole == 0", "whole != 0"),
     (10, "0", "1"),
     (10, "not default", "not not default"),
-    (12, "log(part)", "None"),
+    (12, "log(part, part)", "None"),
     (13, "return min(part / whole, default) if part else -f(whole, part)", "return None"),
     (
         13,
@@ -34,7 +34,6 @@ CHANGES = [
         "min(part / whole, default) if not part else -f(whole, part)",
     ),
     (13, "min(part / whole, default)", "max(part / whole, default)"),
-    (13, "min(part / whole, default)", "min(default, part / whole)"),
     (13, "part / whole", "part * whole"),
     (13, "-f(whole, part)", "--f(whole, part)"),
     (13, "f(whole, part)", "f(part, whole)"),

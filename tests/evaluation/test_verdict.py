@@ -217,8 +217,8 @@ def test_the_sentence_names_the_worst_first_and_counts_the_others():
 def test_the_promise_of_a_guarantee_is_said_where_nobody_can_judge_it():
     one = judged([[0.5, 0.5], [0.5, 0.5]], [[40, 40]] * 2)
     for guarantee, says in (
-        (Guarantee(0.9, "all"), "with 90% confidence all limits at once are kept (at most 0.2; "),
-        (Guarantee(0.8, "each"), "with 80% confidence each limit is kept (at most 0.2; "),
+        (Guarantee(0.9, "all"), "with 90 % confidence all limits at once are kept (at most 0.2; "),
+        (Guarantee(0.8, "each"), "with 80 % confidence each limit is kept (at most 0.2; "),
     ):
         found = verdict_of([one], 1.0, np.array([0.2, 0.1]), guarantee, unseen=False)
         assert found.word == "cannot be told" and says in found.sentence()

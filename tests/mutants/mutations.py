@@ -13,7 +13,9 @@ FUNCTIONS = [("min", "max"), ("any", "all")]
 METHODS = [*FUNCTIONS, ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")]
 METHODS += [("mean", "sum"), ("zeros", "ones"), ("add", "subtract")]
 COMMUTE = {"hypot", "min", "max", "minimum", "maximum", "multiply", "isclose", "array_equal"}
-UNTOUCHED = {"annotation", "returns", "decorator_list"}  # types and decorators say how, not what
+# Left alone: types and decorators, and how large a thing is drawn.
+UNTOUCHED = {"annotation", "returns", "decorator_list"}
+SIZES = {"height", "width", "size", "thickness", "opacity", "line_width", "l", "r", "t", "b"}
 
 
 def _both_ways(pairs):
@@ -73,13 +75,24 @@ def _broken(tree) -> Iterator[tuple[ast.stmt, ast.AST, str]]:
 
 def _expressions(node, statement) -> Iterator[tuple[ast.stmt, ast.AST]]:
     """Every node below this one that may be changed, with the statement it stands in."""
+    for child in _children(node):
+        inside = child if isinstance(child, ast.stmt) else statement
+        if hasattr(child, "lineno"):
+            yield inside, child
+        yield from _expressions(child, inside)
+
+
+def _children(node) -> Iterator[ast.AST]:
     for field, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and field not in UNTOUCHED:
-                inside = child if isinstance(child, ast.stmt) else statement
-                if hasattr(child, "lineno"):
-                    yield inside, child
-                yield from _expressions(child, inside)
+        if field in UNTOUCHED:
+            continue
+        children = value if isinstance(value, list) else [value]
+        if isinstance(node, ast.Dict) and field == "values":
+            pairs = zip(node.keys, node.values, strict=True)
+            children = [child for key, child in pairs if getattr(key, "value", None) not in SIZES]
+        for child in children:
+            if isinstance(child, ast.AST) and getattr(child, "arg", None) not in SIZES:
+                yield child
 
 
 def _own_lines(statement) -> range:
@@ -104,6 +117,8 @@ def _alternatives(node) -> Iterator[tuple[str, object]]:
             yield "value", not value
         case ast.Constant(value=int(value) | float(value)):
             yield "value", value + 1
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             yield "test", ast.UnaryOp(ast.Not(), test)
         case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":

@@ -8,6 +8,8 @@ SOURCE = '''
 """Not a word of this is touched: 1 < 2."""
 
 LIMIT: int = 3
+if TYPE_CHECKING:
+    import this
 
 
 @cached(maxsize=1)
@@ -15,28 +17,29 @@ def share(part, whole, *, default=0.5) -> float | None:
     """Nor of this."""
     if whole == 0 and not default:
         return None
-    log(part, part)
+    draw(part, part, height=380, marker={"size": 9, "x": 0})
     return min(part / whole, default) if part else -f(whole, part)
 '''
 CHANGES = [
     (4, "3", "4"),
-    (8, "0.5", "1.5"),
-    (10, "if whole == 0 and (not default):", "if not (whole == 0 and (not default)):"),
-    (10, "whole == 0 and (not default)", "whole == 0 or not default"),
-    (10, "whole == 0", "whole != 0"),
-    (10, "0", "1"),
-    (10, "not default", "not not default"),
-    (12, "log(part, part)", "None"),
-    (13, "return min(part / whole, default) if part else -f(whole, part)", "return None"),
+    (10, "0.5", "1.5"),
+    (12, "if whole == 0 and (not default):", "if not (whole == 0 and (not default)):"),
+    (12, "whole == 0 and (not default)", "whole == 0 or not default"),
+    (12, "whole == 0", "whole != 0"),
+    (12, "0", "1"),
+    (12, "not default", "not not default"),
+    (14, "draw(part, part, height=380, marker={'size': 9, 'x': 0})", "None"),
+    (14, "0", "1"),
+    (15, "return min(part / whole, default) if part else -f(whole, part)", "return None"),
     (
-        13,
+        15,
         "min(part / whole, default) if part else -f(whole, part)",
         "min(part / whole, default) if not part else -f(whole, part)",
     ),
-    (13, "min(part / whole, default)", "max(part / whole, default)"),
-    (13, "part / whole", "part * whole"),
-    (13, "-f(whole, part)", "--f(whole, part)"),
-    (13, "f(whole, part)", "f(part, whole)"),
+    (15, "min(part / whole, default)", "max(part / whole, default)"),
+    (15, "part / whole", "part * whole"),
+    (15, "-f(whole, part)", "--f(whole, part)"),
+    (15, "f(whole, part)", "f(part, whole)"),
 ]
 
 

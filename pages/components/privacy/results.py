@@ -271,8 +271,10 @@ def adult_beside_paper(
     """The paper's table beside ours."""
     adult = View(
         experiment="adult",
+        data="adult",  # in the paper's split
         notion="sp",
         region=PAPERS_REGION,
+        guarantee=None,
         rates=PAPERS_RATES,
         seeds=experiment_of("adult").seeds,
         eps_global=PAPER_ASKED,

@@ -20,7 +20,16 @@ from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Rate, number_or_none
 from fairfl_core.solving.guarantee import Guarantee
 
-__all__ = ["CHANCE", "Finding", "PeopleBehind", "Verdict", "verdict_of"]
+__all__ = [
+    "BROKEN",
+    "CHANCE",
+    "HOLDS",
+    "UNTOLD",
+    "Finding",
+    "PeopleBehind",
+    "Verdict",
+    "verdict_of",
+]
 
 HOLDS, BROKEN, UNTOLD = "holds", "does not hold", "cannot be told"
 CHANCE = 0.0005  # a lower end below this is none, at the three decimals that gaps are shown with

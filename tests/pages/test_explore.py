@@ -38,10 +38,10 @@ def test_every_experiment_opens_with_the_papers_notion(opened, name):
 @pytest.mark.parametrize("notion", ["sp", "eop", "eo", "eo-full"])
 @pytest.mark.parametrize("region", ["simplex", "kernel"])
 def test_the_headline_is_the_cores_own_number(opened, notion, region):
+    region = "kernel" if notion == "eo-full" else region
     app = opened(
         experiment="adult", notion=notion, region=region, seed=1, eps_global=0.02, eps_local=0.04
     )
-    region = "kernel" if notion == "eo-full" else region
     expected = direct("adult", notion, region, 0.02, 0.04, 1)
     said = headline(app)
     assert f"**{100 * expected.accuracy:.1f} %**" in said

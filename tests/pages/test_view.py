@@ -33,7 +33,7 @@ from pages.components.view import (
 class Made:
     """An experiment as a view sees it, with names as bad as can be."""
 
-    labels, favourable = ("no", "yes"), "yes"
+    labels, favourable, folds = ("no", "yes"), "yes", 1
 
     def __init__(self, notion, seeds, clients, has_scores):
         self.notion, self.seeds, self.clients = notion, seeds, clients
@@ -112,14 +112,14 @@ def test_whatever_is_changed_every_setting_still_fits(view, other, names):
 
 
 def test_what_follows_a_change_begins_anew():
-    link = {"notion": "eo", "rates": "scores", "seed": "1", "own": "doctorate=0.2"}
-    view = read_view(link, CATALOGUE)[0]
+    link = {"notion": "eo", "region": "simplex", "rates": "scores", "seed": "1"}
+    view = read_view(link | {"own": "doctorate=0.2"}, CATALOGUE)[0]
     moved = changed(view, CATALOGUE, experiment="own")
     assert (moved.notion, moved.seeds, moved.own_limits, moved.rates) == ("eo", (0,), (), "labels")
     assert moved.eps_local == view.eps_local
     exact = changed(view, CATALOGUE, region="exact")
     assert exact.rates == "shrunk" and exact.own_limits == view.own_limits
-    assert changed(view, CATALOGUE, notion="eo-full").region == "kernel"
+    assert changed(view, CATALOGUE, notion="eo-full").region == "exact"
 
 
 def test_programs_and_maps_do_not_depend_on_limits():

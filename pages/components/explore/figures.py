@@ -60,7 +60,7 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
         y=[float(np.interp(np.log(now), np.log(price.people), cost))],
         mode="markers+text",
         text=[text.AS_IT_IS],
-        textposition="top right",
+        textposition="top center",
         marker={"symbol": "x", "size": 12, "color": GROUP_COLOURS[1]},
         name=text.AS_IT_IS,
         showlegend=False,

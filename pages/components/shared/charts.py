@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from fairfl_core.errors import FairflError
+from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from pages.components.session import state, streamlit_internals
 from pages.components.shared import text, theme
 
@@ -76,16 +77,16 @@ def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -
 
 Colour = Literal["green", "blue", "red", "orange"]
 _COLOURS: dict[str, Colour] = {
-    "holds": "green",
-    "does not hold": "red",
-    "cannot be told": "orange",
+    HOLDS: "green",
+    BROKEN: "red",
+    UNTOLD: "orange",
 }
 
 
 def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> None:
     """The verdict, first on the page; green where it holds and nobody's gap grew, never else."""
     if sentence:
-        colour: Colour = "blue" if word == "holds" and not harmless else _COLOURS[word]
+        colour: Colour = "blue" if word == HOLDS and not harmless else _COLOURS[word]
         with st.container(border=True):
             st.badge(title, color=colour)
             st.markdown(sentence)

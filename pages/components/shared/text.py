@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.solving.regions import region_kind
 from pages.components.shared import format
@@ -116,7 +117,7 @@ def region_meaning(name: str) -> str:
     return region_kind(name).meaning
 
 
-VERDICT_SHAPES = {"holds": "●", "does not hold": "■", "cannot be told": "○"}
+VERDICT_SHAPES = {HOLDS: "●", BROKEN: "■", UNTOLD: "○"}
 
 
 def verdict_title(summary: Summary) -> str:

@@ -20,12 +20,13 @@ from pages.components.privacy.results import (
     noise_result,
 )
 from pages.components.shared import format
-from tests.pages.conftest import healthy, linked, view_of
+from tests.pages.conftest import as_before, healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"
 
 
 def open_privacy(**settings):
+    settings = as_before(settings)
     app = AppTest.from_file(str(PAGE), default_timeout=60)
     for name, value in settings.items():
         app.query_params[name] = str(value)

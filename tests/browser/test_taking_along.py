@@ -8,6 +8,7 @@ from fairfl_core.people import experiments
 from fairfl_core.predictors.predictor import FairPredictor
 from tests.browser.driving import INSIDE, OVERALL
 
+PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
 
 
@@ -34,7 +35,7 @@ def test_settings_survive_a_change_of_page(regular):
 
 
 def test_report_stands_alone(regular, browser, tmp_path):
-    visitor = regular.open(experiment="adult", seed=0)
+    visitor = regular.open(**PAPERS)
     said = visitor.changes(lambda: visitor.press(INSIDE))
     report = visitor.download("Report (HTML)", tmp_path)
     context = browser.new_context(offline=True)
@@ -61,7 +62,7 @@ def test_report_stands_alone(regular, browser, tmp_path):
 
 
 def test_predictor_and_table(regular, tmp_path):
-    visitor = regular.open(experiment="adult", seed=0)
+    visitor = regular.open(**PAPERS)
     visitor.changes(lambda: visitor.press(OVERALL))
     made = visitor.download("Predictor (JSON)", tmp_path)
     predictor = FairPredictor.from_json(json.loads(made.read_text()))
@@ -73,7 +74,7 @@ def test_predictor_and_table(regular, tmp_path):
 
 
 def test_chart_gives_its_table(regular, tmp_path):
-    visitor = regular.open(experiment="adult", seed=0)
+    visitor = regular.open(**PAPERS)
     button = visitor.page.locator(".st-key-explore-clients-csv button")
     visitor.page.get_by_test_id("stExpander").filter(has=button).locator("summary").click()
     with visitor.page.expect_download() as begun:

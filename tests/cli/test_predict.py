@@ -1,6 +1,7 @@
 """The contract of `predict`: who gets which answer, and always the same."""
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.running import ANSWERED, COLUMNS, Files, people, read_table, run
@@ -103,3 +104,26 @@ def test_predict_on_the_rows_reaches_what_solve_said(tmp_path, how):
     assert drawn["model_accuracy"] == pytest.approx(right, abs=1e-12)
     model = run("evaluate", files.predictor, files.counts, "--json").json["model_gap"]["global"]
     assert drawn["gap"]["global"] < 0.05 < model  # asked 0.01, and the luck of one draw
+
+
+def test_predict_keeps_every_column_of_parquet_as_it_is(files):
+    rows = people(40)
+    rows["visits"] = [[1, 2]] * 40
+    rows["seen"] = pd.Timestamp("2024-05-01T10:00")
+    rows["age"] = pd.array([None, *range(39)], dtype="Int64")
+    rows["ward"] = pd.Categorical(["a", "b"] * 20)
+    rows.to_parquet(files / "rows.parquet", index=False)
+    answers(files, "--seed", "1", rows=files / "rows.parquet", out="fair.parquet")
+    before, after = pq.read_table(files / "rows.parquet"), pq.read_table(files / "fair.parquet")
+    assert after.drop_columns(["answer"]).equals(before)
+    assert after.schema.field("answer").type == "string"
+    _, text = answers(files, "--seed", "1", rows=files / "rows.parquet", out="fair.csv")
+    assert text.answer.tolist() == after["answer"].to_pylist()
+    assert text.age.tolist() == ["", *map(str, range(39))]
+
+
+def test_predict_from_csv_to_parquet_keeps_text_as_text(files):
+    said, fair = answers(files, "--seed", "2", out="fair.parquet")
+    _, text = answers(files, "--seed", "2", out="fair.csv")
+    assert said["n"] == len(fair) == 600
+    pd.testing.assert_frame_equal(fair, text, check_dtype=False)

@@ -9,7 +9,7 @@ the first of them, with its place.
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -97,7 +97,9 @@ def read_columns(
         table = table.rename_columns(wanted)
     else:
         table, skipped = _reading(file.name, lambda: read_parquet(file, wanted)), 0
-    if not table.num_rows and not skipped:
+    if not table.num_rows:
+        if skipped:
+            _refuse_malformed(file)
         raise InputError(f"{file.name}: the table has no rows; give at least one person.")
     return table, skipped
 
@@ -124,7 +126,7 @@ def read_rows(file: TableFile, names: Sequence[str], numbers: Sequence[str] = ()
     return table
 
 
-def _refuse_malformed(file: TableFile) -> None:
+def _refuse_malformed(file: TableFile) -> NoReturn:
     row, cells = _reading(file.name, lambda: malformed_row(file))
     raise InputError(
         f"{file.name}: data row {row:,} has {cells:,} cells where the header has "

@@ -176,6 +176,7 @@ REFUSED = {
     "an endless line": GOOD.encode() + b"x" * 1_100_000,
     "a column twice": GOOD.replace("said", "site").encode(),
     "no such column": GOOD.replace("sex", "gender").encode(),
+    "a cell too many everywhere": GOOD.replace("\n", ",x\n").replace("said,x", "said").encode(),
     "no header": b",,,\nA,f,a,a\n",
     "one group": GOOD.replace(",m,", ",f,").encode(),
     "labels and answers that differ": GOOD.replace(",a\n", ",no\n")

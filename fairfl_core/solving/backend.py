@@ -25,10 +25,8 @@ _OPTIONS = (
     ("presolve", "off"),  # it takes epsilons below its tolerance for contradictions
     ("primal_feasibility_tolerance", _TOLERANCE),
     ("dual_feasibility_tolerance", _TOLERANCE),
-    (
-        "simplex_scale_strategy",
-        0,
-    ),  # rates and shares need no scaling, and scaled tolerances do not hold
+    # Rates and shares need no scaling, and scaled tolerances do not hold.
+    ("simplex_scale_strategy", 0),
     ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
 )
 
@@ -75,12 +73,21 @@ class Model:
             value[order],
         )
 
-    def add_row(self, columns: Ints, values: Floats, upper: float) -> None:
-        """Append a row for this solve only: `begin` takes it away again."""
-        self._highs.addRow(
-            -np.inf, upper, len(columns), columns.astype(np.int32), np.asarray(values, float)
+    def add_rows(self, row: Ints, column: Ints, value: Floats) -> None:
+        """Append rows `<= 0` for this solve only: `begin` takes them away again."""
+        count = int(row.max()) + 1
+        order = np.lexsort((column, row))
+        starts = np.searchsorted(row[order], np.arange(count))
+        self._highs.addRows(
+            count,
+            np.full(count, -np.inf),
+            np.zeros(count),
+            len(order),
+            starts.astype(np.int32),
+            column[order].astype(np.int32),
+            value[order],
         )
-        self._added += 1
+        self._added += count
 
     def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
         """Say which columns and rows are basic where every solve begins."""

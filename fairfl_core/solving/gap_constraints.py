@@ -11,45 +11,52 @@ from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.columns import Columns
 
-__all__ = ["Constraints", "Cut", "Entries", "GapConstraints", "Sharpener", "row_names"]
+__all__ = ["Constraints", "Entries", "GapConstraints", "Sharpener", "row_names"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, Floats]  # row, column, value
 
 
-Cut = tuple[int, Ints, Floats, float]  # the row it sharpens, columns, values, by how much broken
-Sharpener = Callable[[Floats, float], list[Cut]]  # (weights, eps_global) -> what is broken
+Sharpener = Callable[[Floats, Floats, float], Entries]
+"""(auxiliary values, weights beta, eps_global) -> new rows `<= 0`: row, column, value.
+
+Columns are numbered from the auxiliary ones on; no row means that nothing is broken.
+"""
 
 
 class Constraints(ABC):
     """Rows over the columns of a program; only their limits depend on the epsilons.
 
+    Rows with a limit, and so with a price, come first; `definitions` follow, rows that say what
+    an auxiliary column is. Auxiliary columns are at least 0 and cost nothing.
+
     Attributes
     ----------
-    scope : ndarray, shape (rows,)
-        A row's client, or -1 for a row over all clients.
-    rate : ndarray, shape (rows,)
+    scope : ndarray, shape (limits,)
+        The client of a row with a limit, or -1 for one over all clients.
+    rate : ndarray, shape (limits,)
         Which of the notion's rates it compares.
-    level : ndarray, shape (rows,)
-        The auxiliary level column t of each row, or empty.
+    definitions, auxiliary : int
+        How many rows without a limit, and how many auxiliary columns there are.
     """
 
     scope: Ints
     rate: Ints
-    level: Ints
+    definitions: int = 0
+    auxiliary: int = 0
 
     def __len__(self) -> int:
-        return len(self.scope)
-
-    @property
-    def levels(self) -> int:
-        """How many level columns there are."""
-        return int(self.level.max(initial=-1)) + 1
+        return len(self.scope) + self.definitions
 
     @abstractmethod
     def entries(self, columns: Columns) -> Entries:
         """What these columns put into the rows."""
+
+    def auxiliary_entries(self, columns: Columns) -> Entries:
+        """What the auxiliary columns put into the rows."""
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, np.zeros(0)
 
     @abstractmethod
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
@@ -61,7 +68,7 @@ class Constraints(ABC):
 
     @abstractmethod
     def prices(self, duals: Floats) -> Floats:
-        """The price of every row: d objective / d epsilon. A dual is d(-objective)/d(bound)."""
+        """The price of every limit: d objective / d epsilon. A dual is d(-objective)/d(bound)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +82,10 @@ class GapConstraints(Constraints):
     Attributes
     ----------
     notion : Notion
-    scope, rate, level
+    scope, rate
         See `Constraints`.
+    level : ndarray, shape (limits,)
+        The auxiliary column t of each row; empty for two groups.
     place : ndarray, shape (2, clients, groups, rates)
         The global and the local row that a cell's rate stands in; -1 where there is none.
     weight : ndarray, shape (2, clients, groups, rates)
@@ -121,6 +130,15 @@ class GapConstraints(Constraints):
         )
         side, column, rate = np.nonzero((row >= 0) & (value != 0))
         return row[side, column, rate], column, value[side, column, rate]
+
+    @property
+    def auxiliary(self) -> int:  # type: ignore[override]
+        """As many as there are levels t."""
+        return int(self.level.max(initial=-1)) + 1
+
+    def auxiliary_entries(self, columns: Columns) -> Entries:
+        """Each level is taken off its rows."""
+        return np.arange(len(self.level)), self.level, np.full(len(self.level), -1.0)
 
     def multipliers(self, duals: Floats) -> Floats:
         """What each counted person is worth at these duals: shape (clients, groups, rates)."""

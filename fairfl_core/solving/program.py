@@ -28,8 +28,7 @@ __all__ = ["FairnessProgram", "Program", "tie_break"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _GRAIN = 1.5e-8
-_MOST_CUTS = 60  # rounds of cuts of the overall cone; four or five are the rule
-_PATIENCE = 12  # rounds after which a cut asks for a little more than it must
+_MOST_CUTS = 60  # rounds of cuts of the overall margin; under ten are the rule
 
 
 class Program(ABC):
@@ -127,21 +126,18 @@ class Program(ABC):
         return np.asarray((columns.correct + kept) / self._unit)
 
     def _model_of(self, columns: Columns) -> Model:
-        """The rows, the level columns, these columns, and where every solve begins."""
+        """The rows, the auxiliary columns, these columns, and where every solve begins."""
         rows = self._rows
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
         model = Model(lower, np.ones(len(lower)))
-        level = np.arange(len(rows.level))
-        model.add_columns(
-            np.zeros(rows.levels), (level, rows.level, np.full(len(rows.level), -1.0))
-        )
+        model.add_columns(np.zeros(rows.auxiliary), rows.auxiliary_entries(columns))
         self._add(model, columns)
         worth = self._worth(columns)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
         order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
         order = order[columns.span[order] == 1]
         _, first = np.unique(columns.block[order], return_index=True)
-        model.set_start(rows.levels + order[first], np.arange(len(rows)))
+        model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
         return model
 
     def _add(self, model: Model, columns: Columns) -> None:
@@ -184,22 +180,15 @@ class Program(ABC):
         places = np.arange(len(self._rows))
         model.begin(places, *self._rows.bounds(eps_global, local))
         values, duals = model.optimum()
-        broken = self._rows.sharpener(columns)
-        if broken is None:
+        missing = self._rows.sharpener(columns)
+        if missing is None:
             return values, duals
-        sharpened: list[int] = []
-        base, limit = len(self._rows) + columns.blocks, eps_global
-        for cut in range(_MOST_CUTS):
-            cuts = broken(values[self._rows.levels :], eps_global)
-            if not cuts:  # what the added rows are worth, the rows they sharpen are
-                extra, duals = duals[base:], duals[:base].copy()
-                np.add.at(duals, np.array(sharpened, int), extra)
-                return values, duals
-            if cut > _PATIENCE:  # a round face of equals: ask for a little more, and be done
-                limit -= max(excess for *_, excess in cuts)
-            for row, place, value, _ in cuts:
-                model.add_row(self._rows.levels + place, value, max(limit, 0.0))
-                sharpened.append(row)
+        auxiliary, there = self._rows.auxiliary, len(duals)
+        for _ in range(_MOST_CUTS):
+            row, column, value = missing(values[:auxiliary], values[auxiliary:], eps_global)
+            if not len(row):
+                return values, duals[:there]
+            model.add_rows(row, column, value)
             values, duals = model.optimum()
         raise SolveError("the overall margin did not settle; please report this with the counts.")
 
@@ -209,7 +198,7 @@ class Program(ABC):
         """What every region's solution tells: the one place where an optimum is put together."""
         counts = self.counts
         confusion = columns.mixed(beta, len(counts.clients), len(counts.groups))
-        price = self._rows.prices(duals[: len(self._rows)]) * self._unit / counts.n
+        price = self._rows.prices(duals[: len(self._rows.scope)]) * self._unit / counts.n
         by_scope = np.bincount(self._rows.scope + 1, price, minlength=len(local) + 1)
         return {
             "status": "optimal",
@@ -309,7 +298,9 @@ class FairnessProgram(Program):
         with self._lock:
             values, duals = self._run(self._model, self._columns, eps_global, local)
         # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
-        beta = self._columns.settled(values[self._rows.levels :], fall_back=self.guarantee is None)
+        beta = self._columns.settled(
+            values[self._rows.auxiliary :], fall_back=self.guarantee is None
+        )
         shape = (len(self.counts.clients), len(self.counts.groups), -1)
         return AnswerSolution(
             **self._figures(self._columns, beta, duals, eps_global, local),

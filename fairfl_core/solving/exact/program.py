@@ -327,7 +327,7 @@ class ExactProgram(Program):
         rounds: int,
         missing: float,
     ) -> ExactSolution:
-        weight = values[self._rows.levels :]
+        weight = values[self._rows.auxiliary :]
         beta = columns.settled(weight, fall_back=self.guarantee is None)
         figures = self._figures(columns, beta, duals, eps_global, local)
         used = beta > 0

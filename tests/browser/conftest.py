@@ -40,6 +40,22 @@ def regular(_regular) -> Iterator[Visitor]:
 
 
 @pytest.fixture
+def tab(regular) -> Iterator[Callable[[], Visitor]]:
+    """Make further tabs of the regular visitor: sessions of their own, with the files at hand."""
+    tabs = []
+
+    def another() -> Visitor:
+        tabs.append(regular.tab())
+        return tabs[-1]
+
+    yield another
+    trouble = [each.trouble() for each in tabs]
+    for each in tabs:
+        each.page.close()
+    assert not any(trouble), trouble
+
+
+@pytest.fixture
 def visit(browser, server) -> Iterator[Callable[..., Visitor]]:
     """Make visitors who come for the first time; none may have met trouble when it leaves."""
     visitors = []

@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -47,7 +48,7 @@ QUIET = """() => {
             .every(chart => chart.querySelector('.main-svg'));
     if (!quiet) { window.quietSince = undefined; return false; }
     window.quietSince ??= performance.now();
-    return performance.now() - window.quietSince > 250;
+    return performance.now() - window.quietSince > 150;
 }"""
 UNREST = """() => {
     const app = document.querySelector('[data-testid=stApp]');
@@ -266,6 +267,18 @@ class Visitor:
         target = folder / begun.value.suggested_filename
         begun.value.save_as(target)
         return target
+
+    def tab(self) -> "Visitor":
+        """Another tab of the same browser: a session of its own on files that are here already."""
+        other = copy(self)
+        other.page = self.context.new_page()
+        other.page.on("websocket", lambda socket: self._asked_for(socket.url))
+        return other
+
+    def resize(self, width: int, height: int = 900) -> "Visitor":
+        """Make the window another size."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        return self.settle()
 
     def close(self) -> None:
         """Leave."""

@@ -3,12 +3,11 @@
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.browser.driving import ROOT
+from tests.browser.driving import INSIDE, ROOT, Visitor
 
 PICTURES = ROOT / "screenshots"
-WIDTHS, THEMES = (1280, 390), ("light", "dark")
+WIDE, NARROW = 1280, 390
+ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
 # What is wider than the window and does not scroll in a box of its own.
 TOO_WIDE = """() => {
     const main = document.querySelector('[data-testid=stMain]');
@@ -16,27 +15,6 @@ TOO_WIDE = """() => {
         .filter(each => each.scrollWidth > each.clientWidth + 1)
         .map(each => `${each.tagName} ${each.scrollWidth} > ${each.clientWidth}`);
 }"""
-
-
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_page_is_whole(regular, visit, width, theme):
-    visitor = visit(width=width, theme=theme)
-    pages = regular.open().navigation()
-    assert len(pages) >= 2
-    PICTURES.mkdir(exist_ok=True)
-    wrong = {}
-    for title, path in pages.items():
-        visitor.open(path)
-        found = [*visitor.trouble(), *visitor.page.evaluate(TOO_WIDE)]
-        if found:
-            wrong[title] = found
-        if visitor.page.evaluate(LIGHTNESS) != theme:
-            wrong[title] = [*found, f"is not {theme}"]
-        _picture(visitor, PICTURES / f"{path or 'explore'}-{width}-{theme}.png")
-    assert not wrong
-
-
 LIGHTNESS = """() => {
     const colour = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
     const [red, green, blue] = colour.match(/\\d+/g).map(Number);
@@ -44,31 +22,61 @@ LIGHTNESS = """() => {
 }"""
 
 
-def _picture(visitor, path: Path) -> None:
-    """The whole page: Streamlit scrolls inside, so the window is made as tall as the page."""
-    page = visitor.page
-    size = page.viewport_size
-    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    page.set_viewport_size({"width": size["width"], "height": min(max(height, 400), 8000)})
-    visitor.settle()
-    page.screenshot(path=path)
-    page.set_viewport_size(size)
+def test_every_page_by_its_address(regular, server):
+    """Light: wide, then as narrow as a telephone."""
+    pages = regular.open().navigation()
+    assert len(pages) >= 2
+    wrong = {}
+    for title, path in pages.items():
+        regular.open(path)
+        wrong |= {
+            f"{title}, {width}": found for width, found in _looked_at(regular, path, "light")
+        }
+    regular.resize(WIDE)
+    assert not wrong
+    if sys.platform.startswith("linux"):  # reads /proc
+        loaded = Path(f"/proc/{server.process.pid}/maps").read_text().lower()
+        assert "highs" in loaded
+        assert "tensorflow" not in loaded
 
 
-def test_fifty_clients_on_every_page(regular):
-    """Every page takes the 50 states; `tests/pages` opens every experiment."""
-    visitor = regular.open(experiment="public_coverage", seed=0)
-    for title in visitor.navigation():
+def test_every_page_by_the_navigation_in_the_dark(visit):
+    visitor = visit(theme="dark").open()
+    wrong = {}
+    for title, path in visitor.navigation().items():
+        visitor.resize(WIDE).go(title)
+        wrong |= {f"{title}, {width}": found for width, found in _looked_at(visitor, path, "dark")}
+    assert not wrong
+
+
+def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[str]]]:
+    """What is wrong with a page, at both widths; takes its picture."""
+    PICTURES.mkdir(exist_ok=True)
+    wrong = []
+    for width in (WIDE, NARROW):
+        visitor.resize(width)
+        found = [*visitor.trouble(), *visitor.page.evaluate(TOO_WIDE)]
+        if visitor.page.evaluate(LIGHTNESS) != theme:
+            found.append(f"is not {theme}")
+        if found:
+            wrong.append((width, found))
+        # Streamlit scrolls inside, so the window is made as tall as the page.
+        height = visitor.page.evaluate(
+            "document.querySelector('[data-testid=stMain]').scrollHeight"
+        )
+        visitor.resize(width, min(max(height, 400), 8000))
+        visitor.page.screenshot(path=PICTURES / f"{path or 'explore'}-{width}-{theme}.png")
+    return wrong
+
+
+def test_fifty_clients_and_every_setting_on_every_page(regular):
+    """Every page takes the 50 states, and keeps what was set; `tests/pages` opens the others."""
+    visitor = regular.open(**ELSEWHERE)
+    said = visitor.changes(lambda: visitor.press(INSIDE))
+    settings = visitor.link
+    for title in (*list(visitor.navigation())[1:], "Explore"):
         visitor.go(title)
         assert not visitor.trouble(), title
-        assert visitor.link["experiment"] == "public_coverage", title
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Reads /proc, so only on Linux.")
-def test_app_never_loads_tensorflow(regular, server):
-    visitor = regular.open()
-    for title in visitor.navigation():
-        visitor.go(title)
-    loaded = Path(f"/proc/{server.process.pid}/maps").read_text().lower()
-    assert "highs" in loaded
-    assert "tensorflow" not in loaded
+        assert {name: visitor.link.get(name) for name in ELSEWHERE} == ELSEWHERE, title
+    assert visitor.headline == said
+    assert settings.items() <= visitor.link.items()

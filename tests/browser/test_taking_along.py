@@ -22,22 +22,33 @@ def test_link_reopens_the_view(regular, visit):
     assert second.epsilons == first.epsilons
 
 
-def test_settings_survive_a_change_of_page(regular):
-    visitor = regular.open(**ELSEWHERE)
-    said = visitor.changes(lambda: visitor.press(INSIDE))
-    settings = visitor.link
-    for title in (*list(visitor.navigation())[1:], "Explore"):
-        visitor.go(title)
-        kept = {name: visitor.link.get(name) for name in ELSEWHERE}
-        assert kept == ELSEWHERE, title
-    assert visitor.headline == said
-    assert settings.items() <= visitor.link.items()
-
-
-def test_report_stands_alone(regular, browser, tmp_path):
+def test_predictor_table_and_report(regular, browser, tmp_path):
+    """From one page: every download is of the view set at that moment."""
     visitor = regular.open(**PAPERS)
-    said = visitor.changes(lambda: visitor.press(INSIDE))
-    report = visitor.download("Report (HTML)", tmp_path)
+    said = visitor.changes(lambda: visitor.press(OVERALL))
+    made = visitor.download("Predictor (JSON)", tmp_path)
+    predictor = FairPredictor.from_json(json.loads(made.read_text()))
+    assert predictor.eps_global == float(visitor.link["eps_global"])
+    clients = experiments.open("adult").clients
+    assert predictor.clients == clients
+    with visitor.download("Clients (CSV)", tmp_path).open(newline="") as file:
+        assert [row["client"] for row in csv.DictReader(file)] == list(clients)
+    button = visitor.page.locator(".st-key-explore-clients-csv button")
+    visitor.page.get_by_test_id("stExpander").filter(has=button).locator("summary").click()
+    with visitor.page.expect_download() as begun:
+        button.click()
+    begun.value.save_as(tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(clients)
+    text = _stands_alone(browser, visitor.download("Report (HTML)", tmp_path))
+    assert said in text
+    assert experiments.open("adult").manifest["scores"]["sha256"] in text
+    link = re.search(r"http://localhost\S+", text)[0]
+    assert regular.follow(link).headline == said
+
+
+def _stands_alone(browser, report) -> str:
+    """Open a report without a network: nothing is asked for, all is drawn; its text."""
     context = browser.new_context(offline=True)
     asked, wrong = [], []
     context.on("request", lambda request: asked.append(request.url))
@@ -52,33 +63,5 @@ def test_report_stands_alone(regular, browser, tmp_path):
     context.close()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert wrong == []
-    assert said in text
-    assert drawn > 0
-    assert wide <= 0
-    manifest = experiments.open("adult").manifest
-    assert manifest["scores"]["sha256"] in text
-    link = re.search(r"http://localhost\S+", text)[0]
-    assert regular.follow(link).headline == said
-
-
-def test_predictor_and_table(regular, tmp_path):
-    visitor = regular.open(**PAPERS)
-    visitor.changes(lambda: visitor.press(OVERALL))
-    made = visitor.download("Predictor (JSON)", tmp_path)
-    predictor = FairPredictor.from_json(json.loads(made.read_text()))
-    assert predictor.eps_global == float(visitor.link["eps_global"])
-    clients = experiments.open("adult").clients
-    assert predictor.clients == clients
-    with visitor.download("Clients (CSV)", tmp_path).open(newline="") as file:
-        assert [row["client"] for row in csv.DictReader(file)] == list(clients)
-
-
-def test_chart_gives_its_table(regular, tmp_path):
-    visitor = regular.open(**PAPERS)
-    button = visitor.page.locator(".st-key-explore-clients-csv button")
-    visitor.page.get_by_test_id("stExpander").filter(has=button).locator("summary").click()
-    with visitor.page.expect_download() as begun:
-        button.click()
-    begun.value.save_as(tmp_path / "table.csv")
-    with (tmp_path / "table.csv").open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(experiments.open("adult").clients)
+    assert drawn > 0 and wide <= 0
+    return text

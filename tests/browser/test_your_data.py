@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.intake import example_counts, example_table
+from fairfl_core.intake import example_counts
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.predictor import FairPredictor
 from tests.browser.driving import INSIDE, ROOT, Visitor

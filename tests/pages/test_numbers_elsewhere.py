@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.intake import example_table, guess, open_table, take_in
+from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.resample import even_shares, redraw, redraw_people
@@ -256,7 +256,7 @@ def test_people_by_client_and_group(opened):
     app.button(key="try-example").click().run()
     app.button(key="take-table").click().run()
     file = open_table("example.csv", example_table().encode())
-    experiment = take_in(file, guess(file)).experiment
+    experiment = experiment_from_table(file, guess_roles(file)).experiment
     people = sum(experiment.counts(0, s).table.sum(axis=(2, 3)) for s in experiments.SPLITS)
     table = next(d.value for d in app.dataframe if "group woman" in d.value)
     assert list(table["client"]) == list(experiment.clients)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.people import experiments
+from fairfl_core.solving.guarantee import Guarantee
 from pages.components.codecs import (
     Flag,
     Numbers,
@@ -35,32 +36,41 @@ class Made:
 
     labels, favourable, folds = ("no", "yes"), "yes", 1
 
-    def __init__(self, notion, seeds, clients, has_scores):
+    def __init__(self, notion, seeds, clients, has_scores, folds=1):
         self.notion, self.seeds, self.clients = notion, seeds, clients
-        self.has_scores = has_scores
+        self.has_scores, self.folds = has_scores, folds
 
 
 MADE = {
     "adult": Made("sp", (0, 1, 2), ("doctorate", "no doctorate"), True),
+    "adult_folds": Made("sp", (0, 1, 2, 3), ("doctorate", "no doctorate"), True, folds=4),
     "own": Made("eo", (0,), ("a=b", "x;y", "100 %", "%3B", "ü", "=", ";"), False),
 }
-CATALOGUE = Catalogue(tuple(MADE), MADE.__getitem__)
+CATALOGUE = Catalogue(("adult", "own"), MADE.__getitem__, {"adult": "adult_folds"}.get)
 NAMES = [one.metadata["link"] or one.name for one in fields(View)]
 texts = st.one_of(
     st.text(max_size=40),
     st.sampled_from(["nan", "inf", "-inf", "1e999", "-0", "0x1", "True", "all", "0", "٣", "=;="]),
 )
 shares = st.floats(0, 1)
+guarantees = st.builds(
+    Guarantee,
+    st.floats(0.5, 0.999),
+    st.sampled_from(["each", "all"]),
+    st.sampled_from(["measured", "proved"]),
+)
 
 
 @st.composite
 def views(draw):
-    name = draw(st.sampled_from(list(MADE)))
-    made = MADE[name]
-    view = read_view({"experiment": name}, CATALOGUE)[0]
-    for field in ("notion", "region", "rates"):
+    view = read_view({"experiment": draw(st.sampled_from(CATALOGUE.names))}, CATALOGUE)[0]
+    for field in ("data", "notion", "region"):
         value = draw(st.sampled_from(options_of(field, view, CATALOGUE)))
         view = changed(view, CATALOGUE, **{field: value})
+    view = changed(view, CATALOGUE, guarantee=draw(st.none() | guarantees))
+    value = draw(st.sampled_from(options_of("rates", view, CATALOGUE)))
+    view = changed(view, CATALOGUE, rates=value)
+    made = MADE[view.data]
     some = draw(st.dictionaries(st.sampled_from(made.clients), shares))
     return replace(
         view,

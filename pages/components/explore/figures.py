@@ -53,7 +53,7 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
         name=text.CERTAINTY,
         line={"color": GROUP_COLOURS[0]},
         showlegend=False,
-        hovertemplate="%{x:,.0f} people: %{y:.2f} points<extra></extra>",
+        hovertemplate=text.HOVER_CERTAINTY,
     )
     figure.add_scatter(
         x=[now],
@@ -64,7 +64,7 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
         marker={"symbol": "x", "size": 12, "color": GROUP_COLOURS[1]},
         name=text.AS_IT_IS,
         showlegend=False,
-        hovertemplate="%{x:,.0f} people: %{y:.2f} points<extra></extra>",
+        hovertemplate=text.HOVER_CERTAINTY,
     )
     return figure.update_layout(
         height=340,

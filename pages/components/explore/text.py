@@ -48,6 +48,7 @@ REGION_COLUMNS = {
     "gap_global": "overall gap",
     "gap_local_mean": "mean client's gap",
 }
+HOVER_CERTAINTY = "%{x:,.0f} people: %{y:.2f} points<extra></extra>"
 AXIS_MEAN_GAP = "mean client's gap on unseen people"
 AXIS_ACCURACY = "accuracy on unseen people, %"
 HOVER_REGION = (

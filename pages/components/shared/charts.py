@@ -76,11 +76,7 @@ def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -
 
 
 Colour = Literal["green", "blue", "red", "orange"]
-_COLOURS: dict[str, Colour] = {
-    HOLDS: "green",
-    BROKEN: "red",
-    UNTOLD: "orange",
-}
+_COLOURS: dict[str, Colour] = {HOLDS: "green", BROKEN: "red", UNTOLD: "orange"}
 
 
 def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> None:

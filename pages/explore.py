@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.verdict import within_chance
 from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
@@ -249,7 +250,7 @@ def _clients(study: Study) -> None:
     order = state.get(ORDER)
     if order != "client":
         table = table.sort_values(order, ascending=False, kind="stable")
-    within = int((table["gap"] <= table["noise_floor"]).sum())
+    within = int(within_chance(table["gap_low"]).sum())
     chart(
         figures.client_gaps(chosen_clients(table)),
         reading=shared_text.dumbbell_reading(

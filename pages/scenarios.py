@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.verdict import within_chance
 from fairfl_core.paper.printed import SCENARIOS
 from pages.components.codecs import Numbers, Whole
 from pages.components.scenarios import text
@@ -275,7 +276,7 @@ def _beside_even(own: OwnClients, study: Study) -> None:
 
 def _own_clients(study: Study) -> None:
     table = study.client_table(unseen=study.has_held_out)
-    within = int((table["gap"] <= table["noise_floor"]).sum())
+    within = int(within_chance(table["gap_low"]).sum())
     chart(
         figures.client_gaps(table),
         reading=shared_text.dumbbell_reading(

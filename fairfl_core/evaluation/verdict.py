@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
@@ -29,12 +29,18 @@ __all__ = [
     "PeopleBehind",
     "Verdict",
     "verdict_of",
+    "within_chance",
 ]
 
 HOLDS, BROKEN, UNTOLD = "holds", "does not hold", "cannot be told"
 CHANCE = 0.0005  # a lower end below this is none, at the three decimals that gaps are shown with
 _SLACK = 5e-4  # a gap shown with three decimals equals its limit up to this
 Floats = NDArray[np.float64]
+
+
+def within_chance(low: ArrayLike) -> NDArray[np.bool_]:
+    """Whether gaps cannot be told from none, by the lower ends of their own 95 % intervals."""
+    return np.less(low, CHANCE)
 
 
 @dataclass(frozen=True)

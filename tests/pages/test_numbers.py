@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from fairfl_core.evaluation.verdict import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
@@ -110,8 +111,8 @@ def test_explores_headline_and_summary(opened, link, core):
         f"{gap(of_worst(lambda e: e.local_interval[1]))}, "
         f"n = {of_worst(lambda e: e.counts.n_client):,.0f}" in headline
     )
-    floor = of_worst(lambda e: e.noise_floor)
-    assert ("within noise" in headline) == (of_worst(lambda e: e.gaps.local) <= floor)
+    low = of_worst(lambda e: e.local_interval[0])
+    assert ("within noise" in headline) == within_chance(low)
     shown = [(unmarked(m.label), m.value, unmarked(m.delta)) for m in app.metric]
     groups = core.solutions[0].counts.groups
     changed = core.mean(lambda e: e.changed)
@@ -160,7 +161,7 @@ def test_explores_table_of_asked_reached_and_unseen(opened, link, core):
     n = [core.mean(lambda e: e.counts.n, people) for people in ("fitted", "unseen")]
     assert list(table.columns) == [
         "asked",
-        f"reached (validation, n = {n[0]:,.0f})",
+        f"reached (fitted, n = {n[0]:,.0f})",
         f"unseen (test, n = {n[1]:,.0f})",
     ]
 
@@ -199,15 +200,21 @@ def test_the_clients_chart_its_table_and_its_file(opened, link, core):
     np.testing.assert_allclose(values(drawn["before (model's own)"], "x"), before, atol=1e-9)
     names = [f"{core.clients[c]}" for c in order]
     after = core.mean(lambda e: e.gaps.local)[order]
-    floor = core.mean(lambda e: e.noise_floor)[order]
-    parts = {"after": after > floor, "after, within noise": after <= floor}
+    low, high = (core.mean(lambda e, i=i: e.local_interval[i])[order] for i in (0, 1))
+    within = within_chance(low)
+    parts = {"after": ~within, "after, within noise": within}
     for part, mask in parts.items():
         if mask.any():
             np.testing.assert_allclose(values(drawn[part], "x"), after[mask], atol=1e-9)
             np.testing.assert_array_equal(values(drawn[part], "y"), np.flatnonzero(mask))
     reached = core.mean(lambda e: e.gaps.local, "fitted")[order]
-    np.testing.assert_allclose(values(drawn["reached on validation"], "x"), reached, atol=1e-9)
-    low, high = (core.mean(lambda e, i=i: e.local_interval[i])[order] for i in (0, 1))
+    np.testing.assert_allclose(
+        values(drawn["reached on the fitted people"], "x"), reached, atol=1e-9
+    )
+    assert (
+        f"In {within.sum()} of {len(within)} clients the gap left cannot be told from none"
+        in said(app, "Each client's gap, before and after")
+    )
     bars = values(drawn["95 % interval, after"], "x").reshape(-1, 3)
     np.testing.assert_allclose(bars[:, :2], np.stack([low, high], axis=1), atol=1e-9)
     table = next(d.value for d in app.dataframe if "price of a hundredth, points" in d.value)

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core.evaluation.verdict import within_chance
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
 from pages.components.shared.format import figure_text
@@ -160,8 +161,8 @@ def map_table(heat: Frontier) -> pd.DataFrame:
 def client_gaps(table: pd.DataFrame) -> go.Figure:
     """Each client's gap before and after, from a study's client table, in the table's order.
 
-    Before is a hollow grey ring, after a filled dot (a pale square where the gap is no larger
-    than chance alone would show), the fitted value a short stroke, what was asked a dashed line.
+    Before is a hollow grey ring, after a filled dot (a pale square where the gap cannot be
+    told from none), the fitted value a short stroke, what was asked a dashed line.
     """
     figure = go.Figure()
     names = [
@@ -240,7 +241,7 @@ def _add_asked(figure: go.Figure, rows: NDArray[np.int64], asked: Floats) -> Non
 def _add_after(
     figure: go.Figure, rows: NDArray[np.int64], names: Sequence[str], column: dict[str, Floats]
 ) -> None:
-    within = column["gap"] <= column["noise_floor"]
+    within = within_chance(column["gap_low"])
     told = np.stack(
         [
             np.array(names, dtype=object),

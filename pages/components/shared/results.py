@@ -19,7 +19,7 @@ from fairfl_core.evaluation.advice import (
 )
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.verdict import CHANCE, Verdict, verdict_of
+from fairfl_core.evaluation.verdict import Verdict, verdict_of, within_chance
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.folded import FoldedPeople
 from fairfl_core.people.scored import ScoredPeople
@@ -300,7 +300,7 @@ class ClientRow:
     @property
     def within_noise(self) -> bool:
         """Whether it cannot be told from none: the one rule for chance, see `verdict`."""
-        return self.gap_low < CHANCE
+        return bool(within_chance(self.gap_low))
 
 
 @dataclass(frozen=True)

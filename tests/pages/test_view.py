@@ -127,7 +127,7 @@ def test_what_follows_a_change_begins_anew():
     moved = changed(view, CATALOGUE, experiment="own")
     assert (moved.notion, moved.seeds, moved.own_limits, moved.rates) == ("eo", (0,), (), "labels")
     assert moved.eps_local == view.eps_local
-    exact = changed(view, CATALOGUE, region="exact")
+    exact = changed(changed(view, CATALOGUE, data="adult"), CATALOGUE, region="exact")
     assert exact.rates == "shrunk" and exact.own_limits == view.own_limits
     assert changed(view, CATALOGUE, notion="eo-full").region == "exact"
 

@@ -13,7 +13,7 @@ NOT_WORDS = {"format.py", "codecs.py"}
 SPEAKING = re.compile(r"[a-zé]{2,}[,;:.]? [a-z]{2,}", re.IGNORECASE)
 # Style sheets, scripts, types, names with underscores, words of Plotly's.
 CODE = re.compile(r"[{}=#_\[]|rgba\(|^(top|bottom|middle) (left|center|right)$")
-MARKUP = re.compile(r"%\{[^}]*\}|</?[a-z][^>]*>")  # placeholders of a hover text, HTML
+MARKUP = re.compile(r"%\{[^}]*\}|<[/!]?[a-z][^>]*>")  # placeholders of a hover text, HTML
 
 
 def speaks(value):

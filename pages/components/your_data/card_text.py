@@ -20,6 +20,7 @@ CLIENT_HEADER = (
     "95 % interval",
     "chance alone",
 )
+COMMAND = "fairfl predict"
 WITH_SCORES = "With {command}, which looks at the model's scores."
 WITHOUT_PACKAGE = "With {command}, or in Python without any package:"
 _CELLS = 20  # cells that cannot be judged, listed by name

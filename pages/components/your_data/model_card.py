@@ -16,7 +16,6 @@ from pages.components.your_data import card_text as text
 __all__ = ["APPLY", "model_card"]
 
 APPLY = Path(__file__).resolve().parents[3] / "docs" / "apply_predictor.py"
-COMMAND = "<code>fairfl predict</code>"
 
 
 def model_card(view: View, link: str) -> str:
@@ -82,7 +81,9 @@ def _data(view: View) -> str:
 
 
 def _how(view: View) -> str:
+    told = text.WITH_SCORES if view.answers_by_scores else text.WITHOUT_PACKAGE
+    sentence = escape(told).format(command=f"<code>{text.COMMAND}</code>")
     if view.answers_by_scores:
-        return f"<p>{escape(text.WITH_SCORES).format(command=COMMAND)}</p>"
+        return f"<p>{sentence}</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))
-    return f"<p>{escape(text.WITHOUT_PACKAGE).format(command=COMMAND)}</p><pre>{code}</pre>"
+    return f"<p>{sentence}</p><pre>{code}</pre>"

@@ -12,6 +12,7 @@ from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import state, tolerances
+from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
@@ -234,7 +235,7 @@ def _pin(view: View, summary: Summary) -> None:
             st.button(text.UNPIN, on_click=state.pin, args=(None,), key="unpin", type="tertiary")
     if pin:
         rows = text.pin_rows((summary_of(study_of(pin)), summary))
-        headings = [text.pinned(pin, view), text.AS_SET_NOW]
+        headings = [text.pinned(pin, view, experiment_of(pin.data).protocol), text.AS_SET_NOW]
         st.table(pd.DataFrame.from_dict(rows, orient="index", columns=headings))
 
 

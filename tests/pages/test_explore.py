@@ -11,8 +11,9 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram
+from pages.components.explore import text
 from pages.components.shared import format
-from tests.pages.conftest import TOP, healthy, linked
+from tests.pages.conftest import TOP, healthy, linked, view_of
 
 NAMES = experiments.list_experiments()
 
@@ -119,6 +120,20 @@ def test_a_pinned_setting_is_compared(opened):
     assert any("B: as set now" in str(table.value.columns) for table in app.table)
     app.button(key="unpin").click().run()
     assert linked(app, "pinned") is None
+
+
+def test_a_pin_says_in_what_it_differs():
+    now = view_of("adult", seed=0)
+    protocol = experiments.open(experiments.cross_fitted_of("adult")).protocol
+    for settings, word in (
+        ({"split": "cross-fitted"}, protocol),
+        ({"confidence": "0.95-all-measured"}, "95% confidence, all limits at once, measured"),
+        ({"rates": "shrunk"}, "labels, shrunk"),
+        ({"seed": 1}, "runs 1"),
+    ):
+        pin = view_of("adult", **{"seed": 0} | settings)
+        assert word in text.pinned(pin, now, protocol)
+        assert word not in text.pinned(pin, pin, protocol)
 
 
 def test_a_mistyped_link_opens_all_the_same(opened):

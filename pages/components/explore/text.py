@@ -189,12 +189,17 @@ def own_limits(view: View) -> str:
     return f"Own limits set on the Clients page: {said}."
 
 
-def pinned(pin: View, now: View) -> str:
-    """The pinned view in few words: what it asks, and in what else it differs from now."""
+def pinned(pin: View, now: View, protocol: str) -> str:
+    """The pinned view in few words: what it asks, and in what else it differs from now.
+
+    `protocol` is how the pinned view's people are parted.
+    """
     parts = [
         pin.notion,
         pin.region,
         *([text.RATES[pin.rates][0]] if pin.rates != now.rates else []),
+        *([protocol] if pin.data != now.data else []),
+        *([text.certainty(pin.guarantee)] if pin.guarantee != now.guarantee else []),
         *([f"runs {', '.join(map(str, pin.seeds))}"] if pin.seeds != now.seeds else []),
         f"ε0 {format.epsilon(pin.eps_global)}",
         f"εc {format.epsilon(pin.eps_local)}",

@@ -37,7 +37,6 @@ SPLIT, SPLIT_TIP = (
     "Split",
     "How people are parted into those the lottery is fitted on and those it is tested on.",
 )
-SPLITS = {"cross-fitted": "cross-fitted", "the paper's split": "the paper's split"}
 CERTAINTY, CERTAINTY_TIP = (
     "How sure",
     "Whether the limits are met on the fitted people only, or with a margin for chance, so that "

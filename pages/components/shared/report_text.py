@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
 from pages.components.shared.results import Summary
 from pages.components.view import View
@@ -47,14 +46,6 @@ def shown(most: int, clients: int) -> str:
     return f"The {most} worst and the {most} largest of {clients:,} clients."
 
 
-def certainty(guarantee: Guarantee | None) -> str:
-    """With what confidence the limits were to hold."""
-    if guarantee is None:
-        return "as fitted: none asked for"
-    scope = "all limits at once" if guarantee.scope == "all" else "each limit on its own"
-    return f"{guarantee.confidence:.0%} confidence, {scope}, {guarantee.proof}"
-
-
 def settings(
     view: View,
     summary: Summary,
@@ -75,7 +66,7 @@ def settings(
         "Region": text.region_title(view.region),
         "Rates": text.RATES[view.rates][0],
         "Split": protocol,
-        "Certainty": certainty(view.guarantee),
+        "Certainty": text.certainty(view.guarantee),
         "Runs": ", ".join(map(str, view.seeds)),
         "Gap allowed overall": format.epsilon(view.eps_global),
         "Gap allowed inside each client": format.epsilon(view.eps_local),

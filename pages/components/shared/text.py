@@ -9,6 +9,7 @@ import numpy as np
 
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
+from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.regions import region_kind
 from pages.components.shared import format
 from pages.components.shared.format import plain
@@ -21,7 +22,7 @@ NO_CHECK = "no held-out check possible"
 NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
 UNSEEN, FITTED = "unseen people", "the people it was fitted on"
 RATES = {
-    "labels": ("counted labels", "As counted on validation; exact there, noisy in small clients."),
+    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
     "scores": (
         "recalibrated scores",
         "Every person counts for each label by how likely it is; steadier in small clients.",
@@ -238,6 +239,14 @@ def dumbbell_reading(within: int, clients: int, *, unseen: bool, runs: int) -> s
         + f". In {within} of {clients} clients the gap left cannot be told from none on so few "
         "people (pale squares)."
     )
+
+
+def certainty(guarantee: Guarantee | None) -> str:
+    """With what confidence the limits were to hold."""
+    if guarantee is None:
+        return "as fitted: none asked for"
+    scope = "all limits at once" if guarantee.scope == "all" else "each limit on its own"
+    return f"{guarantee.confidence:.0%} confidence, {scope}, {guarantee.proof}"
 
 
 # -------------------------------------------------------------------- words in figures

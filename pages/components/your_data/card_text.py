@@ -61,11 +61,11 @@ def what_it_is(view: View, favourable: str) -> list[str]:
 
 def requested_header(*, held_out: bool) -> tuple[str, ...]:
     """Headings of the table of what was requested, reached, and held."""
-    return "", "requested", "reached (validation)", "held out (test)" if held_out else "held out"
+    return "", "requested", "reached (fitted)", "held out (test)" if held_out else "held out"
 
 
 def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """What was requested, what was reached on validation, what held on test."""
+    """What was requested, what was reached on the fitted people, what held on test."""
     low, high = summary.eps_local
     local = format.epsilon(high)
     if low < high:

@@ -272,7 +272,7 @@ def test_the_model_card_says_requested_reached_and_held_out(hostile):
     made = model_card(hostile, "")
     for part in (
         "requested",
-        "reached (validation)",
+        "reached (fitted)",
         "held out (test)",
         "0.02",
         "0.05",

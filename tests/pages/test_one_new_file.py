@@ -1,25 +1,66 @@
-"""A notion and a region of one's own, on the Explore page: nothing on it knows them by name."""
+"""A notion and a region of one's own, on the pages: nothing on them knows either by name."""
+
+import json
+
+import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
-from tests.house.test_one_new_file import ours  # noqa: F401
+from pages.components.shared.downloads import predictor_json
+from pages.components.shared.report import html_report
+from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
+from tests.pages.conftest import view_of
+
+LIMITS = {"seed": 0, "eps_global": 0.01, "eps_local": 0.02}
 
 
-def test_they_are_shown_like_the_others(opened, ours):  # noqa: F811
-    app = opened(experiment="adult", seed=0, notion="misses", region="turn", eps_local=0.02)
-    assert app.selectbox(key="widget_notion").value == "misses"
-    assert app.selectbox(key="widget_region").value == "turn"
-    assert "keep or turn" in app.selectbox(key="widget_region").options
-    assert any("is missed equally often" in line.value for line in app.caption)
-    counts, test = (experiments.open("adult").counts(0, s) for s in ("validation", "test"))
-    solution = build_program(counts, "misses", "turn").solve(0.01, 0.02)
-    judged = evaluate(predictor_of(solution), test)
+@pytest.fixture
+def ours():
+    with registered():
+        yield
+
+
+# With a notion or a region of ours in the other's place: what is new need not come in pairs.
+@pytest.mark.parametrize(
+    ("notion", "region"), [("misses", "turn"), ("misses", "kernel"), ("eop", "turn")]
+)
+def test_they_are_shown_like_the_others(opened, ours, notion, region):
+    app = opened(experiment="adult", split="paper", notion=notion, region=region, **LIMITS)
+    chosen = {name: app.selectbox(key=f"widget_{name}") for name in ("notion", "region")}
+    assert (chosen["notion"].value, chosen["region"].value) == (notion, region)
+    assert EqualMisses.title in chosen["notion"].options
+    assert KeepOrTurn.title in chosen["region"].options
+    said = [line.value for line in app.caption]
+    assert any("is missed equally often" in line for line in said) == (notion == "misses")
+    assert (KeepOrTurn.meaning in said) == (region == "turn")
+    solution, judged = by_the_core(notion, region)
     headline = next(line.value for line in app.markdown if line.value.startswith("#### "))
     assert f"**{100 * judged.accuracy:.1f} %**" in headline
     assert f"overall gap {judged.gaps.overall:.3f}" in headline
-    app.toggle(key="widget_regions_drawn").set_value(True).run()
+    shown = app.table[0].value.loc["Accuracy"].tolist()
+    assert shown[1:] == [f"{100 * a:.1f} %" for a in (solution.accuracy, judged.accuracy)]
+
+
+def test_they_are_compared_looked_into_and_taken_along(opened, ours):
+    link = {"experiment": "adult", "notion": "misses", "region": "turn", **LIMITS}
+    app = opened(regions_drawn=True, **link)
+    curves = next(d.value for d in app.dataframe if "mean client's gap" in d.value)
+    assert "turn" in set(curves["region"])
     app.switch_page("pages/clients.py").run()
     assert not app.exception and not app.warning
     assert any(" – model's answer: " in line.value for line in app.markdown)
+    view = view_of(**link)
+    made = json.loads(predictor_json(view))
+    solution, _ = by_the_core("misses", "turn")
+    assert made == json.loads(json.dumps(predictor_of(solution).to_json()))
+    assert all(kind.title in html_report(view, "") for kind in (EqualMisses, KeepOrTurn))
+
+
+def by_the_core(notion, region):
+    """The solution and what it comes to on unseen people."""
+    counts, test = (experiments.open("adult").counts(0, s) for s in ("validation", "test"))
+    program = build_program(counts, notion, region, rates="labels")
+    solution = program.solve(LIMITS["eps_global"], LIMITS["eps_local"])
+    return solution, evaluate(predictor_of(solution), test)

@@ -90,7 +90,7 @@ def test_each_certainty_has_its_price_beside_it(opened):
     costs = [
         plain - core_study("exact", one, 0.02, 0.06).first.solution.accuracy for one in offered
     ]
-    assert certainty_costs(view, offered) == pytest.approx(costs, abs=1e-9)
+    assert certainty_costs(view, tuple(offered)) == pytest.approx(costs, abs=1e-9)
     assert 0 < costs[0] < costs[1]
 
 

@@ -67,7 +67,7 @@ def certainty() -> None:
     )
     with part(text.CERTAINTY):
         offered = {name: one for name, one in CERTAINTIES.items() if one is not None}
-        costs = certainty_costs(view, list(offered.values()))
+        costs = certainty_costs(view, tuple(offered.values()))
         st.caption(text.certainty_costs(dict(zip(offered, costs, strict=True))))
 
 

@@ -230,10 +230,14 @@ def predictor_of(view: View) -> FairPredictor | ScorePredictor:
 SURE = Guarantee()  # 95 % for each client: what is offered first
 
 
-@cached(200)
 def advice_of(view: View, points: float) -> Advice:
     """The tightest limits that hold with the view's confidence (or 95 %) within a price."""
-    return tightest_limits(_programs(_sure(view)), points)
+    return _advice(_sure(view.without_limits()), points)
+
+
+@cached(200)
+def _advice(view: View, points: float) -> Advice:
+    return tightest_limits(_programs(view), points)
 
 
 def _sure(view: View) -> View:
@@ -266,7 +270,8 @@ def experiment_people(view: View) -> float:
     return float(np.median(program.counts.n_client))
 
 
-def certainty_costs(view: View, offered: Sequence[Guarantee | None]) -> list[float]:
+@cached(200)
+def certainty_costs(view: View, offered: tuple[Guarantee, ...]) -> list[float]:
     """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
     limits = view.limits(experiment_of(view.data).clients)
     accuracy = []

@@ -1,0 +1,135 @@
+"""The same question, the same answer: what a page says does not depend on who asked what before.
+
+    SETTINGS=600 pytest tests/pages/test_same_question.py
+
+The optimum is not unique, and a program that was solved before could start where it was left:
+which of several equally good lotteries is shown must depend on neither. Two servers are asked the
+same after different histories, with another number of threads and other hashes, and have to show
+the same pages to the letter.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice, product, zip_longest
+from urllib.parse import quote
+
+from fairfl_core.fairness.notions import notion_names
+from fairfl_core.people import experiments
+from fairfl_core.solving.regions import region_names
+from pages.components.session.catalogue import catalogue
+from pages.components.shared.results import GRID
+from pages.components.view import NO_LIMIT, read_view
+from tests.pages.conftest import TOP
+
+SETTINGS = int(os.environ.get("SETTINGS", 30))
+EACH = 5  # settings that share a program: all but the first find it warm
+# Asked first, because they are quick: every region, split and kind of rates, and fifty clients.
+QUICK = (
+    {"experiment": "public_coverage", "split": "paper", "region": "simplex", "seed": "3"},
+    {"experiment": "public_coverage", "region": "kernel", "seed": "0"},
+    {"experiment": "adult", "region": "exact", "seed": "0"},
+    {"experiment": "adult", "split": "paper", "notion": "eo", "region": "exact", "seed": "1"},
+    {
+        "experiment": "ham10000",
+        "split": "paper",
+        "region": "kernel",
+        "rates": "shrunk",
+        "seed": "2",
+    },
+    {"experiment": "adult", "region": "kernel", "confidence": "0.95-each-measured", "seed": "1"},
+)
+CERTAINTIES = ("", "0.95-each-measured", "0.95-all-measured", "0.95-each-proved")
+
+
+def programs(count, draw):
+    """The links of so many programs: the quick ones, then any that can be asked for."""
+    kinds = {
+        "experiment": experiments.list_experiments(),
+        "split": ("cross-fitted", "paper"),
+        "notion": notion_names(),
+        "region": region_names(),
+        "confidence": CERTAINTIES,
+        "seed": ("0", "1", "2"),
+    }
+    every = [dict(zip(kinds, values, strict=True)) for values in product(*kinds.values())]
+    can_be_asked = (link for link in draw.sample(every, len(every)) if is_whole(link))
+    return list(islice(chain(QUICK, can_be_asked), count))
+
+
+def is_whole(link):
+    """Whether all of a link can be used."""
+    return not read_view(link, catalogue())[1]
+
+
+def with_limits(link, draw):
+    """A link with limits: the map's, others, none at all, and sometimes a client's own."""
+    overall, inside, own = (
+        draw.choice((*GRID, NO_LIMIT, round(draw.uniform(0, 0.3), 3))) for _ in range(3)
+    )
+    asked = link | {"eps_global": str(overall), "eps_local": str(inside)}
+    client = draw.choice(experiments.open(link["experiment"]).clients)
+    return asked | ({"own": f"{quote(client)}={own}"} if draw.random() < 0.25 else {})
+
+
+def histories(settings, draw):
+    """Two servers' visits: as listed; and in any order, with others in between who ask for more."""
+    busy = []
+    for page, link in draw.sample(settings, len(settings)):
+        if draw.random() < 0.3:
+            more = {"certainty_drawn": "True"} if draw.random() < 0.3 else {}
+            busy.append(("explore", with_limits(without_limits(link), draw) | more))
+        busy.append((page, link))
+    return settings, busy
+
+
+def without_limits(link):
+    limits = ("eps_global", "eps_local", "own")
+    return {name: value for name, value in link.items() if name not in limits}
+
+
+def server(visits, threads):
+    """A server of its own in which these visits are made."""
+    environment = {
+        "OMP_NUM_THREADS": str(threads),
+        "OPENBLAS_NUM_THREADS": str(threads),
+        "PYTHONHASHSEED": str(threads),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "tests.pages.one_server"],
+        cwd=TOP,
+        env=os.environ | environment,
+        input=json.dumps(visits),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+
+
+def shown(visits, threads):
+    """What a server shows for each visit."""
+    pages = json.loads(server(visits, threads).stdout)
+    return {repr(visit): page for visit, page in zip(visits, pages, strict=True)}
+
+
+def test_two_servers_with_different_histories_show_the_same_pages():
+    draw = random.Random(0)
+    links = [with_limits(p, draw) for p in programs(SETTINGS // EACH, draw) for _ in range(EACH)]
+    # Clients first: its program is solved before the map of Explore is drawn.
+    settings = [(("clients", "explore")[k % 2], link) for k, link in enumerate(links)]
+    with ThreadPoolExecutor(2) as both:
+        one, other = both.map(shown, histories(settings, draw), (1, 2))
+    differing = [visit for visit, page in one.items() if page != other[visit]]
+    assert len(one) == SETTINGS
+    assert not differing, f"{len(differing)} of {SETTINGS} pages differ:\n" + "\n".join(
+        difference(visit, one[visit], other[visit]) for visit in differing[:5]
+    )
+
+
+def difference(visit, one, other):
+    """The first element of a page that two servers show differently."""
+    pairs = ((a, b) for a, b in zip_longest(one, other, fillvalue="nothing") if a != b)
+    return "\n".join((visit, *(text[:400] for text in next(pairs))))

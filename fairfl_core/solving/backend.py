@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import SolveError
 
-__all__ = ["Model"]
+__all__ = ["Infeasible", "Model"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +29,13 @@ _OPTIONS = (
     ("simplex_scale_strategy", 0),
     ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
 )
+
+
+class Infeasible(SolveError):
+    """No point keeps all rows: what was asked collides."""
+
+    def __init__(self) -> None:
+        super().__init__("what is asked collides: no lottery keeps all of it.")
 
 
 class Model:
@@ -125,11 +132,12 @@ class Model:
             self._highs.clearSolver()
             self._highs.run()
             status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            raise Infeasible
         if status != highspy.HighsModelStatus.kOptimal:
             reason = self._highs.modelStatusToString(status)
             raise SolveError(
-                f"HiGHS ended without an optimum ({reason}); the program is always feasible, so "
-                "please report this with the counts."
+                f"HiGHS ended without an optimum ({reason}); please report this with the counts."
             )
         solution = self._highs.getSolution()
         return np.array(solution.col_value), np.array(solution.row_dual)

@@ -3,6 +3,7 @@
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import check_rates
 from fairfl_core.solving.regions import region_kind
@@ -22,6 +23,7 @@ def build_program(
     *,
     rates: str | None = None,
     guarantee: Guarantee | None = None,
+    policy: Policy = NOTHING_MORE,
 ) -> Program:
     """Build the program of a region on people.
 
@@ -36,6 +38,8 @@ def build_program(
         Where rates come from (see `rate_estimates`). Default: `default_rates`.
     guarantee : Guarantee, optional
         Ask that the limits hold on unseen people with a confidence.
+    policy : Policy, optional
+        What is asked beyond the epsilons: floors, ratios, groupings, a utility.
     """
     rates = check_rates(rates or default_rates(region, guarantee))
-    return region_kind(region).program(people, notion, rates, guarantee)
+    return region_kind(region).program(people, notion, rates, guarantee, policy)

@@ -19,7 +19,10 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Results on a grid; every table has a row per eps_local and a column per eps_global."""
+    """Results on a grid; every table has a row per eps_local and a column per eps_global.
+
+    NaN where limits and floors collide.
+    """
 
     eps_local: Floats
     eps_global: Floats
@@ -84,10 +87,11 @@ def _program_cells(
     cells = [np.full((local.size, overall.size), np.nan) for _ in range(4)]
     for i, eps_local in enumerate(local):
         for j, solution in enumerate(program.walk(float(eps_local), overall)):
-            gaps = solution.gaps
-            figures = (solution.accuracy, gaps.overall, gaps.local_mean, gaps.local_worst)
-            for table, value in zip(cells, figures, strict=True):
-                table[i, j] = value
+            if solution is not None:  # else limits and floors collide
+                gaps = solution.gaps
+                figures = (solution.accuracy, gaps.overall, gaps.local_mean, gaps.local_worst)
+                for table, value in zip(cells, figures, strict=True):
+                    table[i, j] = value
             if on_progress:
                 on_progress(i * overall.size + j + 1, local.size * overall.size)
     return cells

@@ -13,15 +13,22 @@ from fairfl_core.errors import InputError, SolveError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.backend import Model
+from fairfl_core.solving.backend import Infeasible, Model
+from fairfl_core.solving.collision import Collision, CollisionError, collision_of
 from fairfl_core.solving.columns import Columns
-from fairfl_core.solving.gap_constraints import Constraints, GapConstraints, row_names
+from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints, Stacked
+from fairfl_core.solving.constraints.floors import FloorConstraints
+from fairfl_core.solving.constraints.gaps import GapConstraints
+from fairfl_core.solving.constraints.margins import MarginConstraints
+from fairfl_core.solving.constraints.ratios import RatioConstraints
+from fairfl_core.solving.groupings import merged_groups
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, check_epsilon, eps_per_client
-from fairfl_core.solving.margins import MarginConstraints
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.regions import AnswerRules, region_kind
 from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import AnswerSolution, Solution
+from fairfl_core.solving.utility import Achieved
 
 __all__ = ["FairnessProgram", "Program", "tie_break"]
 
@@ -32,13 +39,14 @@ _MOST_CUTS = 60  # rounds of cuts of the overall margin; under ten are the rule
 
 
 class Program(ABC):
-    """Maximise accuracy subject to local and global gaps; built once, solved for any limits.
+    """Maximise a utility subject to local and global gaps; built once, solved for any limits.
 
     ::
 
-        maximise   sum over columns p of  beta_p correct_p / n
+        maximise   sum over columns p of  beta_p U . confusion_p / n      (U = 1: accuracy)
         subject to |global rate gaps| <= eps_global
                    |local rate gaps of client c| <= eps_local[c]
+                   whatever else the policy asks (floors, ratios, groupings)
                    sum of beta over a block = 1,  beta >= 0
 
     What the columns are is the region's matter. Only right-hand sides depend on the epsilons.
@@ -54,6 +62,8 @@ class Program(ABC):
     notion : Notion
     region, rates : str
     guarantee : Guarantee or None
+    policy : Policy
+        What is asked beyond the epsilons.
     needs_scores : bool
         Whether what it finds looks at scores.
     """
@@ -69,11 +79,13 @@ class Program(ABC):
         people: ClientCounts | ScoredPeople | None = None,
         rates: str = "labels",
         guarantee: Guarantee | None = None,
+        policy: Policy = NOTHING_MORE,
     ) -> None:
         self.counts = counts
         self.people = counts if people is None else people
         self.notion = Notion.of(notion, counts.labels, counts.favourable)
-        self.region, self.rates, self.guarantee = region, rates, guarantee
+        self.region, self.rates = region, rates
+        self.guarantee, self.policy = guarantee, policy
         refusal = region_kind(region).refusal(self.notion)
         if refusal:
             raise InputError(refusal)
@@ -86,21 +98,64 @@ class Program(ABC):
                 "a confidence can be had for counted labels only, not for rates that are "
                 "estimated, shrunk or noised; choose --rates labels and counts without noise."
             )
+        policy.check(counts)
+        if guarantee is not None and (policy.has_ratios or policy.limits):
+            raise InputError(
+                "a confidence can be had for gaps between the groups as they are and for floors, "
+                "not for ratios or other groupings; ask for one of the two."
+            )
         self._behind = self.notion.people(counts.n_label)  # (clients, groups, rates)
         # The objective is in units of a mean cell, so that HiGHS's tolerances mean the same
         # for two clients and for two thousand.
         self._unit = counts.n / (len(counts.clients) * len(counts.groups))
         self._not_assessable = not_assessable(self.notion, counts)
+        self._gain = policy.utility.of(counts)
+        self._scale = float(np.abs(self._gain).max())
         self._rows = self._constraints()
-        self._names = row_names(self._rows, counts, self.notion)
+        self._names = self._rows.names(counts)
         self._lock = threading.Lock()
 
-    def _constraints(self, times: float = 1.0) -> Constraints:
-        if self.guarantee is None:
-            return GapConstraints.of(self.notion, self._behind)
-        return MarginConstraints.of(
-            self.notion, self._behind, self.guarantee, cuts=self.needs_scores, times=times
-        )
+    def _constraints(self, times: float = 1.0, *, soft: bool = False) -> Constraints:
+        """The gaps' rows, and below them what the policy asks."""
+        policy, notion, behind = self.policy, self.notion, self._behind
+        cuts = self.needs_scores
+        parts: list[Constraints] = [
+            GapConstraints.of(notion, behind)
+            if self.guarantee is None
+            else MarginConstraints.of(notion, behind, self.guarantee, cuts=cuts, times=times)
+        ]
+        for limit in policy.limits:
+            merged, inside = merged_groups(self.counts, limit.grouping), limit.scope == "local"
+            scopes = {"overall": not inside, "inside": inside}
+            parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
+        if policy.has_ratios:
+            parts.append(
+                RatioConstraints.of(
+                    notion,
+                    behind,
+                    policy.ratio_global,
+                    policy.ratio_local,
+                    favourable=self.counts.favourable,
+                    leave_out=policy.ratio_leave_out,
+                )
+            )
+        if policy.floors:
+            how = {"cuts": cuts, "soft": soft}
+            parts.append(FloorConstraints.of(policy.floors, self.counts, self.guarantee, **how))
+        return parts[0] if len(parts) == 1 else Stacked(parts)
+
+    def asking(self, policy: Policy) -> Self:
+        """The same program with another policy."""
+        policy.check(self.counts)
+        other = copy(self)
+        other.policy = policy
+        other._gain = policy.utility.of(self.counts)
+        other._scale = float(np.abs(other._gain).max())
+        other._rows = other._constraints()
+        other._names = other._rows.names(self.counts)
+        other._lock = threading.Lock()
+        other._rebuild()
+        return other
 
     def as_if(self, times: float) -> Self:
         """The same program as if each client had so many times its people, at the same rates.
@@ -120,17 +175,20 @@ class Program(ABC):
     # ---------------------------------------------------------------- the model
 
     def _worth(self, columns: Columns) -> Floats:
-        """Right answers, and a grain for every kept one, in the objective's unit."""
+        """What the utility gives, and a grain for every kept answer, in the objective's unit."""
+        gained = np.einsum("pyk,yk->p", columns.confusion, self._gain / self._scale)
+        return np.asarray((gained + self._grain(columns)) / self._unit)
+
+    def _grain(self, columns: Columns) -> Floats:
         grain = tie_break(len(self.counts.clients), len(self.counts.groups))
-        kept = grain[columns.client, columns.group] * columns.kept
-        return np.asarray((columns.correct + kept) / self._unit)
+        return np.asarray(grain[columns.client, columns.group] * columns.kept)
 
     def _model_of(self, columns: Columns) -> Model:
         """The rows, the auxiliary columns, these columns, and where every solve begins."""
         rows = self._rows
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
         model = Model(lower, np.ones(len(lower)))
-        model.add_columns(np.zeros(rows.auxiliary), rows.auxiliary_entries(columns))
+        model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(columns))
         self._add(model, columns)
         worth = self._worth(columns)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
@@ -164,10 +222,27 @@ class Program(ABC):
             The paper's epsilon_0, in [0, 1]; 1 asks for nothing.
         eps_local : float, sequence, or mapping from client to float
             The paper's epsilon_c: one for all clients, or one each.
+
+        Raises
+        ------
+        CollisionError
+            Where the policy asks for more than these limits allow; it says what would do.
         """
         eps_global = check_epsilon(eps_global, "eps_global")
         local = eps_per_client(self.counts.clients, eps_local)
-        return self._solve(eps_global, local)
+        try:
+            return self._solve(eps_global, local)
+        except Infeasible:
+            raise CollisionError(self.collision(eps_global, local)) from None
+
+    def collision(self, eps_global: float, local: Floats) -> Collision:
+        """Where limits collide with the policy: who, and what either of them would allow."""
+        columns = self._collision_columns()
+        return collision_of(self._constraints(), columns, self.counts, eps_global, local)
+
+    @abstractmethod
+    def _collision_columns(self) -> Columns:
+        """Columns that reach what the region can, to see what is possible at all."""
 
     @abstractmethod
     def _solve(self, eps_global: float, local: Floats) -> Solution:
@@ -188,6 +263,7 @@ class Program(ABC):
             row, column, value = missing(values[:auxiliary], values[auxiliary:], eps_global)
             if not len(row):
                 return values, duals[:there]
+            column = np.where(column < 0, -1 - column, auxiliary + column)
             model.add_rows(row, column, value)
             values, duals = model.optimum()
         raise SolveError("the overall margin did not settle; please report this with the counts.")
@@ -198,8 +274,16 @@ class Program(ABC):
         """What every region's solution tells: the one place where an optimum is put together."""
         counts = self.counts
         confusion = columns.mixed(beta, len(counts.clients), len(counts.groups))
-        price = self._rows.prices(duals[: len(self._rows.scope)]) * self._unit / counts.n
-        by_scope = np.bincount(self._rows.scope + 1, price, minlength=len(local) + 1)
+        unit = self._unit * self._scale / counts.n
+        duals = duals[: len(self._rows)]
+        price = self._rows.prices(duals) * unit
+        has_epsilon = self._rows.scope != NO_EPSILON
+        by_scope = np.bincount(
+            self._rows.scope[has_epsilon] + 1, price[has_epsilon], minlength=len(local) + 1
+        )
+        binding = np.where(has_epsilon, price, np.abs(duals) * unit) > 1e-9
+        own = np.asarray(counts.table, float)
+        achieved = [float((part * self._gain).sum() / counts.n) for part in (confusion, own)]
         return {
             "status": "optimal",
             "counts": counts,
@@ -207,15 +291,15 @@ class Program(ABC):
             "region": self.region,
             "rates": self.rates,
             "guarantee": self.guarantee,
+            "policy": self.policy,
+            "utility": Achieved(self.policy.utility.name, *achieved),
             "eps_global": eps_global,
             "eps_local": local,
             "accuracy": float(np.einsum("cayy->", confusion) / counts.n),
             "gaps": gaps(self.notion.answered(confusion), self._behind),
             "price_global": float(by_scope[0]),
             "price_local": by_scope[1:].astype(float),
-            "binding": tuple(
-                dict.fromkeys(self._names[row] for row in np.flatnonzero(price > 1e-9))
-            ),
+            "binding": tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(binding))),
             "not_assessable": self._not_assessable,
         }
 
@@ -228,8 +312,8 @@ class Program(ABC):
         """What each cell can do without chance, where maps can be merged by slope."""
         raise NotImplementedError
 
-    def walk(self, eps_local: float, eps_globals: Floats) -> list[Solution]:
-        """Solutions along one row of a map, in the order given.
+    def walk(self, eps_local: float, eps_globals: Floats) -> list[Solution | None]:
+        """Solutions along one row of a map, in the order given; None where limits collide.
 
         From the tightest limit on: once the overall limit has no price, more of it changes
         nothing, and the rest of the row is that solution.
@@ -239,9 +323,12 @@ class Program(ABC):
         last: Solution | None = None
         for eps_global in sorted(set(map(float, eps_globals))):
             if last is None or last.price_global > 0:
-                last = self._solve(eps_global, local)
+                try:
+                    last = self._solve(eps_global, local)
+                except Infeasible:
+                    continue
             solutions[eps_global] = replace(last, eps_global=eps_global)
-        return [solutions[float(eps_global)] for eps_global in eps_globals]
+        return [solutions.get(float(eps_global)) for eps_global in eps_globals]
 
 
 class FairnessProgram(Program):
@@ -257,6 +344,8 @@ class FairnessProgram(Program):
         Ask that the limits hold on unseen people with a confidence.
     people, rates
         Whom the counts were estimated on, and how, where they are not plain counts of labels.
+    policy : Policy, optional
+        What is asked beyond the epsilons.
     """
 
     def __init__(
@@ -268,8 +357,17 @@ class FairnessProgram(Program):
         guarantee: Guarantee | None = None,
         people: ClientCounts | ScoredPeople | None = None,
         rates: str = "labels",
+        policy: Policy = NOTHING_MORE,
     ) -> None:
-        super().__init__(counts, notion, region, people=people, rates=rates, guarantee=guarantee)
+        super().__init__(
+            counts,
+            notion,
+            region,
+            people=people,
+            rates=rates,
+            guarantee=guarantee,
+            policy=policy,
+        )
         rules: AnswerRules = region_kind(region).answer_rules(counts.labels)
         self.rules = rules if guarantee is None else rules.with_constants()
         self._columns = self.rules.columns(counts)
@@ -284,15 +382,19 @@ class FairnessProgram(Program):
 
     @property
     def merges(self) -> bool:
-        """Two labels, two groups, one rate, no guarantee."""
+        """Two labels, two groups, one rate, no guarantee, and nothing but accuracy asked."""
         _, groups, labels, _ = self.counts.table.shape
-        return (labels, groups, len(self.notion.rates)) == (2, 2, 1) and self.guarantee is None
+        plain = self.guarantee is None and self.policy.is_plain
+        return (labels, groups, len(self.notion.rates)) == (2, 2, 1) and plain
 
     def corners(self) -> Corners:
         """One rule of each block in every cell."""
         table = np.asarray(self.counts.table, float)
         confusion = np.einsum("cayj,pjk->capyk", table, self.rules.corners)
         return Corners(confusion, self.counts.n_label)
+
+    def _collision_columns(self) -> Columns:
+        return self._columns
 
     def _solve(self, eps_global: float, local: Floats) -> AnswerSolution:
         with self._lock:

@@ -25,6 +25,7 @@ from fairfl_core.solving.columns import Columns
 if TYPE_CHECKING:
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.policy import Policy
     from fairfl_core.solving.program import Program
 
 __all__ = ["AnswerRules", "RegionKind", "region_kind", "region_names", "register_region"]
@@ -169,7 +170,8 @@ class RegionKind(ABC):
         people: "ScoredPeople | ClientCounts",
         notion: str,
         rates: str,
-        guarantee: "Guarantee | None" = None,
+        guarantee: "Guarantee | None",
+        policy: "Policy",
     ) -> "Program":
         """Build its program on people; see `build.build_program`."""
         from fairfl_core.solving.program import FairnessProgram
@@ -182,6 +184,7 @@ class RegionKind(ABC):
             people=people,
             rates=rates,
             guarantee=guarantee,
+            policy=policy,
         )
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, number_or_none
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
+from fairfl_core.solving.utility import Achieved
 
 if TYPE_CHECKING:
     from fairfl_core.solving.regions import AnswerRules
@@ -39,23 +41,27 @@ class Solution:
     Attributes
     ----------
     status : str
-        Always "optimal": anything else is raised as `SolveError`.
+        Always "optimal": anything else is raised as `CollisionError` or `SolveError`.
     region : str
         The region's name.
     eps_global, eps_local
         What was asked: the paper's epsilon_0, and epsilon_c of each client.
     guarantee : Guarantee or None
         With what confidence the limits were to hold beyond the fitted people.
+    policy : Policy
+        What else was asked.
+    utility : Achieved
+        What was made as large as can be; prices are in its unit per unit of epsilon.
     accuracy, model_accuracy : float
         Of the fair lottery, in expectation, and of the model's own answers.
     gaps : Gaps
         What was reached, in expectation over the lottery.
     price_global : float
-        Local price d accuracy / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
+        Local price d utility / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
         always one, as a gap may open to either side) it is the most that a little more
         tolerance could buy, not what it surely buys.
     price_local : ndarray, shape (clients,)
-        d accuracy / d epsilon_c.
+        d utility / d epsilon_c.
     binding : tuple of str
         The constraints with a price.
     """
@@ -66,6 +72,8 @@ class Solution:
     region: str
     rates: str
     guarantee: Guarantee | None
+    policy: Policy
+    utility: Achieved
     eps_global: float
     eps_local: Floats
     accuracy: float
@@ -126,6 +134,8 @@ class Solution:
             "notion": self.notion.name,
             "region": self.region,
             "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "policy": None if self.policy.is_plain else self.policy.to_json(),
+            "utility": self.utility.to_json(),
             "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
             "n": round(self.counts.n, 6),  # estimated counts add up but for rounding
             "accuracy": self.accuracy,

@@ -149,7 +149,7 @@ def _best_region(known: _Known) -> str:
 
 
 def _certainty(known: _Known) -> Certainty:
-    """A confidence needs rates that a bound holds for: see `solving.margins`."""
+    """A confidence needs rates that a bound holds for: see `solving.constraints.margins`."""
     scores = region_kind(known["region"]).needs_scores
     return Certainty(possible=not scores or len(known.experiment.labels) == 2)
 

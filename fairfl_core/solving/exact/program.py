@@ -15,21 +15,24 @@ from numpy.typing import NDArray
 
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.exact.hull import hull_rules
 from fairfl_core.solving.exact.pricing import Candidates, Pricing, answer_rules, by_scores
 from fairfl_core.solving.exact.rules import ScoreRules
-from fairfl_core.solving.gap_constraints import GapConstraints
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import Measured, measured
 from fairfl_core.solving.solution import RuleShare, Solution
+from fairfl_core.solving.utility import ACCURACY
 
 __all__ = ["Bound", "ExactProgram", "ExactSolution"]
 
 _HELPS = 1e-9  # a rule's reduced value, in units of a mean cell, above which it is added
 _KERNEL = 1e-8  # accuracy that rules of the kernel may still promise at the end
+_UNMET = 1e-3  # of the penalty: a ten-millionth of one recognition
 _MOST_ROUNDS = 100
 _NUMBER = 8  # bytes of a number sent
 Floats = NDArray[np.float64]
@@ -101,7 +104,8 @@ class ExactSolution(Solution):
 
     def remarks(self) -> list[str]:
         """Where its rates come from, and what no lottery can exceed."""
-        bound = f"{self.bound.upper:.2%}"
+        share = self.policy.utility == ACCURACY
+        bound = f"{self.bound.upper:.2%}" if share else f"a utility of {self.bound.upper:.4g}"
         limit = (
             f"no lottery of such rules can exceed {bound}"
             if self.bound.certified
@@ -143,6 +147,8 @@ class ExactProgram(Program):
         With three labels and more: stop when no more accuracy than this is promised by any rule.
     guarantee : Guarantee, optional
         Ask that the limits hold on unseen people with a confidence; two labels only.
+    policy : Policy, optional
+        What is asked beyond the epsilons.
 
     Attributes
     ----------
@@ -161,6 +167,7 @@ class ExactProgram(Program):
         rates: str = "labels",
         gap: float = 1e-4,
         guarantee: Guarantee | None = None,
+        policy: Policy = NOTHING_MORE,
     ) -> None:
         scored = people if isinstance(people, ScoredPeople) else None
         self.measured: Measured = (
@@ -174,12 +181,15 @@ class ExactProgram(Program):
             people=scored,
             rates=self.measured.rates,
             guarantee=guarantee,
+            policy=policy,
         )
         self.gap = gap
         self._listed = hull_rules(self.measured) if len(self.counts.labels) == 2 else None
         self._rebuild()
 
     def _rebuild(self) -> None:
+        if self._listed is None:  # rules that would meet a floor may be yet to be found
+            self._rows = self._constraints(soft=True)
         self._model = self._model_of(self._listed[1]) if self._listed else None
 
     @property
@@ -206,6 +216,9 @@ class ExactProgram(Program):
             values, duals = self._run(self._model, columns, eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
 
+    def _collision_columns(self) -> Columns:
+        return self._listed[1] if self._listed else self._tried
+
     # ---------------------------------------------------------------- column generation
 
     def _generated(self, eps_global: float, local: Floats) -> ExactSolution:
@@ -229,6 +242,9 @@ class ExactProgram(Program):
                 columns.append(self._columns_of(new))
                 self._add(model, columns[-1])
             values, duals = model.optimum()
+        if (values[: self._rows.auxiliary] * self._rows.auxiliary_costs()).sum() > _UNMET:
+            self._tried = Columns.join(columns)
+            raise Infeasible
         best = prices[0](gain)
         missing = self._promised(self._value(best, gain, sigma))
         return self._solution(
@@ -268,7 +284,7 @@ class ExactProgram(Program):
 
     def _pricing(self) -> list[Pricing]:
         """What finds rules; the first is what the bound is told by."""
-        full = self.notion.counts_errors
+        full = self.notion.counts_errors or self._errors_differ
         scores = by_scores(self.measured, full=full)
         if self.rates == "scores":
             return [scores, self._kernel]
@@ -277,24 +293,26 @@ class ExactProgram(Program):
 
     def _gains(self, duals: Floats) -> tuple[Floats, Floats]:
         """What each answer to each label is worth in each cell, and what a cell pays for it."""
-        notion, shape = self.notion, self._behind.shape[:2]
-        assert isinstance(self._rows, GapConstraints)
-        worth = self._rows.multipliers(duals[: len(self._rows)])
-        gain = np.einsum("car,ry,rk->cayk", worth, notion.given, notion.asked, optimize=True)
-        right = np.eye(len(self.counts.labels)) / self._unit
-        return gain + right, duals[len(self._rows) :].reshape(shape)
+        gain = self._rows.gains(duals[: len(self._rows)])
+        own = self._gain / self._scale / self._unit
+        return gain + own, duals[len(self._rows) :].reshape(self._behind.shape[:2])
+
+    @property
+    def _errors_differ(self) -> bool:
+        """Whether it matters who is answered wrongly how: U beside the diagonal by label."""
+        wrong = np.where(np.eye(len(self._gain), dtype=bool), np.nan, self._gain)
+        return bool((np.nanmax(wrong, axis=0) > np.nanmin(wrong, axis=0)).any())
 
     def _value(self, new: Candidates, gain: Floats, sigma: Floats) -> Floats:
         """The reduced value of each rule: what a whole cell under it would add."""
         cell = (new.rules.client, new.rules.group)
-        grain = (
-            self._worth(self._columns_of(new)) - np.einsum("pyy->p", new.confusion) / self._unit
-        )
+        grain = self._grain(self._columns_of(new)) / self._unit
         return np.einsum("pyk,pyk->p", gain[cell], new.confusion) + grain + sigma[cell]
 
     def _promised(self, values: Floats) -> float:
-        """The accuracy that rules of these reduced values, one a cell, could add at most."""
-        return float(np.maximum(values, 0.0).sum() * self._unit / self.counts.n)
+        """The utility that rules of these reduced values, one a cell, could add at most."""
+        unit = self._unit * self._scale / self.counts.n
+        return float(np.maximum(values, 0.0).sum() * unit)
 
     def _ask(
         self, prices: list[Pricing], gain: Floats, sigma: Floats
@@ -337,10 +355,15 @@ class ExactProgram(Program):
             beta=beta[used],
             calibration=self.calibration,
             mode=self.mode,
-            bound=Bound(min(figures["accuracy"] + missing, 1.0), self.certified),
+            bound=Bound(self._at_most(figures["utility"].value + missing), self.certified),
             rounds=rounds,
             bytes_per_client=self._bytes(rounds, columns),
         )
+
+    def _at_most(self, promised: float) -> float:
+        """No promise exceeds what right answers to everybody would give."""
+        best = (self._gain.max(axis=1) * self.counts.n_label.sum(axis=(0, 1))).sum()
+        return min(promised, float(best / self.counts.n))
 
     def _bytes(self, rounds: int, columns: Columns) -> int:
         """What a client sends and receives: its corners once, or duals and tables by round."""

@@ -10,6 +10,7 @@ from fairfl_core.solving.regions import RegionKind, register_region
 if TYPE_CHECKING:
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.policy import Policy
     from fairfl_core.solving.program import Program
 
 __all__ = ["Exact"]
@@ -30,7 +31,8 @@ class Exact(RegionKind):
         people: "ScoredPeople | ClientCounts",
         notion: str,
         rates: str,
-        guarantee: "Guarantee | None" = None,
+        guarantee: "Guarantee | None",
+        policy: "Policy",
     ) -> "Program":
         """Recalibrate the scores on these people, unless they are, and build the program."""
         from fairfl_core.solving.exact.program import ExactProgram
@@ -42,4 +44,4 @@ class Exact(RegionKind):
             )
         if people.calibration is None:
             people = people.recalibrated(Calibration.fit(people))
-        return ExactProgram(people, notion, rates=rates, guarantee=guarantee)
+        return ExactProgram(people, notion, rates=rates, guarantee=guarantee, policy=policy)

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.solving.columns import Columns
-from fairfl_core.solving.gap_constraints import Entries
-from fairfl_core.solving.widths import Widths
+from fairfl_core.solving.constraints.base import Entries
+from fairfl_core.solving.constraints.widths import Widths
 
 __all__ = ["Cone", "OverallMargin", "Pooled", "Range"]
 

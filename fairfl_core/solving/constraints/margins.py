@@ -27,11 +27,20 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
+from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.columns import Columns
-from fairfl_core.solving.gap_constraints import Constraints, Entries, Sharpener
+from fairfl_core.solving.constraints.base import (
+    NO_EPSILON,
+    OVERALL,
+    Constraints,
+    Entries,
+    Sharpener,
+    joined,
+)
+from fairfl_core.solving.constraints.gaps import scope_name
+from fairfl_core.solving.constraints.overall_margin import Cone, OverallMargin, Pooled, Range
+from fairfl_core.solving.constraints.widths import Widths, clopper_pearson, dvoretzky, scheffe
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.overall_margin import Cone, OverallMargin, Pooled, Range
-from fairfl_core.solving.widths import Widths, clopper_pearson, dvoretzky, scheffe
 
 __all__ = ["MarginConstraints"]
 
@@ -56,15 +65,16 @@ class MarginConstraints(Constraints):
     times : float
         As if each client had so many times its people, its rates being the same: to see what
         more data would buy. 1 for a promise.
-    scope, rate
-        See `Constraints`.
+    client, rate : ndarray, shape (limits,)
+        Client (or `OVERALL`) and rate of the rows with an epsilon; rows that define the overall
+        margin follow them.
     """
 
     notion: Notion
     guarantee: Guarantee
     people: Floats
     cuts: bool
-    scope: Ints
+    client: Ints
     rate: Ints
     times: float = 1.0
 
@@ -89,7 +99,9 @@ class MarginConstraints(Constraints):
         overall = np.tile(np.arange(rates).repeat(2), pairs)
         angles = len(_ANGLES) if guarantee.proof == "measured" else 1
         local = np.tile(np.arange(rates).repeat(2 * angles), pairs)
-        scope = np.concatenate([np.full(len(overall), -1), np.arange(clients).repeat(len(local))])
+        scope = np.concatenate(
+            [np.full(len(overall), OVERALL), np.arange(clients).repeat(len(local))]
+        )
         rate = np.concatenate([overall, np.tile(local, clients)])
         return cls(notion, guarantee, people, cuts, scope, rate, times)
 
@@ -130,7 +142,7 @@ class MarginConstraints(Constraints):
 
     def entries(self, columns: Columns) -> Entries:
         """Overall rows, then the local ones, then what defines the overall margin."""
-        return _joined(
+        return joined(
             [
                 self._local(columns),
                 *(part.entries() for part in self._overall(columns)),
@@ -139,11 +151,15 @@ class MarginConstraints(Constraints):
 
     def auxiliary_entries(self, columns: Columns) -> Entries:
         """The overall margins stand in the overall rows."""
-        return _joined([part.auxiliary_entries() for part in self._overall(columns)])
+        return joined([part.auxiliary_entries() for part in self._overall(columns)])
 
     @property
-    def definitions(self) -> int:  # type: ignore[override]
-        """Those of every overall margin."""
+    def scope(self) -> Ints:  # type: ignore[override]
+        """Whose epsilon limits a row; none for what defines the overall margin."""
+        return np.append(self.client, np.full(self._definitions, NO_EPSILON))
+
+    @property
+    def _definitions(self) -> int:
         return self._margins * self._kind.definitions(self.people.shape[0])
 
     @property
@@ -171,7 +187,7 @@ class MarginConstraints(Constraints):
                 Pooled.of(columns, widths, people, pair, rate),
                 constant,
                 row=2 * number,
-                definition=len(self.scope) + number * kind.definitions(clients),
+                definition=len(self.client) + number * kind.definitions(clients),
                 first=number * kind.auxiliary(clients),
             )
             for number, (pair, rate) in enumerate(product(self._pairs, range(rates)))
@@ -205,13 +221,21 @@ class MarginConstraints(Constraints):
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
         """One-sided rows; an epsilon of 1 asks for nothing, so nothing is held either."""
-        upper = np.append(eps_local, eps_global)[self.scope]
-        upper = np.append(np.where(upper >= 1, np.inf, upper), np.zeros(self.definitions))
+        upper = np.append(eps_local, eps_global)[self.client]
+        upper = np.append(np.where(upper >= 1, np.inf, upper), np.zeros(self._definitions))
         return np.full(len(upper), -np.inf), upper
 
     def prices(self, duals: Floats) -> Floats:
-        """Every row has an upper limit alone."""
-        return np.maximum(-duals, 0.0)
+        """Every limit is an upper one."""
+        return np.where(self.scope == NO_EPSILON, 0.0, np.maximum(-duals, 0.0))
+
+    def names(self, counts: ClientCounts) -> list[str]:
+        """Scope and rate."""
+        named = [
+            f"{scope_name(client, counts)}: {self.notion.rates[rate]}"
+            for client, rate in zip(self.client, self.rate, strict=True)
+        ]
+        return named + ["the overall margin"] * self._definitions
 
     def sharpener(self, columns: Columns) -> Sharpener | None:
         """What the overall margins lack."""
@@ -223,17 +247,8 @@ class MarginConstraints(Constraints):
             rows, cuts = 0, []
             for part in parts if eps_global < 1 else ():
                 row, column, value = part.missing(auxiliary, beta, eps_global)
-                column = np.where(column < 0, -1 - column, len(auxiliary) + column)
                 cuts.append((row + rows, column, value))
                 rows += int(row.max(initial=-1)) + 1
-            return _joined(cuts)
+            return joined(cuts)
 
         return missing
-
-
-def _joined(parts: list[Entries]) -> Entries:
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing, np.zeros(0)
-    row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return row, column, value

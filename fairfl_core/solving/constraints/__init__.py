@@ -1,0 +1,1 @@
+"""The rows of a fairness program, one kind of promise a module."""

@@ -1,6 +1,8 @@
-"""The two ways a call can fail. Each message is one sentence a person can act on."""
+"""The ways a call can fail. Each message is a sentence a person can act on."""
 
-__all__ = ["FairflError", "InputError", "SolveError"]
+from typing import Any
+
+__all__ = ["CollisionError", "FairflError", "InputError", "SolveError"]
 
 
 class FairflError(Exception):
@@ -13,3 +15,11 @@ class InputError(FairflError, ValueError):
 
 class SolveError(FairflError, RuntimeError):
     """The solver did not return an optimum: the message gives its reason."""
+
+
+class CollisionError(FairflError):
+    """Limits and floors collide; `collision` (a `solving.collision.Collision`) says what would do."""
+
+    def __init__(self, sentence: str, collision: Any) -> None:
+        super().__init__(sentence)
+        self.collision = collision

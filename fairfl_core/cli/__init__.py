@@ -16,9 +16,9 @@ from fairfl_core.cli.map import map_
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.reproduce import reproduce
-from fairfl_core.cli.solve import solve
+from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
-from fairfl_core.errors import FairflError, SolveError
+from fairfl_core.errors import CollisionError, FairflError, SolveError
 
 __all__ = ["app", "main"]
 
@@ -56,6 +56,8 @@ def main() -> None:
         sys.exit(2)
     except click.UsageError as error:
         _stop(f"{error.format_message()} See --help.", 2)
+    except CollisionError as error:
+        _stop(str(error), COLLISION)
     except SolveError as error:
         _stop(str(error), 1)
     except FairflError as error:

@@ -12,6 +12,7 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.solving.policy import Policy
     from fairfl_core.solving.program import Program
 
 __all__ = [
@@ -146,7 +147,8 @@ def read_program(
     region: str,
     rates: str | None,
     columns: Columns,
-    guarantee: "Guarantee | None" = None,
+    guarantee: "Guarantee | None",
+    policy: "Policy",
 ) -> "Program":
     """Build the program of a region from counts, or from a table of scores."""
     from fairfl_core.solving.build import build_program
@@ -156,7 +158,7 @@ def read_program(
         check_rates(rates)
     scored = columns.named(region)
     people = columns.read(source) if scored else read_counts(source)
-    return build_program(people, notion, region, rates=rates, guarantee=guarantee)
+    return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
 
 
 def guarantee_of(confidence: float | None, scope: str, proof: str) -> "Guarantee | None":

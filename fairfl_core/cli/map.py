@@ -22,6 +22,17 @@ from fairfl_core.cli._people import (
     guarantee_of,
     read_program,
 )
+from fairfl_core.cli._policy import (
+    Floors,
+    Keeps,
+    Limits,
+    RatioGlobal,
+    RatioLeaveOut,
+    RatioLocal,
+    UtilityName,
+    WithoutGroup,
+    policy_of,
+)
 from fairfl_core.cli._shell import (
     Json,
     NotionName,
@@ -47,6 +58,14 @@ def map_(
     confidence: Confidence = None,
     confidence_scope: ConfidenceScope = "each",
     confidence_proof: ConfidenceProof = "measured",
+    floor: Floors = None,
+    keep: Keeps = None,
+    ratio_global: RatioGlobal = None,
+    ratio_local: RatioLocal = None,
+    ratio_leave_out: RatioLeaveOut = 0.0,
+    limit: Limits = None,
+    utility: UtilityName = "accuracy",
+    without_group: WithoutGroup = False,
     client: ClientColumn = None,
     group: GroupColumn = None,
     label: LabelColumn = None,
@@ -61,24 +80,32 @@ def map_(
 
     Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
+    from fairfl_core.fairness.notions import number_or_none
     from fairfl_core.solving.frontier import frontier
 
     grid = _numbers(epsilons)
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
     guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
+    policy = policy_of(
+        floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group
+    )
     with progress_bar("Solving the grid") as on_progress:
-        program = read_program(source, notion, region, rates, columns, guarantee)
+        program = read_program(source, notion, region, rates, columns, guarantee, policy)
         found = frontier(program, eps_local=grid, eps_global=grid, on_progress=on_progress)
     if as_json:
-        said = None if guarantee is None else guarantee.to_json()
-        print_json({"epsilons": grid, "accuracy": found.accuracy.tolist(), "guarantee": said})
+        said = {
+            "guarantee": None if guarantee is None else guarantee.to_json(),
+            "policy": None if policy.is_plain else policy.to_json(),
+        }
+        accuracy = [[number_or_none(value) for value in row] for row in found.accuracy]
+        print_json({"epsilons": grid, "accuracy": accuracy, **said})
         return
     print_table(
         f"Accuracy, {notion}, {region} ({program.counts.n:,.0f} people it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
         ["", *(f"{epsilon:g}" for epsilon in grid)],
         [
-            [f"{epsilon:g}", *(f"{value:.1%}" for value in row)]
+            [f"{epsilon:g}", *("collide" if value != value else f"{value:.1%}" for value in row)]
             for epsilon, row in zip(grid, found.accuracy, strict=True)
         ],
     )

@@ -24,6 +24,17 @@ from fairfl_core.cli._people import (
     guarantee_of,
     read_program,
 )
+from fairfl_core.cli._policy import (
+    Floors,
+    Keeps,
+    Limits,
+    RatioGlobal,
+    RatioLeaveOut,
+    RatioLocal,
+    UtilityName,
+    WithoutGroup,
+    policy_of,
+)
 from fairfl_core.cli._shell import (
     Json,
     NotionName,
@@ -33,13 +44,14 @@ from fairfl_core.cli._shell import (
     say,
     working,
 )
-from fairfl_core.errors import InputError
+from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
     from fairfl_core.solving.solution import Solution
 
 __all__ = ["solve"]
 
+COLLISION = 3  # how the process ends where limits and floors collide
 _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 
@@ -59,6 +71,14 @@ def solve(
     confidence: Confidence = None,
     confidence_scope: ConfidenceScope = "each",
     confidence_proof: ConfidenceProof = "measured",
+    floor: Floors = None,
+    keep: Keeps = None,
+    ratio_global: RatioGlobal = None,
+    ratio_local: RatioLocal = None,
+    ratio_leave_out: RatioLeaveOut = 0.0,
+    limit: Limits = None,
+    utility: UtilityName = "accuracy",
+    without_group: WithoutGroup = False,
     client: ClientColumn = None,
     group: GroupColumn = None,
     label: LabelColumn = None,
@@ -82,11 +102,20 @@ def solve(
 
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
     guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
+    policy = policy_of(
+        floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group
+    )
     with working("Solving"):
-        program = read_program(source, notion, region, rates, columns, guarantee)
+        program = read_program(source, notion, region, rates, columns, guarantee, policy)
         names = program.counts.clients
         by_client = dict.fromkeys(names, eps_local) | _overrides(eps_local_client or [], names)
-        solution = program.solve(eps_global, by_client)
+        try:
+            solution = program.solve(eps_global, by_client)
+        except CollisionError as error:
+            if not as_json:
+                raise
+            print_json(error.collision.to_json())
+            raise typer.Exit(COLLISION) from None
     if out is not None:
         predictor_of(solution).write(out)
     if as_json:
@@ -133,8 +162,13 @@ def _show(solution: "Solution", out: Path | None) -> None:
         )
     for sentence in solution.remarks():
         say(sentence)
-    say(f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
-        f"{solution.price_global:.3f} points of accuracy per hundredth.")  # fmt: skip
+    for sentence in _asked(solution):
+        say(sentence)
+    unit = _unit(solution)
+    say(
+        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
+        f"{solution.price_global:.3f} {unit} per hundredth."
+    )
     order = sorted(
         range(len(counts.clients)),
         key=lambda c: (-solution.price_local[c], -_or_zero(float(gaps.local[c]))),
@@ -148,7 +182,7 @@ def _show(solution: "Solution", out: Path | None) -> None:
                 f"{counts.n_client[c]:,.0f}",
                 _number(gaps.local[c]),
                 f"{solution.eps_local[c]:g}",
-                f"{solution.price_local[c]:.4f} points",
+                f"{solution.price_local[c]:.4f} {unit}",
             ]
             for c in order[:_MOST]
         ],
@@ -160,6 +194,28 @@ def _show(solution: "Solution", out: Path | None) -> None:
         say(f"... and {len(solution.not_assessable) - _MOST} more cells that nobody is in.")
     if out is not None:
         say(f"Predictor written to {out}.")
+
+
+def _unit(solution: "Solution") -> str:
+    """What prices are in, per hundredth of epsilon."""
+    name = solution.utility.name
+    return "points of accuracy" if name == "accuracy" else f"hundredths of the utility {name}"
+
+
+def _asked(solution: "Solution") -> list[str]:
+    """What the policy asked for, and what came of it."""
+    policy, utility = solution.policy, solution.utility
+    said = [f"Kept in every client and group: {floor}." for floor in policy.floors]
+    for ratio, where in ((policy.ratio_global, "overall"), (policy.ratio_local, "in each client")):
+        if ratio is not None:
+            said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
+    said += [f"Kept besides: {limit}." for limit in policy.limits]
+    if utility.name != "accuracy":
+        said.append(
+            f"Utility {utility.name}: {utility.value:.4f}, the model's own answers "
+            f"{utility.model_value:.4f}."
+        )
+    return said
 
 
 def _number(value: float) -> str:

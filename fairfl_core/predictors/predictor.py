@@ -20,6 +20,7 @@ from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.row_uniforms import row_draws
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import check_epsilon
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.solution import AnswerSolution, Solution
 
@@ -66,6 +67,8 @@ class Predictor(ABC):
         What it does on the counts it was fitted on.
     guarantee : Guarantee or None
         With what confidence its limits were to hold beyond those.
+    policy : Policy
+        What else was asked of it.
     folds : int
         Of how many fold models it is a mixture (cross-fitting); 1 for a single model. Which of
         them answers a person is drawn by `row_uniforms.fold_draws`.
@@ -83,6 +86,7 @@ class Predictor(ABC):
     eps_local: tuple[float, ...]
     reached: Reached
     guarantee: Guarantee | None = None
+    policy: Policy = NOTHING_MORE
     folds: int = 1
 
     needs_scores: ClassVar[bool] = False
@@ -174,6 +178,7 @@ class Predictor(ABC):
             "notion": self.notion,
             "region": self.region,
             "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "policy": None if self.policy.is_plain else self.policy.to_json(),
             "epsilon": {"global": self.eps_global, "local": by_client},
             "reached": {
                 "n": self.reached.n,
@@ -211,6 +216,7 @@ def heading_of(solution: Solution, folds: int) -> dict[str, Any]:
         "notion": solution.notion.name,
         "region": solution.region,
         "guarantee": solution.guarantee,
+        "policy": solution.policy,
         "folds": folds,
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
@@ -228,7 +234,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    newer = {"guarantee", "folds"}  # files of earlier versions lack them
+    newer = {"guarantee", "policy", "folds"}  # files of earlier versions lack them
     check_keys(value, _KEYS | more | newer, newer, "the file")
     folds = value.get("folds", 1)
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
@@ -257,6 +263,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         ),
         "reached": _reached(value["reached"], clients),
         "guarantee": Guarantee.from_json(value.get("guarantee")),
+        "policy": Policy.from_json(value.get("policy")),
         "folds": folds,
     }
     return fields, [entry[lists] for entry in entries]

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from fairfl_core._io.names import listed
-from fairfl_core.errors import FairflError
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import OVERALL, Constraints, Stacked, joined
 from fairfl_core.solving.constraints.floors import FloorConstraints
 
-__all__ = ["Collision", "CollisionError", "collision_of"]
+__all__ = ["Collision", "collision_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,17 +69,19 @@ class Collision:
         """What collides and what would do, for a person."""
         whom = [f"{client}, {group} (“{label}”)" for client, group, label in self.who[:3]]
         more = f" and {len(self.who) - 3} more" if len(self.who) > 3 else ""
-        said = f"The limits and the floors collide: {listed(whom) or 'overall'}{more}."
+        said = f"The limits and the floors collide in {'; '.join(whom)}{more}."
         if self.least_global is not None and self.least_local is not None:
             said += (
                 f" These floors allow a gap of {self.least_local:.3f} inside every client and "
                 f"{self.least_global:.3f} overall at the least."
             )
+        else:
+            said += " No wider gap would help: the floors are out of reach here by themselves."
         floors = [f"{rate:.3f} of “{label}”" for label, rate in self.highest_floor.items()]
         floors += [
             f"a loss of {loss:.3f} of “{label}”" for label, loss in self.highest_keep.items()
         ]
-        return said + f" These limits allow floors of {listed(floors)} at the most."
+        return said + f" These limits allow at the most {' and '.join(floors)}."
 
     def to_json(self) -> dict[str, Any]:
         """The form that `solve --json` prints."""
@@ -98,14 +98,6 @@ class Collision:
         return value | ({"highest_keep": self.highest_keep} if self.highest_keep else {})
 
 
-class CollisionError(FairflError):
-    """What is asked collides; `collision` says who, and what would do."""
-
-    def __init__(self, collision: Collision) -> None:
-        super().__init__(collision.sentence())
-        self.collision = collision
-
-
 def collision_of(
     rows: Constraints, columns: Columns, counts: ClientCounts, eps_global: float, local: Floats
 ) -> Collision:
@@ -119,14 +111,13 @@ def collision_of(
         least_global: float | None = min(eps_global + float(more[-1]), 1.0)
         least_local: float | None = float(widened.max(initial=0.0))
         against = np.abs(duals) + np.abs(overall_duals)
-    except Infeasible:  # ratios or other groupings stand against the floors
-        least_global, least_local, widened, against = None, None, np.ones_like(local), None
-    share = relaxed.floors(eps_global, local)
-    tight = (
-        np.arange(len(floors.client))
-        if against is None
-        else np.flatnonzero(against[relaxed.places(floors)] > _BY)
-    )
+    except Infeasible:  # the floors, ratios or other groupings stand against each other
+        least_global, least_local, widened = None, None, np.ones_like(local)
+        against = np.zeros(len(rows))
+    share, lowered = relaxed.floors(eps_global, local)
+    if not against.any():
+        against = np.abs(lowered)
+    tight = np.flatnonzero(against[relaxed.places(floors)] > _BY)
     named = dict.fromkeys(
         (
             counts.clients[floors.client[row]],
@@ -195,20 +186,20 @@ class _Relaxed:
         found, duals = self._optimum(
             (lower, upper), (widens * moves[:, None], -widens), cost, eps_global
         )
-        return np.where(found > _BY, found, 0.0), duals
+        return np.where(found > _BY, found + _BY, 0.0), duals
 
-    def floors(self, eps_global: float, local: Floats) -> float:
-        """The share of the floors that the limits allow."""
+    def floors(self, eps_global: float, local: Floats) -> tuple[float, Floats]:
+        """The share of the floors that the limits allow, and the duals of the rows."""
         floors = _floors(self.rows)
         slope = np.zeros(len(self.rows))
         slope[self.places(floors)] = floors.steepness
         lower, upper = self.rows.bounds(eps_global, local)
         lowers = sparse.csr_array(slope[:, None])
         # lower - slope (1 - lambda), written with what is taken off: 1 - lambda.
-        found, _ = self._optimum(
+        found, duals = self._optimum(
             (lower, upper), (lowers, sparse.csr_array(lowers.shape)), np.ones(1), eps_global
         )
-        return 1 - min(float(found[0]), 1.0)
+        return max(1 - float(found[0]) - _BY, 0.0), duals
 
     def _optimum(
         self,

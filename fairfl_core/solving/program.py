@@ -9,12 +9,12 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError, SolveError
+from fairfl_core.errors import CollisionError, InputError, SolveError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible, Model
-from fairfl_core.solving.collision import Collision, CollisionError, collision_of
+from fairfl_core.solving.collision import Collision, collision_of
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints, Stacked
 from fairfl_core.solving.constraints.floors import FloorConstraints
@@ -233,7 +233,8 @@ class Program(ABC):
         try:
             return self._solve(eps_global, local)
         except Infeasible:
-            raise CollisionError(self.collision(eps_global, local)) from None
+            collision = self.collision(eps_global, local)
+            raise CollisionError(collision.sentence(), collision) from None
 
     def collision(self, eps_global: float, local: Floats) -> Collision:
         """Where limits collide with the policy: who, and what either of them would allow."""

@@ -164,7 +164,8 @@ def test_solve_writes_a_predictor_that_does_what_it_said(files):
 def test_map_has_a_row_for_eps_local_and_a_column_for_eps_global(files, notion, region):
     chosen = ("--notion", notion, "--region", region)
     found = run("map", files.counts, *chosen, "--epsilons", "0,0.03,0.1", "--json").json
-    assert set(found) == {"epsilons", "accuracy", "guarantee"} and found["guarantee"] is None
+    assert set(found) == {"epsilons", "accuracy", "guarantee", "policy"}
+    assert found["guarantee"] is None and found["policy"] is None
     assert found["epsilons"] == [0.0, 0.03, 0.1]
     accuracy = np.array(found["accuracy"])
     assert accuracy.shape == (3, 3)

@@ -8,10 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from fairfl_core.errors import InputError
+from fairfl_core.errors import CollisionError, InputError
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.build import build_program
-from fairfl_core.solving.collision import CollisionError
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy, parse_floor, parse_limit

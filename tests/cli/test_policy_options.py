@@ -1,0 +1,85 @@
+"""The options that ask for more than two epsilons, and how a collision ends."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.utility import BALANCED
+from tests.cli.running import run
+from tests.helpers.strategies import synthetic
+
+
+@pytest.fixture
+def counts_file(tmp_path):
+    return str(synthetic(3, 2, 2, rows=900, seed=5).write(tmp_path / "counts.json"))
+
+
+def test_floors_ratios_and_utilities_are_asked_for_by_options(counts_file, tmp_path):
+    """Each option reaches the program: the same numbers as from Python."""
+    counts = ClientCounts.read(counts_file)
+    label = counts.labels[0]
+    gain = {"labels": list(counts.labels), "gain": (3 * np.eye(len(counts.labels))).tolist()}
+    (tmp_path / "gains.json").write_text(json.dumps(gain))
+    asked = (
+        (["--floor", f"{label}=0.5"], Policy(floors=(Floor(label, 0.5),))),
+        (["--keep", f"{label}=0.02"], Policy(floors=(Floor(label, keeps=0.02),))),
+        (["--ratio-local", "0.9"], Policy(ratio_local=0.9)),
+        (["--ratio-global", "0.95"], Policy(ratio_global=0.95)),
+        (["--utility", "balanced"], Policy(utility=BALANCED)),
+        (["--utility", str(tmp_path / "gains.json")], None),
+    )
+    for options, policy in asked:
+        ours = run("solve", counts_file, "--eps-local", "0.1", *options, "--json").json
+        if policy is None:
+            assert ours["utility"]["value"] == pytest.approx(3 * ours["accuracy"])
+            continue
+        expected = FairnessProgram(counts, policy=policy).solve(1.0, 0.1)
+        assert ours["accuracy"] == pytest.approx(expected.accuracy, abs=1e-12)
+        assert ours["utility"] == expected.utility.to_json()
+        assert ours["policy"] == policy.to_json()
+
+
+def test_a_collision_ends_with_three_and_what_would_do(counts_file):
+    counts = ClientCounts.read(counts_file)
+    floors = [part for label in counts.labels for part in ("--keep", f"{label}=0")]
+    limits = ["--notion", "eo", "--eps-local", "0", "--eps-global", "0"]
+    ended = run("solve", counts_file, *limits, *floors, "--json")
+    said = json.loads(ended.out)
+    assert ended.code == 3
+    assert said["status"] == "collision" and said["collides"]
+    assert set(said["least_eps"]) == {"global", "local"}
+    wider = ["--eps-local", str(said["least_eps"]["local"])]
+    wider += ["--eps-global", str(said["least_eps"]["global"])]
+    assert run("solve", counts_file, "--notion", "eo", *wider, *floors, "--json").went_well
+    lower = [
+        part
+        for label, loss in said["highest_keep"].items()
+        for part in ("--keep", f"{label}={loss}")
+    ]
+    assert run("solve", counts_file, *limits, *lower, "--json").went_well
+    ended = run("solve", counts_file, *limits, *floors)
+    assert ended.code == 3 and "collide" in ended.err
+    grid = run("map", counts_file, "--epsilons", "0,1", *floors, "--json").json
+    assert grid["accuracy"][0][0] is None and grid["accuracy"][1][1] is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--floor", "nobody=0.5"], "no label"),
+        (["--floor", "l0=1.5"], "between 0 and 1"),
+        (["--keep", "l0"], "LABEL=NUMBER"),
+        (["--ratio-local", "0"], "above 0"),
+        (["--utility", "profit"], "no utility"),
+        (["--limit", "race:local"], "GROUPING:SCOPE:EPS"),
+        (["--limit", "race:local:0.1"], "race"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_one_sentence(counts_file, options, sentence):
+    ended = run("solve", counts_file, *options)
+    assert ended.code == 2
+    assert sentence in ended.err and len(ended.err.strip().splitlines()) == 1

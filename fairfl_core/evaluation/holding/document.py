@@ -129,8 +129,7 @@ _SHORT = """### Where a confidence fell short
 
 Settings whose limits held in fewer than .95 of clients and draws (*each*, *proved*), or in which
 all of them held in fewer than .95 of the draws (*all*). A share of 40 draws is known to about
-+- .07. The margin of the overall limit takes the weights with which clients are pooled for known;
-where a handful of people stand behind a rate they are not, and the overall limit may fall short:
++- .07; that of all clients at once is the hardest test where a handful of people stand behind a rate.
 """
 
 _CROSS_FITTING = """## (b) What is left of a gap on test people: the paper's split and cross-fitting

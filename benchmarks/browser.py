@@ -89,9 +89,11 @@ def row(table: Table, what: str, value: float, limit: float | None, unit: str) -
     else:
         ratio = value / limit if limit else float(value > 0)
         table.add_row(
-            what, f"{value:,.4g} {unit}", f"{limit:,.4g} {unit}",
+            what,
+            f"{value:,.4g} {unit}",
+            f"{limit:,.4g} {unit}",
             f"{ratio:.2f}" + ("" if ratio <= 1 else " missed"),
-        )  # fmt: skip
+        )
 
 
 # -------------------------------------------------------------------- one person
@@ -153,11 +155,11 @@ def core(table: Table) -> None:
     row(table, "50 states: a solve (median of 200)", 1e3 * statistics.median(times), 5, "ms")
     maps = {}
     for notion, region in (
-        ("sp", "simplex"), ("eop", "simplex"), ("eo", "simplex"),
-        ("sp", "kernel"), ("eop", "kernel"), ("eo", "kernel"), ("eo-full", "kernel"),
-    ):  # fmt: skip
+        *itertools.product(("sp", "eop", "eo"), ("simplex", "kernel")),
+        ("eo-full", "kernel"),
+    ):
         begun = time.perf_counter()
-        frontier(counts, notion, region, eps_local=GRID, eps_global=GRID)
+        frontier(FairnessProgram(counts, notion, region), eps_local=GRID, eps_global=GRID)
         maps[notion, region] = time.perf_counter() - begun
     row(table, "50 states: map 21 x 21, one run", maps[experiment.notion, "simplex"], 1, "s")
     slowest = max(maps, key=maps.get)
@@ -176,8 +178,8 @@ def starts(browser, table: Table) -> None:
             visitor.slider(INSIDE).wait_for(state="attached")
             times.append(time.perf_counter() - begun)
             visitor.close()
-    row(table, f"server started to page usable (median of {STARTS})", statistics.median(times), 5,
-        "s")  # fmt: skip
+    what = f"server started to page usable (median of {STARTS})"
+    row(table, what, statistics.median(times), 5, "s")
 
 
 # -------------------------------------------------------------------- a crowd

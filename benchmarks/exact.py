@@ -5,6 +5,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.evaluation.evaluation import Evaluation, evaluate  # noqa: E402
+from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers  # noqa: E402
 from fairfl_core.fairness.notions import Notion  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.people.calibration import Calibration  # noqa: E402
@@ -21,14 +22,12 @@ from fairfl_core.people.scored import ScoredPeople  # noqa: E402
 from fairfl_core.predictors.load import predictor_of  # noqa: E402
 from fairfl_core.solving.build import build_program  # noqa: E402
 from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
-from fairfl_core.solving.frontier import exact_frontier  # noqa: E402
+from fairfl_core.solving.frontier import frontier  # noqa: E402
 from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
 from tests.helpers.peers import fairlearn, logofair  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
-NAMES = {
-    "eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positive_rate_parity"
-}  # fmt: skip
+NAMES = {"eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positive_rate_parity"}
 
 
 def timed(call):
@@ -64,44 +63,50 @@ def speed():
             for _ in range(40)
         ]
         fresh = build_program(people, "eop", "exact", rates=rates)
-        _, whole = timed(
-            lambda fresh=fresh: exact_frontier(fresh, eps_local=GRID, eps_global=GRID)
-        )
+        _, whole = timed(lambda fresh=fresh: frontier(fresh, eps_local=GRID, eps_global=GRID))
         rows.append(
             [
-                rates, f"{build:.2f} s", f"{solve:.3f} s", str(solution.rounds),
+                rates,
+                f"{build:.2f} s",
+                f"{solve:.3f} s",
+                str(solution.rounds),
                 f"{solution.bound.upper - solution.accuracy:.1e}",
-                f"{1000 * np.median(moves):.0f} ms", f"{1000 * np.max(moves):.0f} ms",
+                f"{1000 * np.median(moves):.0f} ms",
+                f"{1000 * np.max(moves):.0f} ms",
                 f"{whole:.1f} s",
             ]
-        )  # fmt: skip
+        )
     shown(
         "PublicCoverage, K = 50, N = 2, one seed, eop (wanted: 2 s to a gap of 1e-4, 50 ms a move, "
         "10 s a map)",
-        ["rates", "build", "solve", "rounds", "gap", "a move", "slowest", "21x21 map"], rows,
-    )  # fmt: skip
+        ["rates", "build", "solve", "rounds", "gap", "a move", "slowest", "21x21 map"],
+        rows,
+    )
 
 
 def against_fairlearn():
     people = people_of("public_coverage", "validation")
-    one = ScoredPeople(
-        np.zeros_like(people.client), people.group, people.label, people.scores, people.said,
-        ("all",), people.groups, people.labels, people.favourable,
-    )  # fmt: skip
+    one = replace(people, client=np.zeros_like(people.client), clients=("all",))
     rows = []
     for notion, constraint in NAMES.items():
         theirs, slow = timed(lambda c=constraint: fairlearn(one, c, grid_size=20_000))
         ours, fast = timed(lambda notion=notion: ExactProgram(one, notion).solve(0.0, 0.0))
         rows.append(
             [
-                notion, f"{theirs:.6f}", f"{ours.accuracy:.6f}", f"{ours.bound.upper:.6f}",
-                f"{slow:.2f} s", f"{fast:.2f} s", f"{slow / fast:.1f}x",
+                notion,
+                f"{theirs:.6f}",
+                f"{ours.accuracy:.6f}",
+                f"{ours.bound.upper:.6f}",
+                f"{slow:.2f} s",
+                f"{fast:.2f} s",
+                f"{slow / fast:.1f}x",
             ]
-        )  # fmt: skip
+        )
     shown(
         f"fairlearn ThresholdOptimizer, one client, {len(one):,} people, eps = 0",
-        ["notion", "theirs", "ours", "our bound", "their time", "ours", "ratio"], rows,
-    )  # fmt: skip
+        ["notion", "theirs", "ours", "our bound", "their time", "ours", "ratio"],
+        rows,
+    )
 
 
 def against_logofair():
@@ -121,9 +126,12 @@ def against_logofair():
             )
             rule = Notion.of(notion, fit.labels, fit.favourable)
 
-            def judged(people, thresholds=thresholds, rule=rule):
-                answer = people.scores[:, 1] >= thresholds[people.client, people.group]
-                return Evaluation.of_people(people, rule, np.eye(2)[answer.astype(int)])
+            def answer(people, thresholds=thresholds):
+                above = people.scores[:, 1] >= thresholds[people.client, people.group]
+                return np.eye(2)[above.astype(int)]
+
+            def judged(people, answer=answer, rule=rule):
+                return evaluate_answers(people.under_chances(answer), people, rule)
 
             theirs, theirs_test = judged(ready), judged(later)
             equal = ExactProgram(ready, notion, gap=1e-6).solve(
@@ -137,17 +145,33 @@ def against_logofair():
             assert equal.accuracy >= theirs.accuracy - 1e-6
             figures.append(
                 (
-                    theirs.accuracy, equal.accuracy, theirs_test.accuracy, ours.accuracy,
-                    theirs_test.gaps.overall, ours.gaps.overall, theirs_test.gaps.local_mean,
-                    ours.gaps.local_mean, slow, fast,
+                    theirs.accuracy,
+                    equal.accuracy,
+                    theirs_test.accuracy,
+                    ours.accuracy,
+                    theirs_test.gaps.overall,
+                    ours.gaps.overall,
+                    theirs_test.gaps.local_mean,
+                    ours.gaps.local_mean,
+                    slow,
+                    fast,
                 )
-            )  # fmt: skip
+            )
         mean = np.mean(figures, axis=0)
         rows.append([f"{name} {notion}", *(f"{value:.4f}" for value in mean)])
     columns = [
-        "mean over seeds", "fitted: theirs", "ours, same gaps", "test: theirs", "ours",
-        "global: theirs", "ours", "local: theirs", "ours", "s: theirs", "ours",
-    ]  # fmt: skip
+        "mean over seeds",
+        "fitted: theirs",
+        "ours, same gaps",
+        "test: theirs",
+        "ours",
+        "global: theirs",
+        "ours",
+        "local: theirs",
+        "ours",
+        "s: theirs",
+        "ours",
+    ]
     shown("LoGoFair's exact dual, same recalibrated scores, eps = (.01, .01)", columns, rows)
 
 

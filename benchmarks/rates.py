@@ -62,7 +62,7 @@ def main():
                 for _, program in programs:
                     program.solve(*ASKED)
                 took = (time.perf_counter() - begun) / len(programs)
-                study = run_study(programs, unseen, *ASKED, fitted=fitted)
+                study = run_study(programs, unseen, *ASKED)
                 if (region, rates) == ("simplex", "labels"):
                     row("FedAvg", "", study, lambda e: e.before)
                 row(region, rates, study, lambda e: e, took)

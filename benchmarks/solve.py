@@ -50,9 +50,15 @@ def main():
     def row(what, notion, counts, slow, cells, fast, wanted):
         shape = (str(len(counts.clients)), str(len(counts.labels)))
         table.add_row(
-            what, notion, *shape, f"{slow:.4g} s", str(cells), f"{fast:.4g} s",
-            f"{slow / fast:,.0f}x", f"{wanted}x",
-        )  # fmt: skip
+            what,
+            notion,
+            *shape,
+            f"{slow:.4g} s",
+            str(cells),
+            f"{fast:.4g} s",
+            f"{slow / fast:,.0f}x",
+            f"{wanted}x",
+        )
 
     for labels, wanted, cells in ((2, 20, 60), (5, 25, 40)):
         counts = synthetic(50, 2, labels, rows=2000)
@@ -65,12 +71,13 @@ def main():
         kept = {}
 
         def whole(counts=counts, kept=kept):
-            kept["map"] = frontier(counts, "eo", eps_local=GRID, eps_global=GRID)
+            kept["map"] = frontier(FairnessProgram(counts, "eo"), eps_local=GRID, eps_global=GRID)
 
         row("21x21 map", "eo", counts, 441 * one, cells, seconds(whole), wanted)
         agree(counts, "eo", kept["map"])
     counts = synthetic(1000, 2, 2, rows=2000)
-    merged = seconds(lambda: frontier(counts, "eop", eps_local=GRID, eps_global=GRID), 3)
+    few = FairnessProgram(counts, "eop")
+    merged = seconds(lambda: frontier(few, eps_local=GRID, eps_global=GRID), 3)
     row("21x21 map, merged", "eop", counts, 441 * theirs(counts, "eop", 1), 1, merged, 1000)
     Console(width=110).print(table)
 

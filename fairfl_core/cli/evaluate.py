@@ -75,24 +75,26 @@ def evaluate(
 
 
 def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
-    gaps, counts = evaluation.gaps, evaluation.counts
-    low, high = evaluation.global_interval
-    worst = gaps.worst
-    here = f"here ({counts.n:,.0f} people)"
-    print_table(
-        f"{fair.notion}, {fair.region}",
-        ["", "asked", f"fitted ({fair.reached.n:,.0f} people)", here],
-        [
-            ["accuracy", "", f"{fair.reached.accuracy:.1%}", f"{evaluation.accuracy:.1%}"],
-            ["model's own", "", f"{fair.reached.model_accuracy:.1%}",
-             f"{evaluation.before.accuracy:.1%}"],
-            ["overall gap", f"{fair.eps_global:g}", _number(fair.reached.gap_global),
-             f"{_number(gaps.overall)} ({_number(low)} to {_number(high)})"],
-            ["largest local gap", f"{max(fair.eps_local):g}",
-             _number(max((gap for gap in fair.reached.gap_local if gap is not None), default=None)),
-             "none" if worst is None else f"{_number(gaps.local[worst])} {counts.clients[worst]}"],
+    counts, reached = evaluation.counts, fair.reached
+    largest = max((gap for gap in reached.gap_local if gap is not None), default=None)
+    columns = {
+        "": ["accuracy", "model's own", "overall gap", "largest local gap"],
+        "asked": ["", "", f"{fair.eps_global:g}", f"{max(fair.eps_local):g}"],
+        f"fitted ({reached.n:,.0f} people)": [
+            f"{reached.accuracy:.1%}",
+            f"{reached.model_accuracy:.1%}",
+            _number(reached.gap_global),
+            _number(largest),
         ],
-    )  # fmt: skip
+        f"here ({counts.n:,.0f} people)": [
+            f"{evaluation.accuracy:.1%}",
+            f"{evaluation.before.accuracy:.1%}",
+            _overall(evaluation),
+            _worst(evaluation),
+        ],
+    }
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
     debiased = evaluation.debiased(evaluation.larger_half)
     say(
         f"Local gap once chance is taken out, {debiased.clients} larger clients: "
@@ -103,14 +105,31 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         "Clients, largest gap first",
         ["client", "n", "gap", "95 % between", "one draw", "chance alone"],
         [
-            [row.client, f"{row.n:,.0f}", _number(row.gap),
-             f"{_number(row.gap_low)} and {_number(row.gap_high)}", _number(row.gap_one_draw),
-             _number(row.noise_floor)]
+            [
+                row.client,
+                f"{row.n:,.0f}",
+                _number(row.gap),
+                f"{_number(row.gap_low)} and {_number(row.gap_high)}",
+                _number(row.gap_one_draw),
+                _number(row.noise_floor),
+            ]
             for row in table.itertuples()
         ],
-    )  # fmt: skip
+    )
     changed = zip(counts.groups, evaluation.changed, strict=True)
     say("Answers changed: " + ", ".join(f"{group} {share:.1%}" for group, share in changed) + ".")
+
+
+def _overall(evaluation: "Evaluation") -> str:
+    low, high = evaluation.global_interval
+    return f"{_number(evaluation.gaps.overall)} ({_number(low)} to {_number(high)})"
+
+
+def _worst(evaluation: "Evaluation") -> str:
+    gaps, worst = evaluation.gaps, evaluation.gaps.worst
+    if worst is None:
+        return "none"
+    return f"{_number(gaps.local[worst])} {evaluation.counts.clients[worst]}"
 
 
 def _number(value: float | None) -> str:

@@ -36,8 +36,16 @@ __all__ = [
 
 FORMAT = "fairfl-predictor/1"
 _KEYS = {
-    "format", "notion", "region", "epsilon", "reached", "labels", "favourable", "groups", "clients"
-}  # fmt: skip
+    "format",
+    "notion",
+    "region",
+    "epsilon",
+    "reached",
+    "labels",
+    "favourable",
+    "groups",
+    "clients",
+}
 Floats = NDArray[np.float64]
 People = ClientCounts | ScoredPeople | FoldedPeople
 

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
 
-__all__ = [
-    "MECHANISMS", "NEIGHBOURS", "Mechanism", "drawn", "published", "release", "what_if"
-]  # fmt: skip
+__all__ = ["MECHANISMS", "NEIGHBOURS", "Mechanism", "drawn", "published", "release", "what_if"]
 
 MECHANISMS = ("histogram", "paper")
 NEIGHBOURS = ("replace-one", "add-remove")

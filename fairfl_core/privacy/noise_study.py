@@ -176,7 +176,7 @@ def noise_study(
     draws: int,
     seed: int,
     rates: str = "labels",
-    progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> NoiseStudy:
     """Noise, repair, solve on the noisy counts, judge on the true ones; many times.
 
@@ -195,7 +195,7 @@ def noise_study(
         so that budgets differ by the noise's size more than by its luck.
     rates : {"labels", "shrunk"}
         What the server makes of the noisy counts; rates from scores would need more than counts.
-    progress : callable, optional
+    on_progress : callable, optional
         Called with (solutions done, solutions in all).
     """
     if draws < 1 or not runs or not mechanisms:
@@ -210,8 +210,8 @@ def noise_study(
         lotteries[b, i] = (
             _lottery(noisy, notion, region, eps_global, eps_local, rates) if noisy.n else keep
         )
-        if progress:
-            progress(done, len(mechanisms) * draws)
+        if on_progress:
+            on_progress(done, len(mechanisms) * draws)
     return NoiseStudy(
         truths[0].clients,
         np.mean([true.n_client for true in truths], axis=0),

@@ -5,7 +5,7 @@ counts, program, predictor, evaluation. Labels are "healthy" and "ill", groups w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,27 @@ from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.regions import region_kind
 
 __all__ = [
-    "GROUPS", "LABELS", "PAIRS", "PEOPLE", "Carried", "Pair", "Reach", "Roc", "carried_over",
-    "chance_alone", "corners", "four_people", "network", "one_hospital", "pair_of_hospitals",
-    "reach", "roc_curves", "skin_clinic", "together", "untouched",
-]  # fmt: skip
+    "GROUPS",
+    "LABELS",
+    "PAIRS",
+    "PEOPLE",
+    "Carried",
+    "Pair",
+    "Reach",
+    "Roc",
+    "carried_over",
+    "chance_alone",
+    "corners",
+    "four_people",
+    "network",
+    "one_hospital",
+    "pair_of_hospitals",
+    "reach",
+    "roc_curves",
+    "skin_clinic",
+    "together",
+    "untouched",
+]
 
 Floats = NDArray[np.float64]
 LABELS = ("healthy", "ill")
@@ -39,10 +56,7 @@ def untouched(counts: ClientCounts, notion: str) -> Evaluation:
 
 def together(counts: ClientCounts) -> ClientCounts:
     """All clients' people as if they were one client's."""
-    return ClientCounts(
-        counts.table.sum(axis=0)[None], ("All together",), counts.groups, counts.labels,
-        counts.favourable, counts.noisy,
-    )  # fmt: skip
+    return replace(counts, table=counts.table.sum(axis=0)[None], clients=("All together",))
 
 
 # -------------------------------------------------------------------- 1: a network
@@ -193,9 +207,12 @@ def reach(program: FairnessProgram, epsilon: float) -> Reach:
     notion = Notion.of("eo", counts.labels, counts.favourable)
     judged = evaluate_answers(counts.under_lottery(predictor.lottery), counts, notion)
     return Reach(
-        judged.rates[0], solution.accuracy, solution.model_accuracy,
-        float(solution.gaps.local[0]), predictor,
-    )  # fmt: skip
+        share=judged.rates[0],
+        accuracy=solution.accuracy,
+        model_accuracy=solution.model_accuracy,
+        gap=float(solution.gaps.local[0]),
+        predictor=predictor,
+    )
 
 
 # -------------------------------------------------------------------- 5: three answers
@@ -205,8 +222,8 @@ def skin_clinic() -> ClientCounts:
     """One clinic, three answers: leave a spot alone, watch it, or treat it."""
     women = [[160, 30, 10], [20, 60, 20], [5, 10, 45]]
     men = [[130, 45, 25], [15, 75, 10], [12, 18, 30]]
-    return ClientCounts(np.array([[women, men]]), ("One clinic",), GROUPS,
-                        ("leave", "watch", "treat"))  # fmt: skip
+    answers = ("leave", "watch", "treat")
+    return ClientCounts(np.array([[women, men]]), ("One clinic",), GROUPS, answers)
 
 
 # -------------------------------------------------------------------- 7: what a limit is worth

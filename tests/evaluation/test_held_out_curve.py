@@ -19,16 +19,17 @@ def test_every_point_is_the_study_of_its_tolerance(region):
     seeds = (0, 1)
     fit, test = [network(seed) for seed in seeds], [network(seed + 9) for seed in seeds]
     told = []
+
+    def programs():
+        built = [build_program(people, "eop", region, rates="labels") for people in fit]
+        return list(zip(seeds, built, strict=True))
+
     curve = held_out_curve(
-        [(s, build_program(p, "eop", region, rates="labels")) for s, p in zip(seeds, fit, strict=True)],
-        test, [0.0, 0.1], on_progress=lambda *done: told.append(done),
-    )  # fmt: skip
-    programs = [
-        (s, build_program(p, "eop", region, rates="labels"))
-        for s, p in zip(seeds, fit, strict=True)
-    ]
+        programs(), test, [0.0, 0.1], on_progress=lambda *done: told.append(done)
+    )
+    fresh = programs()
     for place, epsilon in enumerate((0.0, 0.1)):
-        study = run_study(programs, test, epsilon, epsilon)
+        study = run_study(fresh, test, epsilon, epsilon)
         accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
         assert curve.accuracy[place] == pytest.approx(accuracy, abs=1e-6)
         assert curve.gap_debiased[place] == pytest.approx(pooled_debiased(study)[0], abs=1e-6)
@@ -36,10 +37,8 @@ def test_every_point_is_the_study_of_its_tolerance(region):
 
 
 def test_squares_are_pooled_not_roots():
-    study = run_study(
-        [(s, build_program(network(s), "eop", "simplex")) for s in range(3)],
-        [network(s + 20) for s in range(3)], 0.01, 0.01,
-    )  # fmt: skip
+    programs = [(s, build_program(network(s), "eop", "simplex")) for s in range(3)]
+    study = run_study(programs, [network(s + 20) for s in range(3)], 0.01, 0.01)
     middle, low, high = pooled_debiased(study)
     found = [e.debiased(e.larger_half).gap for e in study.evaluations(unseen=True)]
     squares = np.array([g * abs(g) for g in found])

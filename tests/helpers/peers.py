@@ -144,9 +144,13 @@ def fairlearn(people, constraint, grid_size):
 
     x, group = people.scores[:, 1:], people.group
     theirs = ThresholdOptimizer(
-        estimator=Model(), constraints=constraint, objective="accuracy_score",
-        grid_size=grid_size, prefit=True, predict_method="predict_proba",
-    )  # fmt: skip
+        estimator=Model(),
+        constraints=constraint,
+        objective="accuracy_score",
+        grid_size=grid_size,
+        prefit=True,
+        predict_method="predict_proba",
+    )
     theirs.fit(x, people.label, sensitive_features=group)
     chance = theirs._pmf_predict(x, sensitive_features=group)
     return chance[np.arange(len(people)), people.label].mean()

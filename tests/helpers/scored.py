@@ -9,10 +9,16 @@ from fairfl_core.people.scored import ScoredPeople
 def as_people(client, group, label, scores, clients, groups, favourable=None):
     labels = tuple(f"l{y}" for y in range(scores.shape[1]))
     return ScoredPeople(
-        np.asarray(client), np.asarray(group), np.asarray(label), scores, scores.argmax(axis=1),
-        tuple(f"c{c}" for c in range(clients)), tuple(f"g{a}" for a in range(groups)), labels,
+        np.asarray(client),
+        np.asarray(group),
+        np.asarray(label),
+        scores,
+        scores.argmax(axis=1),
+        tuple(f"c{c}" for c in range(clients)),
+        tuple(f"g{a}" for a in range(groups)),
+        labels,
         favourable or labels[-1],
-    )  # fmt: skip
+    )
 
 
 @st.composite

@@ -138,3 +138,10 @@ def test_nobody_asks_a_thing_for_its_class():
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "type"):
                 asked = ast.unparse(node.args[-1])
                 assert not re.search("Program|Solution|Predictor|Kind", asked), f"{path}: {asked}"
+
+
+def test_the_formatter_is_never_sent_away():
+    """What it makes of a line is how the line reads; where that is ugly the line is too clever."""
+    for path in sources("fairfl_core", "pages", "tests", "benchmarks"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"# fmt: ?(skip|off)", text), path

@@ -51,8 +51,9 @@ def test_same_answers_as_the_package(answer, people, region):
     fair = fitted(region)
     predictor = json.loads(json.dumps(fair.to_json()))
     columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(columns["hospital"], columns["sex"], columns["prediction"],
-                         row_id=columns["patient"])  # fmt: skip
+    wanted = fair.decide(
+        columns["hospital"], columns["sex"], columns["prediction"], row_id=columns["patient"]
+    )
     mine = [
         answer(predictor, row["hospital"], row["sex"], row["prediction"], row["patient"])
         for row in people
@@ -65,12 +66,15 @@ def test_same_answers_as_the_command(answer, people, tmp_path):
     fair = fitted("kernel")
     fair.write(tmp_path / "predictor.json")
     (tmp_path / "rows.csv").write_text(example_table())
+    columns = ("--client", "hospital", "--group", "sex", "--prediction", "prediction")
+    files = ("predictor.json", "rows.csv", "--out", "fair.csv")
     subprocess.run(
-        [sys.executable, "-m", "fairfl_core", "predict", "predictor.json", "rows.csv",
-         "--client", "hospital", "--group", "sex", "--prediction", "prediction", "--row-id", "patient",
-         "--out", "fair.csv"],
-        cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": str(TOP)}, capture_output=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "fairfl_core", "predict", *files, *columns, "--row-id", "patient"],
+        cwd=tmp_path,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(TOP)},
+        capture_output=True,
+    )
     rows = list(csv.DictReader(io.StringIO((tmp_path / "fair.csv").read_text())))
     predictor = json.loads((tmp_path / "predictor.json").read_text())
     for row in rows:

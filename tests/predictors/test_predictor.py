@@ -31,9 +31,13 @@ def test_what_is_drawn_converges_to_what_is_expected(region):
     rows = rows_of(counts)
     answers = fair.sample(rows.client, rows.group, rows.prediction, seed=7)
     drawn = ClientCounts.from_table(
-        rows.assign(answer=answers), client="client", group="group", label="label",
-        prediction="answer", labels=counts.labels,
-    )  # fmt: skip
+        rows.assign(answer=answers),
+        client="client",
+        group="group",
+        label="label",
+        prediction="answer",
+        labels=counts.labels,
+    )
     expected = evaluate(fair, counts).confusion
     deviation = np.sqrt(np.maximum(expected * (1 - expected / counts.n_label[..., None]), 1))
     assert (np.abs(drawn.table - expected) <= 5 * deviation).all()
@@ -115,9 +119,12 @@ def test_clients_that_number_their_rows_alike_are_not_drawn_together():
     ids = rows.groupby("client").cumcount()
     answers = fair.decide(rows.client, rows.group, rows.prediction, row_id=ids)
     drawn = ClientCounts.from_table(
-        rows.assign(answer=answers), client="client", group="group", label="label",
+        rows.assign(answer=answers),
+        client="client",
+        group="group",
+        label="label",
         prediction="answer",
-    )  # fmt: skip
+    )
     notion = Notion.of("eo", counts.labels, counts.favourable)
     gap = gaps(notion.answered(drawn.table), notion.people(drawn.n_label)).overall
     assert gap < 5 * evaluate(fair, counts).one_draw_global < 0.06
@@ -126,9 +133,14 @@ def test_clients_that_number_their_rows_alike_are_not_drawn_together():
 def test_the_same_lottery_whatever_was_solved_before():
     """Of equally good lotteries always the same: a warm app and a fresh shell must agree."""
     counts = ClientCounts(
-        [[[[56, 18], [17, 62]], [[35, 19], [19, 36]]], [[[32, 12], [6, 62]], [[20, 16], [12, 35]]]],
-        ("a", "b"), ("f", "m"), ("no", "yes"),
-    )  # fmt: skip
+        [
+            [[[56, 18], [17, 62]], [[35, 19], [19, 36]]],
+            [[[32, 12], [6, 62]], [[20, 16], [12, 35]]],
+        ],
+        ("a", "b"),
+        ("f", "m"),
+        ("no", "yes"),
+    )
     program = FairnessProgram(counts, "eo")
     fresh = program.solve(0.02, 0.05)
     for pair in ((0.3, 0.1), (0.0, 0.3), (0.02, 0.05)):

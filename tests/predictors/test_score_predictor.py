@@ -95,10 +95,16 @@ def test_people_in_another_order_of_names_are_judged_alike():
     people = scored_network(3, 2, 3)
     fair = fitted(people, "eo")
     turned = ScoredPeople(
-        2 - people.client, 1 - people.group, 2 - people.label, people.scores[:, ::-1].copy(),
-        2 - people.said, people.clients[::-1], people.groups[::-1], people.labels[::-1],
+        2 - people.client,
+        1 - people.group,
+        2 - people.label,
+        people.scores[:, ::-1].copy(),
+        2 - people.said,
+        people.clients[::-1],
+        people.groups[::-1],
+        people.labels[::-1],
         people.favourable,
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(fair.chances_of(turned)[:, ::-1], fair.chances_of(people))
     one, two = evaluate(fair, people), evaluate(fair, turned)
     assert one.accuracy == pytest.approx(two.accuracy)
@@ -177,10 +183,13 @@ def test_a_table_becomes_people_as_it_becomes_counts():
     client, group = names_of(people)
     rows = pd.DataFrame(
         {
-            "clinic": client, "sex": group, "y": np.array(people.labels)[people.label],
-            "no": people.scores[:, 0], "yes": people.scores[:, 1],
+            "clinic": client,
+            "sex": group,
+            "y": np.array(people.labels)[people.label],
+            "no": people.scores[:, 0],
+            "yes": people.scores[:, 1],
         }
-    )  # fmt: skip
+    )
     columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
     found = ScoredPeople.from_table(rows, **columns)
     np.testing.assert_array_equal(found.counts.table, people.counts.table)

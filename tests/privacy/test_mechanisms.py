@@ -63,9 +63,11 @@ def test_the_paper_spends_two_or_four_times_its_epsilon():
         for relation in NEIGHBOURS
     }
     assert spent == {
-        ("histogram", "replace-one"): 0.5, ("histogram", "add-remove"): 0.5,
-        ("paper", "replace-one"): 2.0, ("paper", "add-remove"): 1.0,
-    }  # fmt: skip
+        ("histogram", "replace-one"): 0.5,
+        ("histogram", "add-remove"): 0.5,
+        ("paper", "replace-one"): 2.0,
+        ("paper", "add-remove"): 1.0,
+    }
     assert "really spends epsilon = 2" in Mechanism(name="paper", epsilon=0.5).sentence()
     # and these are reached: a rightly answered person replaced by another such
     counts = ClientCounts([[[[1, 1], [1, 1]], [[1, 1], [1, 1]]]], ("a",), ("f", "m"), ("n", "y"))

@@ -25,10 +25,10 @@ ASKED = {"eps_global": 0.02, "eps_local": 0.05}
 
 
 def two_runs(clients=3, groups=2, labels=2, rows=300):
-    return [
-        (synthetic(clients, groups, labels, rows, seed), synthetic(clients, groups, labels, rows, seed + 9))
-        for seed in (0, 1)
-    ]  # fmt: skip
+    def people(seed):
+        return synthetic(clients, groups, labels, rows, seed)
+
+    return [(people(seed), people(seed + 9)) for seed in (0, 1)]
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -142,9 +142,12 @@ def test_a_mechanism_can_be_asked_for_by_what_it_really_spends(name, neighbours)
 
 def test_progress_is_told_and_nothing_to_do_is_refused():
     told = []
-    runs = two_runs()
-    noise_study(runs, [Mechanism(epsilon=1)] * 2, "eo", **ASKED, draws=3, seed=0,
-                progress=lambda done, total: told.append((done, total)))  # fmt: skip
+
+    def on_progress(done, total):
+        told.append((done, total))
+
+    runs, twice = two_runs(), [Mechanism(epsilon=1)] * 2
+    noise_study(runs, twice, "eo", **ASKED, draws=3, seed=0, on_progress=on_progress)
     assert told == [(done, 6) for done in range(1, 7)]
     with pytest.raises(InputError, match="at least one"):
         noise_study(runs, [], "eo", **ASKED, draws=3, seed=0)

@@ -20,9 +20,12 @@ from tests.helpers.strategies import epsilons
 
 @settings(max_examples=60)
 @given(
-    scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons,
+    scored_people(labels=(2, 2)),
+    st.sampled_from(["sp", "eop", "eo"]),
+    epsilons,
+    epsilons,
     st.sampled_from([2, 16]),
-)  # fmt: skip
+)
 def test_it_lies_between_kernel_and_exact_and_does_on_people_what_it_says(
     people, notion, overall, local, bins
 ):
@@ -71,9 +74,9 @@ def test_noise_is_drawn_by_seed_and_repaired():
     one, two = (what_if_histogram(histogram, mechanism, seed=3) for _ in range(2))
     assert (one.table == two.table).all() and (one.table >= 0).all() and one.noisy
     assert (one.table != histogram.table).any()
-    draws = np.array(
-        [what_if_histogram(histogram, mechanism, seed=s).table for s in range(300)]
-    )[:, histogram.table > 30] - histogram.table[histogram.table > 30]  # fmt: skip
+    many = histogram.table > 30
+    tables = [what_if_histogram(histogram, mechanism, seed=s).table for s in range(300)]
+    draws = np.array(tables)[:, many] - histogram.table[many]
     # Discrete Laplace of scale 2 / .5 = 4: a standard deviation of about 4 sqrt(2).
     assert abs(draws.mean()) < 0.2 and draws.std() == pytest.approx(5.6, abs=0.3)
     found = ExactProgram(one.measured(), "eop").solve(0.05, 0.05)

@@ -210,9 +210,7 @@ def test_empty_cells_are_left_out_and_named():
     counts = ClientCounts(table, ("c0", "c1", "c2"), ("g0", "g1", "g2"), ("l0", "l1"))
     solution = FairnessProgram(counts, "eop").solve(0.0, 0.0)
     missing = {(cell.client, cell.group, cell.label, cell.n) for cell in solution.not_assessable}
-    assert missing == {
-        ("c0", "g1", "l1", 0.0), ("c1", "g1", "l1", 0.0), ("c1", "g2", "l1", 0.0)
-    }  # fmt: skip
+    assert missing == {("c0", "g1", "l1", 0.0), ("c1", "g1", "l1", 0.0), ("c1", "g2", "l1", 0.0)}
     assert np.isnan(solution.gaps.local[1]) and not np.isnan(solution.gaps.local[[0, 2]]).any()
     assert solution.gaps.local_mean == pytest.approx(0.0, abs=1e-9)  # over two clients
     expected = optimum(counts, "eop", "simplex", 0.0, 0.0)

@@ -1,5 +1,7 @@
 """Where rates come from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,14 +53,18 @@ def test_rates_from_right_scores_are_surer_than_counted_ones():
     for _ in range(200):
         rows = rng.choice(len(whole), 200)
         client, group = np.zeros(200, int), whole.group[rows]
-        some = type(whole)(
-            client, group, whole.label[rows], whole.scores[rows], whole.said[rows],
-            whole.clients, whole.groups, whole.labels, whole.favourable,
+        some = replace(
+            whole,
+            client=client,
+            group=group,
+            label=whole.label[rows],
+            scores=whole.scores[rows],
+            said=whole.said[rows],
             calibration=Calibration(
                 tuple((np.array([[0.0, 1.0], [0.0, 1.0]]),) * 2 for _ in range(2)),
                 np.zeros((1, 2)),
             ),
-        )  # fmt: skip
+        )
         for rates, found in errors.items():
             counts = counted(some, rates)
             found.append(counts.table[0, :, 1, 1] / counts.n_label[0, :, 1] - truth)

@@ -75,8 +75,9 @@ def test_the_models_point_lies_on_its_curve_and_lotteries_in_the_triangle():
     for a, curve in enumerate(lesson.roc_curves()):
         assert (curve.false_alarms[0], curve.recognised[0]) == (0, 0)
         assert (curve.false_alarms[-1], curve.recognised[-1]) == (1, 1)
-        away = np.hypot(curve.false_alarms - 1 + corners[a, 0, 0],
-                        curve.recognised - corners[a, 0, 1])  # fmt: skip
+        away = np.hypot(
+            curve.false_alarms - 1 + corners[a, 0, 0], curve.recognised - corners[a, 0, 1]
+        )
         assert away.min() < 1e-12
     for epsilon in (0.0, 0.05, 1.0):
         found = lesson.reach(program, epsilon)

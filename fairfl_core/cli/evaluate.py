@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core.cli._harm import show_alarms, show_closed, show_rates
 from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
@@ -20,6 +21,7 @@ from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, s
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import Evaluation
+    from fairfl_core.evaluation.harm import Harm
     from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["evaluate"]
@@ -39,7 +41,7 @@ def evaluate(
     clients: ClientNames = None,
     as_json: Json = False,
 ) -> None:
-    """Judge a predictor on people it was not fitted on: do its limits hold, and who is changed.
+    """Judge a predictor on people it was not fitted on: do its limits hold, who is worse off.
 
     A predictor of the region exact is judged on a table of scores, with its columns (--client,
     --group, --label, --scores).
@@ -49,7 +51,9 @@ def evaluate(
     import numpy as np
 
     from fairfl_core.errors import InputError
+    from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
+    from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.evaluation.verdict import verdict_of
     from fairfl_core.predictors.load import read_predictor
 
@@ -65,13 +69,35 @@ def evaluate(
     eps_local = dict(zip(fair.clients, fair.eps_local, strict=True))
     asked = np.array([eps_local[name] for name in evaluation.counts.clients])
     verdict = verdict_of([evaluation], fair.eps_global, asked, fair.guarantee)
+    harm, rates = harm_of([evaluation]), all_rates_of([evaluation])
     if as_json:
         heading = fair.to_json()
         kept = {key: heading[key] for key in ("epsilon", "region", "guarantee", "reached")}
-        print_json(evaluation.to_json() | kept | {"verdict": verdict.to_json()})
+        told = {
+            "verdict": verdict.to_json(),
+            "harm": harm.to_json(),
+            "alarms": [alarm.to_json() for alarm in harm.alarms],
+            "all_rates": rates.to_json(),
+        }
+        print_json(evaluation.to_json() | kept | told)
     else:
+        show_alarms(harm)
         say(f"{verdict.word.upper()}. {verdict.sentence()}")
+        _show_accuracy(evaluation, harm)
         _show(fair, evaluation)
+        show_closed(harm)
+        show_rates(rates)
+
+
+def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
+    from fairfl_core.evaluation.harm import effect_of
+
+    change = evaluation.accuracy - evaluation.before.accuracy
+    effect = effect_of(change, harm).told(f"{100 * abs(change):.2f} points")
+    say(
+        f"Accuracy {evaluation.accuracy:.1%}, the model's own {evaluation.before.accuracy:.1%}: "
+        f"{effect}."
+    )
 
 
 def _show(fair: "Predictor", evaluation: "Evaluation") -> None:

@@ -1,6 +1,6 @@
 """What a predictor does on given people: exact expectations, and how sure they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from fairfl_core.predictors.score_predictor import ScorePredictor
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMAT", "Debiased", "Evaluation", "evaluate", "evaluate_answers"]
+__all__ = ["FORMAT", "LEVEL", "Debiased", "Evaluation", "evaluate", "evaluate_answers", "records"]
 
 FORMAT = "fairfl-evaluation/1"
 LEVEL = 0.95
@@ -60,12 +60,15 @@ class Evaluation:
         What they are answered, in expectation.
     own : Answers
         What the model itself answers them.
+    attention : ndarray, shape (clients, groups), optional
+        How much of each cell's lottery looks at the model; None for answers of no lottery.
     """
 
     counts: ClientCounts
     notion: Notion
     answers: Answers
     own: Answers
+    attention: Floats | None = None
 
     @property
     def confusion(self) -> Floats:
@@ -323,9 +326,9 @@ class Evaluation:
                 "global": number_or_none(self.before.gaps.overall),
                 "local_mean": number_or_none(self.before.gaps.local_mean),
             },
-            "clients": _records(self.client_table()),
-            "groups": _records(self.group_table()),
-            "rates": _records(self.rate_table()),
+            "clients": records(self.client_table()),
+            "groups": records(self.group_table()),
+            "rates": records(self.rate_table()),
             "not_assessable": [vars(cell) for cell in self.not_assessable],
         }
 
@@ -337,7 +340,8 @@ def evaluate(predictor: FairPredictor | ScorePredictor, people: People) -> Evalu
     their counts say everything. `FoldedPeople` are answered by a mixture of fold models.
     """
     notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
-    return evaluate_answers(predictor.answers_to(people), people, notion)
+    judged = evaluate_answers(predictor.answers_to(people), people, notion)
+    return replace(judged, attention=predictor.attention_to(people))
 
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:
@@ -356,6 +360,7 @@ def _z() -> float:
     return float(ndtri(1 - (1 - LEVEL) / 2))
 
 
-def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a table as files carry them: what is undefined is null."""
     plain = table.astype(object).where(table.notna(), None)
     return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]

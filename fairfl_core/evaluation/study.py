@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import FairPredictor, People
 from fairfl_core.predictors.score_predictor import ScorePredictor
@@ -85,7 +86,7 @@ class Study:
 
     def client_mean(self, figure: Callable[[Evaluation], Floats], *, unseen: bool) -> Floats:
         """A figure of each client, averaged over the seeds in which it is defined."""
-        return _mean([figure(each) for each in self.evaluations(unseen=unseen)])
+        return run_mean([figure(each) for each in self.evaluations(unseen=unseen)])
 
     @cached_property
     def price_global(self) -> float:
@@ -116,7 +117,7 @@ class Study:
         import pandas as pd
 
         columns = [each.client_columns() for each in self.evaluations(unseen=unseen)]
-        means = {name: _mean([each[name] for each in columns]) for name in columns[0]}
+        means = {name: run_mean([each[name] for each in columns]) for name in columns[0]}
         return pd.DataFrame(
             {"client": self.first.solution.counts.clients}
             | means
@@ -135,16 +136,6 @@ class Study:
         tables = [each.group_table() for each in self.evaluations(unseen=unseen)]
         means = pd.concat(tables).groupby("group", sort=False, as_index=False).mean()
         return means.assign(n=means["n"].round())
-
-
-def _mean(values: Sequence[Floats]) -> Floats:
-    """The mean over the first axis of what is defined there; NaN where nothing is."""
-    stacked = np.array(values, float)
-    there = ~np.isnan(stacked)
-    total = np.where(there, stacked, 0.0).sum(axis=0)
-    return np.divide(
-        total, there.sum(axis=0), out=np.full(total.shape, np.nan), where=there.any(axis=0)
-    )
 
 
 def run_study(

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Rate, number_or_none
 from fairfl_core.solving.guarantee import Guarantee
@@ -320,13 +321,15 @@ def _findings(
         for each in (LEVEL, level)
     )
     with np.errstate(invalid="ignore"):
-        low, high = (_mean([limit[side] for limit in own]) for side in (0, 1))
-        floor = _mean([limit[0] for limit in joint])
-        gap, was = (_mean([part.gap for part in parts]) for parts in (tables, before))
-        rate = _mean([table.rate_or_nan for table in tables])
-        people = _mean([table.people for table in tables])
+        low, high = (run_mean([limit[side] for limit in own]) for side in (0, 1))
+        floor = run_mean([limit[0] for limit in joint])
+        gap, was = (run_mean([part.gap for part in parts]) for parts in (tables, before))
+        rate = run_mean([table.rate_or_nan for table in tables])
+        people = run_mean([table.people for table in tables])
     counts = evaluations[0].counts
-    n = _mean([[e.counts.n] if overall else e.counts.n_client.astype(float) for e in evaluations])
+    n = run_mean(
+        [[e.counts.n] if overall else e.counts.n_client.astype(float) for e in evaluations]
+    )
     found = []
     for place in np.flatnonzero((eps < 1) & ~np.isnan(gap)):
         behind, smaller = _behind(rate[place], people[place], evaluations[0])
@@ -371,15 +374,6 @@ class _Scope:
     @property
     def rate_or_nan(self) -> Floats:
         return np.where(self.people > 0, self.rate, np.nan)
-
-
-def _mean(values: Sequence[Any]) -> Floats:
-    """The mean over runs that have a value; NaN where none has."""
-    table = np.array(values, float)
-    there = ~np.isnan(table)
-    total = np.where(there, table, 0.0).sum(axis=0)
-    mean = np.full(total.shape, np.nan)
-    return np.divide(total, there.sum(axis=0), out=mean, where=there.any(axis=0))
 
 
 def _half_width(behind: PeopleBehind) -> float:

@@ -4,12 +4,12 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import betainc, ndtr, ndtri
 from scipy.stats import qmc
 
 from fairfl_core.people.shares import wilson
 
-__all__ = ["expected_gap", "gap_interval", "mover"]
+__all__ = ["expected_gap", "gap_interval", "mover", "sign_test"]
 
 Floats = NDArray[np.float64]
 _REACH = 7.0  # standard deviations: beyond it a normal has 1e-12 of its weight
@@ -52,6 +52,18 @@ def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Flo
         low = np.maximum(low, np.where(here, nearest, 0.0).max(axis=-1))
         high = np.maximum(high, np.where(here, farthest, 0.0).max(axis=-1))
     return np.where(number > 0, low, np.nan), np.where(number > 0, high, np.nan)
+
+
+def sign_test(losing: Floats, gaining: Floats) -> Floats:
+    """How likely chance alone is to part so many people so unevenly: a two-sided p-value.
+
+    Of people who are judged twice, `losing` are right the first time only and `gaining` the
+    second time only (McNemar's exact test). Expected numbers may be reals: the binomial's sum is
+    an incomplete beta function, which takes them.
+    """
+    fewer, more = np.minimum(losing, gaining), np.maximum(losing, gaining)
+    tail = betainc(np.maximum(more, 1e-12), np.maximum(fewer, 0.0) + 1, 0.5)
+    return np.where(more > 0, np.minimum(2 * tail, 1.0), 1.0)
 
 
 def expected_gap(mean: Floats, variance: Floats, there: NDArray[np.bool_]) -> Floats:

@@ -24,11 +24,14 @@ class Answers:
         Sums of p_i(k) squared: how much of it is luck.
     turned : ndarray, shape (clients, groups)
         Expected people whose answer is not the model's.
+    both_right : ndarray, shape (clients, groups, labels)
+        Expected people of each label whom the model answers rightly, and who are so answered.
     """  # noqa: D400, D415
 
     confusion: Floats
     squares: Floats
     turned: Floats
+    both_right: Floats
 
 
 def of_lottery(table: NDArray[Any], lottery: Floats) -> Answers:
@@ -38,7 +41,8 @@ def of_lottery(table: NDArray[Any], lottery: Floats) -> Answers:
         np.einsum("cayj,cajk->cayk", table, part, optimize=True) for part in (lottery, lottery**2)
     )
     kept = np.einsum("cayj,cajj->ca", table, lottery)
-    return Answers(confusion, squares, table.sum(axis=(2, 3)) - kept)
+    both_right = np.einsum("cayy,cayy->cay", table, lottery)
+    return Answers(confusion, squares, table.sum(axis=(2, 3)) - kept, both_right)
 
 
 def answers_to(
@@ -46,6 +50,7 @@ def answers_to(
     label: Ints,
     chances: Floats,
     leaves: Floats,
+    both_right: Floats,
     shape: tuple[int, ...],
     weight: Floats | None = None,
 ) -> Answers:
@@ -59,6 +64,8 @@ def answers_to(
         p_i(k).
     leaves : ndarray, shape (people,)
         The probability that the answer is not the model's.
+    both_right : ndarray, shape (people,)
+        The probability that it and the model's are both the label.
     shape : tuple
         (clients, groups, labels, labels).
     """
@@ -70,6 +77,13 @@ def answers_to(
         np.bincount(place, (many * part).ravel(), minlength=size).astype(float).reshape(shape)
         for part in (chances, chances**2)
     )
-    lost = leaves if weight is None else weight * leaves
-    turned = np.bincount(cell, lost, minlength=shape[0] * shape[1]).astype(float)
-    return Answers(confusion, squares, turned.reshape(shape[:2]))
+    once = 1.0 if weight is None else weight
+    cells = shape[0] * shape[1]
+    turned = np.bincount(cell, once * leaves, minlength=cells).astype(float)
+    right = np.bincount(cell * labels + label, once * both_right, minlength=cells * labels)
+    return Answers(
+        confusion,
+        squares,
+        turned.reshape(shape[:2]),
+        right.astype(float).reshape(shape[:3]),
+    )

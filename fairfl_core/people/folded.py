@@ -125,8 +125,10 @@ class FoldedPeople:
         rows = lottery.reshape(-1, *lottery.shape[2:])[cell]  # (patterns, said, answer)
         place = np.arange(len(cell))
         chances = np.mean([rows[place, answer] for answer in said], axis=0)
-        kept = np.mean([rows[place, answer, answer] for answer in said], axis=0)
-        return answers_to(cell, label, chances, 1 - kept, self.counts.table.shape, many)
+        kept = np.array([rows[place, answer, answer] for answer in said])
+        both_right = (kept * (said == label)).mean(axis=0)
+        shape = self.counts.table.shape
+        return answers_to(cell, label, chances, 1 - kept.mean(axis=0), both_right, shape, many)
 
     def under_chances(
         self, chances_of: Callable[[ScoredPeople], Floats], answers_of: Any = None
@@ -139,11 +141,13 @@ class FoldedPeople:
         place = np.arange(len(self))
         kept = [part[place, fold.said] for part, fold in zip(parts, self.folds, strict=True)]
         first = self.folds[0]
+        said = np.array([fold.said for fold in self.folds])
         return answers_to(
             first.cell,
             first.label,
             np.mean(parts, axis=0),
             1 - np.mean(kept, axis=0),
+            (kept * (said == first.label)).mean(axis=0),
             self.counts.table.shape,
         )
 

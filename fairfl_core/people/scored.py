@@ -98,8 +98,10 @@ class ScoredPeople:
         if known is not None:
             return known
         chances = chances_of(self)
-        leaves = 1 - chances[np.arange(len(self)), self.said]
-        return answers_to(self.cell, self.label, chances, leaves, self.counts.table.shape)
+        kept = chances[np.arange(len(self)), self.said]
+        both_right = kept * (self.said == self.label)
+        shape = self.counts.table.shape
+        return answers_to(self.cell, self.label, chances, 1 - kept, both_right, shape)
 
     def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
         """The same people with recalibrated scores; the model's answers stay."""

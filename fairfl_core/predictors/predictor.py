@@ -204,6 +204,19 @@ class Predictor(ABC):
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation."""
 
+    @property
+    @abstractmethod
+    def attention(self) -> Floats:
+        """How much of each cell's lottery looks at the model: (clients, groups), 0 to 1.
+
+        The rest gives everybody one answer, whatever the model says; see `Solution.attention`.
+        """
+
+    def attention_to(self, people: People) -> Floats:
+        """The same in the order of other people's clients and groups."""
+        client, group, _ = self.places(people.clients, people.groups, people.labels)
+        return self.attention[np.ix_(client, group)]
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form."""
@@ -318,6 +331,11 @@ class FairPredictor(Predictor):
         return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution, folds))
 
     # ---------------------------------------------------------------- using it
+
+    @property
+    def attention(self) -> Floats:
+        """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
+        return np.asarray(1 - self.lottery.min(axis=2).sum(axis=2))
 
     def sample(
         self, client: ArrayLike, group: ArrayLike, prediction: ArrayLike, *, seed: int

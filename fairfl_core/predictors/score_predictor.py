@@ -78,6 +78,14 @@ class ScorePredictor(Predictor):
 
     # ---------------------------------------------------------------- using it
 
+    @property
+    def attention(self) -> Floats:
+        """The weight of each cell's rules that are no constant answer."""
+        looks = np.isnan(self.rules.known).any(axis=1)
+        total = np.zeros((len(self.clients), len(self.groups)))
+        np.add.at(total, (self.rules.client, self.rules.group), self.beta * looks)
+        return total
+
     def sample(
         self, client: ArrayLike, group: ArrayLike, scores: ArrayLike, *, seed: int
     ) -> NDArray[Any]:
@@ -206,7 +214,8 @@ class ScorePredictor(Predictor):
         )
         kept = np.einsum("iyj,ijj->i", many, chances)
         turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
-        return Answers(confusion, squares, turned)
+        both_right = summed(np.einsum("iyy,iyy->iy", many, chances)).reshape(shape[:3])
+        return Answers(confusion, squares, turned, both_right)
 
     def _checked_calibration(self, people: ScoredPeople) -> Calibration | None:
         if people.calibration not in (None, self.calibration):

@@ -1,10 +1,15 @@
 """The contract of `evaluate`: all that it promises to print."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from fairfl_core.people import experiments
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.solving.program import FairnessProgram
 from tests.cli.running import is_number, run
 
 
@@ -28,6 +33,10 @@ def test_evaluate_prints_one_object_with_all_it_promises(files):
         "groups",
         "rates",
         "not_assessable",
+        "verdict",
+        "harm",
+        "alarms",
+        "all_rates",
     }
     assert found["format"] == "fairfl-evaluation/1"
     assert found["n"] == 600
@@ -69,3 +78,78 @@ def test_evaluate_takes_some_of_the_clients_and_empty_cells(files):
     assert found["gap"]["local"]["north"] is None
     assert is_number(found["gap"]["local"]["south"])
     assert len(found["not_assessable"]) == 2
+
+
+@pytest.fixture(scope="module")
+def disaster(tmp_path_factory):
+    """HAM10000 in the paper's split and region, eo, .05 in each client and no overall limit."""
+    folder = tmp_path_factory.mktemp("harm")
+    experiment = experiments.open("ham10000")
+    for split in ("validation", "test"):
+        experiment.counts(0, split).write(folder / f"{split}.json")
+    limits = ("--notion", "eo", "--eps-local", "0.05", "--out", folder / "fair.json")
+    run("solve", folder / "validation.json", *limits)
+    return folder / "fair.json", folder / "test.json"
+
+
+def test_the_disaster_comes_first_in_text_and_file(disaster):
+    found = run("evaluate", *disaster, "--json").json
+    first = found["alarms"][0]
+    assert (first["kind"], first["client"], first["answer"]) == ("attention", "under 35", "mole")
+    assert first["attention"] < 0.1 and first["answer_share"] > 0.99
+    lost = {
+        (alarm["client"], alarm["group"], alarm["label"]): alarm
+        for alarm in found["alarms"]
+        if alarm["kind"] == "recognition"
+    }
+    cancer = lost["under 35", "women", "cancer or pre-cancer"]
+    assert (cancer["before"], cancer["after"], cancer["n"]) == (0.25, 0.0, 8)
+    assert cancer["collapse"] and not cancer["beyond_chance"]  # eight women are eight women
+    recognition = {
+        (row["client"], row["group"], row["label"]): row for row in found["harm"]["recognition"]
+    }
+    for place, alarm in lost.items():
+        assert recognition[place]["after"] == alarm["after"] and recognition[place]["alarm"]
+    assert found["harm"]["sentence"].startswith("under 35: The lottery hardly looks at the model")
+    text = " ".join(run("evaluate", *disaster).out.split())
+    assert text.startswith("SOMEONE IS WORSE OFF. under 35: The lottery hardly looks at the model")
+    assert "“cancer or pre-cancer” is recognised in 0.0 % of women; was 25.0 %, n = 8" in text
+    assert " gains " not in text
+    assert text.index("WORSE OFF") < text.index("CANNOT BE TOLD")
+
+
+def test_every_rate_and_every_notion_is_in_the_file(disaster):
+    found = run("evaluate", *disaster, "--json").json
+    everything = found["all_rates"]
+    assert set(everything) == {"rates", "notions", "base_rates", "why_not_all"}
+    assert len(everything["rates"]) == 6 * 2 * (4 * 4 + 1)
+    assert len(everything["notions"]) == 6 * 4
+    overall = [row for row in everything["notions"] if row["client"] is None]
+    by_name = {row["notion"]: row for row in overall}
+    assert by_name["eo"]["gap"] == pytest.approx(found["gap"]["global"])
+    assert by_name["eo"]["gap_before"] == pytest.approx(found["model_gap"]["global"])
+    for row in found["rates"]:  # the compared rates of the notion are among them
+        (same,) = [
+            one
+            for one in everything["rates"]
+            if (one["client"], one["group"]) == (row["client"], row["group"])
+            and one["rate"] == "true-positive rate"
+            and row["rate_of"].endswith(f"label={one['label']})")
+        ]
+        assert same["after"] == pytest.approx(row["rate"], abs=1e-12)
+        assert same["n"] == row["n"]
+    share = [row for row in everything["base_rates"] if row["client"] is None]
+    assert sum(row["share"] for row in share) == pytest.approx(2)  # two groups, all labels
+    assert "truly are" in everything["why_not_all"]
+
+
+def test_nothing_is_alarming_where_nothing_is_asked(files, tmp_path):
+    counts = json.loads(files.counts.read_text("utf-8"))
+    value = FairnessProgram(ClientCounts.from_json(counts), "eo").solve(1.0, 1.0)
+    same = FairPredictor.from_solution(value)
+    keep = np.broadcast_to(np.eye(2), same.lottery.shape)
+    replace(same, lottery=keep).write(tmp_path / "same.json")
+    found = run("evaluate", tmp_path / "same.json", files.counts, "--json").json
+    assert found["alarms"] == [] and found["harm"]["closed_gaps"] == []
+    assert found["harm"]["sentence"] == ""
+    assert "WORSE OFF" not in run("evaluate", tmp_path / "same.json", files.counts).out

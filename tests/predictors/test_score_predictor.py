@@ -239,7 +239,9 @@ def test_sums_between_cuts_are_the_sums_over_people(people, notion, overall, loc
     slow = fair.chances(people.client, people.group, scores, people.said)
     np.testing.assert_allclose(fair.chances_of(people), slow, atol=1e-12)
     quick = fair.answers_at_once(people)
-    leaves = 1 - slow[np.arange(len(people)), people.said]
-    plain = answers_to(people.cell, people.label, slow, leaves, people.counts.table.shape)
-    for part in ("confusion", "squares", "turned"):
+    kept = slow[np.arange(len(people)), people.said]
+    right = kept * (people.said == people.label)
+    shape = people.counts.table.shape
+    plain = answers_to(people.cell, people.label, slow, 1 - kept, right, shape)
+    for part in ("confusion", "squares", "turned", "both_right"):
         np.testing.assert_allclose(getattr(quick, part), getattr(plain, part), atol=1e-9)

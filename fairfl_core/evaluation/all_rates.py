@@ -1,0 +1,308 @@
+"""Every rate in view: what a setting does to rates and notions that it was not asked about.
+
+Of each label, one against the rest: how often it is answered (selection rate), to those who have it
+(true-positive rate) and to those who have not (false-positive rate), and how often it is right when
+it is answered (precision); and the accuracy. With two labels the favourable one says it all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.evaluation.alarms import SHOWN
+from fairfl_core.evaluation.before_after import BeforeAfter, Counted, Shares, scopes, with_overall
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation, records
+from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.fairness.intervals import gap_interval
+from fairfl_core.fairness.notions import Notion, gaps, notion_names, number_or_none
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "BREAKS",
+    "MEASURES",
+    "MENDS",
+    "UNCHANGED",
+    "UNTOLD",
+    "AllRates",
+    "BaseRates",
+    "Measure",
+    "NotionGap",
+    "all_rates_of",
+]
+
+Floats = NDArray[np.float64]
+_EQUAL = 0.01  # shares of a label closer than this are as good as equal
+MENDS, BREAKS, UNCHANGED, UNTOLD = "mends", "breaks", "unchanged", "cannot be told"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A rate of one label against the rest, or, without a label, of all answers."""
+
+    name: str
+    label: str | None
+
+
+MEASURES = ("selection rate", "true-positive rate", "false-positive rate", "precision")
+ACCURACY = "accuracy"
+
+
+@dataclass(frozen=True)
+class NotionGap:
+    """A notion's gap before and after, in one scope; means over runs.
+
+    Attributes
+    ----------
+    client : str or None
+        None for the overall gap.
+    notion : str
+    before, after : float
+    before_limits, limits : tuple of float
+        95 % limits of each.
+    change_low, change_high : float
+        95 % limits of after less before (MOVER; both taken as independent, which errs wide).
+    """
+
+    client: str | None
+    notion: str
+    before: float
+    after: float
+    before_limits: tuple[float, float]
+    limits: tuple[float, float]
+    change_low: float
+    change_high: float
+
+    @property
+    def word(self) -> str:
+        """What the setting does to the notion; it mends or breaks where that is beyond chance."""
+        if abs(self.after - self.before) < SHOWN:
+            return UNCHANGED
+        if self.change_high < 0:
+            return MENDS
+        return BREAKS if self.change_low > 0 else UNTOLD
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that evaluations carry."""
+        return {
+            "client": self.client,
+            "notion": self.notion,
+            "gap_before": number_or_none(self.before),
+            "gap_before_interval": [number_or_none(end) for end in self.before_limits],
+            "gap": number_or_none(self.after),
+            "gap_interval": [number_or_none(end) for end in self.limits],
+            "word": self.word,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BaseRates:
+    """How many people of each group have a label: (scopes, groups, labels), mean over runs."""
+
+    scopes: tuple[str | None, ...]
+    groups: tuple[str, ...]
+    labels: tuple[str, ...]
+    shares: Shares
+
+    def sentence(self, client: str | None = None) -> str:
+        """Why not all rates can be equal, with these people's numbers; names are plain text."""
+        share = self.shares.share[self.scopes.index(client)]  # (groups, labels)
+        there = ~np.isnan(share).any(axis=1)
+        where = "" if client is None else f" in {client}"
+        if there.sum() < 2:
+            return f"There are no two groups{where} whose rates could be compared."
+        spread = np.where(there[:, None], share, np.nan)
+        label = int((np.nanmax(spread, axis=0) - np.nanmin(spread, axis=0)).argmax())
+        low, high = int(np.nanargmin(spread[:, label])), int(np.nanargmax(spread[:, label]))
+        n = self.shares.n[self.scopes.index(client)]
+        name = f"“{self.labels[label]}”"
+        if share[high, label] - share[low, label] < _EQUAL:
+            return (
+                f"Groups{where} hardly differ in how many truly are {name} "
+                f"({100 * share[high, label]:.1f} % at most, {100 * share[low, label]:.1f} % at "
+                "least), so all these rates could be nearly equal at once."
+            )
+        told = " and ".join(
+            f"{100 * share[a, label]:.1f} % of {self.groups[a]} (n = {n[a, label]:,.0f})"
+            for a in (high, low)
+        )
+        return (
+            f"Not all of these can be equal{where}: {told} truly are {name}. With such a "
+            "difference, equal recognition means unequal selection rates (unless answers say "
+            "nothing of the truth) and unequal precision (unless they never err)."
+        )
+
+    def table(self) -> "pd.DataFrame":
+        """One row a client (None: overall), group and label: the group's people, and the share."""
+        import pandas as pd
+
+        scope, group, label = np.indices(self.shares.share.shape).reshape(3, -1)
+        names = {
+            "client": np.array(self.scopes, object)[scope],
+            "group": np.array(self.groups, object)[group],
+            "label": np.array(self.labels, object)[label],
+        }
+        figures = {"n": self.shares.n, "share": self.shares.share}
+        limits = {"low": self.shares.low, "high": self.shares.high}
+        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
+        return pd.DataFrame(
+            columns | {name: part.ravel() for name, part in (figures | limits).items()}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AllRates:
+    """Every rate of every group, overall and in each client, before and after; means over runs.
+
+    Attributes
+    ----------
+    scopes : tuple of (str or None)
+        Overall (None), then the clients.
+    groups : tuple of str
+    measures : tuple of Measure
+        By label, the favourable one first; accuracy last.
+    rates : BeforeAfter
+        Shape (scopes, groups, measures). A precision has other people behind it before and after:
+        those who are so answered.
+    notions : tuple of NotionGap
+        Every notion there is, overall and in each client.
+    base : BaseRates
+    """
+
+    scopes: tuple[str | None, ...]
+    groups: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    rates: BeforeAfter
+    notions: tuple[NotionGap, ...]
+    base: BaseRates
+
+    def table(self) -> "pd.DataFrame":
+        """One row a client (None: overall), label, rate and group: before and after, with limits."""
+        import pandas as pd
+
+        before, after = self.rates.before, self.rates.after
+        shape = (len(self.scopes), len(self.measures), len(self.groups))
+        scope, measure, group = np.indices(shape).reshape(3, -1)
+        names = {
+            "client": np.array(self.scopes, object)[scope],
+            "label": np.array([one.label for one in self.measures], object)[measure],
+            "rate": np.array([one.name for one in self.measures], object)[measure],
+            "group": np.array(self.groups, object)[group],
+        }
+        figures = {
+            "n_before": before.n.round(),
+            "before": before.share,
+            "before_low": before.low,
+            "before_high": before.high,
+            "n": after.n.round(),
+            "after": after.share,
+            "after_low": after.low,
+            "after_high": after.high,
+        }
+        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
+        return pd.DataFrame(
+            columns | {name: part[scope, group, measure] for name, part in figures.items()}
+        )
+
+    def notions_of(self, client: str | None = None) -> tuple[NotionGap, ...]:
+        """Every notion's gap in a client, or overall."""
+        return tuple(one for one in self.notions if one.client == client)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that evaluations carry."""
+        return {
+            "rates": records(self.table()),
+            "notions": [one.to_json() for one in self.notions],
+            "base_rates": records(self.base.table()),
+            "why_not_all": self.base.sentence(),
+        }
+
+
+def all_rates_of(evaluations: Sequence[Evaluation]) -> AllRates:
+    """Every rate of answers that were judged; several runs of one setting are averaged."""
+    counts = evaluations[0].counts
+    first = counts.labels.index(counts.favourable)
+    others = [y for y in range(len(counts.labels)) if y != first]
+    labels = [first, *(others if len(counts.labels) > 2 else [])]
+    measures = [Measure(name, counts.labels[y]) for y in labels for name in MEASURES]
+    names = scopes(evaluations[0]), counts.groups
+    have = [with_overall(one.counts.n_label) for one in evaluations]
+    everyone = [np.broadcast_to(part.sum(axis=2, keepdims=True), part.shape) for part in have]
+    return AllRates(
+        *names,
+        measures=(*measures, Measure(ACCURACY, None)),
+        rates=BeforeAfter.of(
+            [
+                _counted(one.own.confusion, n, labels)
+                for one, n in zip(evaluations, have, strict=True)
+            ],
+            [_counted(one.confusion, n, labels) for one, n in zip(evaluations, have, strict=True)],
+        ),
+        notions=tuple(gap for name in notion_names() for gap in _notion(name, evaluations)),
+        base=BaseRates(*names, counts.labels, Shares.of(list(zip(have, everyone, strict=True)))),
+    )
+
+
+def _counted(confusion: Floats, have: Floats, labels: Sequence[int]) -> Counted:
+    """People each rate counts and people it is a share of: (scopes, groups, measures)."""
+    table = with_overall(confusion)  # (scopes, groups, label, answer)
+    everyone, get = have.sum(axis=2), table.sum(axis=2)
+    right = np.einsum("sayy->say", table)
+    parts: list[Counted] = []
+    for y in labels:
+        parts += [
+            (get[..., y], everyone),
+            (right[..., y], have[..., y]),
+            (get[..., y] - right[..., y], everyone - have[..., y]),
+            (right[..., y], get[..., y]),
+        ]
+    parts.append((right.sum(axis=2), everyone))
+    return np.stack([part for part, _ in parts], axis=2), np.stack([n for _, n in parts], axis=2)
+
+
+def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
+    """A notion's gaps before and after, overall and in each client."""
+    counts = evaluations[0].counts
+    notion = Notion.of(name, counts.labels, counts.favourable)
+    (was, was_low, was_high), (now, low, high) = (
+        _gaps(notion, evaluations, [getattr(one, side).confusion for one in evaluations])
+        for side in ("own", "answers")
+    )
+    least = (now - was) - np.hypot(now - low, was_high - was)
+    most = (now - was) + np.hypot(high - now, was - was_low)
+    return [
+        NotionGap(
+            client=client,
+            notion=name,
+            before=float(was[s]),
+            after=float(now[s]),
+            before_limits=(float(was_low[s]), float(was_high[s])),
+            limits=(float(low[s]), float(high[s])),
+            change_low=float(least[s]),
+            change_high=float(most[s]),
+        )
+        for s, client in enumerate(scopes(evaluations[0]))
+    ]
+
+
+def _gaps(
+    notion: Notion, evaluations: Sequence[Evaluation], confusions: Sequence[Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """Gaps with their limits, mean over runs: each (scopes,)."""
+    found, lows, highs = [], [], []
+    for one, confusion in zip(evaluations, confusions, strict=True):
+        answered, people = notion.answered(confusion), notion.people(one.counts.n_label)
+        here = gaps(answered, people)
+        found.append(np.array([here.overall, *here.local]))
+        people = with_overall(people)
+        rate = np.divide(
+            with_overall(answered), people, out=np.zeros_like(people), where=people > 0
+        )
+        low, high = gap_interval(rate, people, LEVEL)
+        lows.append(low)
+        highs.append(high)
+    return run_mean(found), run_mean(lows), run_mean(highs)

@@ -1,0 +1,74 @@
+"""Shares of people before and after the lottery, over everyone and in each client."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.people.shares import wilson
+
+__all__ = ["BeforeAfter", "Counted", "Shares", "scopes", "with_overall"]
+
+Floats = NDArray[np.float64]
+Counted = tuple[Floats, Floats]  # people a share counts, and people it is a share of
+_NOBODY = 1e-9  # expected people: what a lottery never answers is only nearly none in sums
+_Z = float(ndtri(1 - (1 - LEVEL) / 2))
+
+
+def scopes(evaluation: Evaluation) -> tuple[str | None, ...]:
+    """Where shares are told: overall (None) first, then in each client."""
+    return None, *evaluation.counts.clients
+
+
+def with_overall(by_client: NDArray[Any]) -> Floats:
+    """Counts of everyone before those of each client, along the first axis."""
+    return np.concatenate([by_client.sum(axis=0)[None], by_client]).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares with the people behind them and their 95 % limits (Wilson), mean over runs.
+
+    A run in which nobody is behind a share has none; NaN (and n = 0) where no run has one. All
+    arrays are alike in shape, (scopes, groups, ...).
+    """
+
+    share: Floats
+    n: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, runs: Sequence[Counted]) -> "Shares":
+        """From the counts of each run."""
+        found = []
+        for counted, people in runs:
+            there = people > _NOBODY
+            share = np.divide(counted, people, out=np.zeros_like(people), where=there).clip(0, 1)
+            parts = (share, people, *wilson(share, people, _Z))
+            found.append([np.where(there, part, np.nan) for part in parts])
+        share, n, low, high = run_mean(found)
+        return cls(share, np.nan_to_num(n), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeAfter:
+    """The same shares of the model's own answers and of the lottery's."""
+
+    before: Shares
+    after: Shares
+
+    @classmethod
+    def of(cls, before: Sequence[Counted], after: Sequence[Counted]) -> "BeforeAfter":
+        """From the counts of each run."""
+        return cls(Shares.of(before), Shares.of(after))
+
+    @property
+    def change(self) -> Floats:
+        """After less before."""
+        return self.after.share - self.before.share

@@ -1,0 +1,311 @@
+"""Who is worse off: recognition of every label before and after, alarms, and the word for it.
+
+Equal gaps alone can be had by levelling down: answer everybody the same, and all groups are
+treated alike. So what happens to each label in each client and group is always told, asked or not.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.evaluation.alarms import HARDLY, Alarm, BlindLottery, LostLabel, is_lost
+from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
+from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
+from fairfl_core.evaluation.evaluation import Evaluation, records
+from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.fairness.intervals import sign_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ClientHarm", "Effect", "Harm", "effect_of", "harm_of"]
+
+Floats = NDArray[np.float64]
+EVERYONE = "Overall"
+
+
+@dataclass(frozen=True)
+class ClientHarm:
+    """The alarms of one client (or of everyone), worst first; the favourable label's lead."""
+
+    client: str | None
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether some alarm is."""
+        return any(alarm.beyond_chance for alarm in self.alarms)
+
+    @property
+    def lost(self) -> tuple[LostLabel, ...]:
+        """Those in which a label is lost."""
+        return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
+
+    def sentence(self, most: int = 2) -> str:
+        """What happens there, at most so many labels of it; names are plain text."""
+        blind = [alarm.figures() for alarm in self.alarms if isinstance(alarm, BlindLottery)]
+        looks = "The lottery hardly looks at the model: its answer counts for"
+        parts = [f"{looks} {' and '.join(blind)}"] if blind else []
+        parts += [alarm.told() for alarm in self.lost[:most]]
+        more = len(self.lost) - most
+        if more > 0:
+            groups = "group and label" if more == 1 else "of its groups and labels"
+            parts.append(f"Recognition falls in {more} more {groups}")
+        where = EVERYONE if self.client is None else self.client
+        return f"{where}: {'. '.join(parts)}."
+
+
+@dataclass(frozen=True, eq=False)
+class Harm:
+    """Recognition of every label in every client and group, before and after; means over runs.
+
+    Attributes
+    ----------
+    scopes : tuple of (str or None)
+        Overall (None), then the clients: the first axis of `recognition`.
+    groups, labels : tuple of str
+    favourable : str
+    recognition : BeforeAfter
+        Pr(answer y | label y), shape (scopes, groups, labels).
+    p_value : ndarray
+        How likely chance alone is to change it so: see `sign_test`; in the same shape.
+    alarms : tuple of Alarm
+        Worst first.
+    closed : tuple of ClosedGap
+        Every gap that was closed, and how.
+    """
+
+    scopes: tuple[str | None, ...]
+    groups: tuple[str, ...]
+    labels: tuple[str, ...]
+    favourable: str
+    recognition: BeforeAfter
+    p_value: Floats
+    alarms: tuple[Alarm, ...]
+    closed: tuple[ClosedGap, ...]
+
+    @cached_property
+    def by_client(self) -> dict[str | None, ClientHarm]:
+        """The alarms of everyone (None) and of each client that has any, worst client first."""
+        found: dict[str | None, list[Alarm]] = {}
+        for alarm in self.alarms:
+            found.setdefault(alarm.client, []).append(alarm)
+        return {client: ClientHarm(client, self._ordered(own)) for client, own in found.items()}
+
+    def _ordered(self, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+        """Inside a client the favourable label is told first, as floors are about it first."""
+        return tuple(
+            sorted(
+                alarms,
+                key=lambda alarm: (alarm.label is not None, alarm.label != self.favourable),
+            )
+        )
+
+    @property
+    def lost(self) -> tuple[LostLabel, ...]:
+        """Those alarms in which a label is lost, worst first."""
+        return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Clients in which someone is worse off, worst first."""
+        return tuple(client for client in self.by_client if client is not None)
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether some alarm is."""
+        return any(alarm.beyond_chance for alarm in self.alarms)
+
+    def sentence(self) -> str:
+        """The worst of it in a sentence or two; empty where there is no alarm."""
+        if not self.alarms:
+            return ""
+        worst = next(iter(self.by_client.values()))
+        sure = sum(alarm.beyond_chance for alarm in self.alarms)
+        many = len(self.alarms)
+        counted = "1 alarm" if many == 1 else f"{many:,} alarms"
+        return (
+            f"{worst.sentence()} In all {counted} in {len(self.clients):,} of "
+            f"{len(self.scopes) - 1:,} clients, {sure:,} of them beyond chance."
+        )
+
+    def recognition_table(self) -> "pd.DataFrame":
+        """One row a client (None: overall), group and label: people, before, after, limits."""
+        import pandas as pd
+
+        before, after = self.recognition.before, self.recognition.after
+        scope, group, label = np.indices(before.share.shape).reshape(3, -1)
+        names = {
+            "client": np.array(self.scopes, object)[scope],
+            "group": np.array(self.groups, object)[group],
+            "label": np.array(self.labels, object)[label],
+        }
+        figures = {
+            "n": before.n.round(),
+            "before": before.share,
+            "before_low": before.low,
+            "before_high": before.high,
+            "after": after.share,
+            "after_low": after.low,
+            "after_high": after.high,
+            "change": self.recognition.change,
+            "p_value": self.p_value,
+            "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
+        }
+        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
+        return pd.DataFrame(columns | {name: part.ravel() for name, part in figures.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that evaluations carry, but for the alarms."""
+        return {
+            "sentence": self.sentence(),
+            "recognition": records(self.recognition_table()),
+            "closed_gaps": [gap.to_json() for gap in self.closed],
+        }
+
+
+def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
+    """What becomes of every label; several runs of one setting are averaged."""
+    counts = evaluations[0].counts
+    people = [with_overall(one.counts.n_label) for one in evaluations]
+    before, after = (
+        [(with_overall(_diagonal(part)), n) for part, n in zip(parts, people, strict=True)]
+        for parts in (
+            [one.own.confusion for one in evaluations],
+            [one.confusion for one in evaluations],
+        )
+    )
+    recognised = BeforeAfter.of(before, after)
+    p_value = _p_values(evaluations)
+    where = scopes(evaluations[0])
+    lost = _lost_labels(recognised, p_value, where, counts.groups, counts.labels)
+    alarms = sorted([*_blind(evaluations), *lost], key=lambda alarm: alarm.order)
+    return Harm(
+        scopes=where,
+        groups=counts.groups,
+        labels=counts.labels,
+        favourable=counts.favourable,
+        recognition=recognised,
+        p_value=p_value,
+        alarms=tuple(alarms),
+        closed=closed_gaps(evaluations),
+    )
+
+
+def _diagonal(confusion: Floats) -> Floats:
+    return np.einsum("cayy->cay", confusion)
+
+
+def _p_values(evaluations: Sequence[Evaluation]) -> Floats:
+    """How likely chance alone would part those who lose recognition and those who gain it.
+
+    Numbers of people are means over the runs in which the label has any: the runs share people,
+    so that more runs make nothing surer.
+    """
+    parted = []
+    for one in evaluations:
+        there = with_overall(one.counts.n_label) > 0
+        both = one.answers.both_right
+        only = [
+            with_overall(_diagonal(part) - both) for part in (one.own.confusion, one.confusion)
+        ]
+        parted.append([np.where(there, np.maximum(part, 0.0), np.nan) for part in only])
+    losing, gaining = np.nan_to_num(run_mean(parted))
+    return sign_test(losing, gaining)
+
+
+def _lost_labels(
+    recognised: BeforeAfter,
+    p_value: Floats,
+    where: tuple[str | None, ...],
+    groups: tuple[str, ...],
+    labels: tuple[str, ...],
+) -> list[LostLabel]:
+    before, after = recognised.before, recognised.after
+    with np.errstate(invalid="ignore"):  # nobody behind a rate compares as no alarm
+        lost = is_lost(before.share, after.share)
+    return [
+        LostLabel(
+            client=where[scope],
+            group=groups[a],
+            label=labels[y],
+            n=max(round(float(before.n[scope, a, y])), 1),
+            before=float(before.share[scope, a, y]),
+            after=float(after.share[scope, a, y]),
+            low=float(after.low[scope, a, y]),
+            high=float(after.high[scope, a, y]),
+            p_value=float(p_value[scope, a, y]),
+        )
+        for scope, a, y in np.argwhere(lost)
+    ]
+
+
+def _blind(evaluations: Sequence[Evaluation]) -> list[BlindLottery]:
+    """Groups of clients whose lottery hardly looks at the model."""
+    looking = [one.attention for one in evaluations if one.attention is not None]
+    if not looking:
+        return []
+    counts = evaluations[0].counts
+    attention = run_mean(looking)
+    answered = run_mean([one.confusion.sum(axis=2) for one in evaluations])  # (c, a, answers)
+    people = answered.sum(axis=2)
+    return [
+        BlindLottery(
+            client=counts.clients[c],
+            group=counts.groups[a],
+            n=max(round(float(people[c, a])), 1),
+            attention=float(attention[c, a]),
+            answer=counts.labels[int(answered[c, a].argmax())],
+            share=float(answered[c, a].max() / people[c, a]),
+        )
+        for c, a in np.argwhere((attention < HARDLY) & (people > 0))
+    ]
+
+
+# -------------------------------------------------------------------- the word for it
+
+COSTS, GAINS, ON_AVERAGE = "costs", "gains", "gains on average"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How a change of accuracy may be spoken of.
+
+    Attributes
+    ----------
+    word : {"costs", "gains", "gains on average"}
+        The last where somebody is worse off all the same.
+    but : str
+        Who that is, to be said in the same breath; empty where nobody is.
+    colour : {"better", "worse", "mixed"}
+        Green is for *better* alone; *mixed* is never green.
+    """
+
+    word: str
+    but: str
+    colour: str
+
+    def told(self, points: str) -> str:
+        """The word with its points, and who is worse off all the same."""
+        return f"{self.word} {points}" + (f", but {self.but}" if self.but else "")
+
+
+def effect_of(change: float, harm: Harm, client: str | None = None) -> Effect:
+    """The word for a change of accuracy in a client, or of everyone (None).
+
+    Nobody gains where a label is lost: everyone's gain is one only if no client has an alarm.
+    """
+    if not change > 0:  # NaN too: what is not known is no gain
+        return Effect(COSTS, "", "worse")
+    own = harm.by_client.get(client)
+    if client is None and harm.by_client:
+        own = next(iter(harm.by_client.values()))
+    if own is None:
+        return Effect(GAINS, "", "better")
+    where = "" if own.client in (None, client) else f"in {own.client} "
+    told = (own.lost or own.alarms)[0]
+    return Effect(ON_AVERAGE, f"{where}{told.brief()}", "mixed")

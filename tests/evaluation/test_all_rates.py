@@ -1,0 +1,193 @@
+"""Every rate in view: against counts person by person, fairlearn, and by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
+from fairfl_core.fairness.intervals import gap_interval
+from fairfl_core.fairness.notions import Notion, notion_names
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.shares import wilson
+from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.program import FairnessProgram
+from tests.evaluation.test_harm import judged
+from tests.helpers.strategies import count_tables, synthetic
+
+
+def expected(table, name, y):
+    """A rate of label y from a table [label][answer], by its definition; NaN for nobody."""
+    labels = range(len(table))
+    everyone = sum(table[a][b] for a in labels for b in labels)
+    answered = sum(table[a][y] for a in labels)
+    have = sum(table[y][b] for b in labels)
+    part, whole = {
+        "selection rate": (answered, everyone),
+        "true-positive rate": (table[y][y], have),
+        "false-positive rate": (answered - table[y][y], everyone - have),
+        "precision": (table[y][y], answered),
+        "accuracy": (sum(table[a][a] for a in labels), everyone),
+    }[name]
+    return (part / whole if whole > 0 else float("nan")), whole
+
+
+@given(judged())
+def test_rates_are_those_of_their_definitions(evaluation):
+    counts = evaluation.counts
+    rates = all_rates_of([evaluation])
+    table = rates.table()
+    labels = [measure.label for measure in rates.measures]
+    assert labels[0] == counts.favourable and labels[-1] is None
+    several = len(counts.labels) if len(counts.labels) > 2 else 1
+    assert len(rates.measures) == 4 * several + 1
+    for row in table.itertuples():
+        chosen = [c for c, name in enumerate(counts.clients) if row.client in (None, name)]
+        a = counts.groups.index(row.group)
+        y = counts.labels.index(row.label) if row.label else 0
+        for share, people, low, high, confusion in (
+            (row.before, row.n_before, row.before_low, row.before_high, evaluation.own.confusion),
+            (row.after, row.n, row.after_low, row.after_high, evaluation.confusion),
+        ):
+            rate, n = expected(sum(confusion[c, a] for c in chosen), row.rate, y)
+            if 0 < n < 1e-9:
+                continue  # a lottery that never answers so, but for rounding
+            assert share == pytest.approx(rate, abs=1e-7, nan_ok=True)
+            assert people == pytest.approx(np.round(n), abs=1)
+            if n:
+                ends = wilson(np.array(rate).clip(0, 1), np.array(n), 1.959964)
+                assert (low, high) == pytest.approx([float(end) for end in ends], abs=1e-5)
+            else:
+                assert np.isnan(low) and np.isnan(high)
+
+
+def test_two_labels_agree_with_fairlearn():
+    metrics = pytest.importorskip("fairlearn.metrics")
+    counts = synthetic(1, 2, 2, rows=600, seed=3)
+    label, answer, group = [], [], []
+    for a, y, j in np.ndindex(2, 2, 2):
+        n = int(counts.table[0, a, y, j])
+        label, answer, group = label + [y] * n, answer + [j] * n, group + [a] * n
+    table = all_rates_of([of(counts)]).table()
+    mine = table[table["client"].isna()].set_index(["rate", "group"])["after"]
+    for name, metric in (
+        ("selection rate", metrics.selection_rate),
+        ("true-positive rate", metrics.true_positive_rate),
+        ("false-positive rate", metrics.false_positive_rate),
+    ):
+        frame = metrics.MetricFrame(
+            metrics=metric, y_true=label, y_pred=answer, sensitive_features=group
+        )
+        for a, name_of_group in enumerate(counts.groups):
+            assert mine[name, name_of_group] == pytest.approx(frame.by_group[a])
+
+
+@given(judged())
+def test_every_notion_is_told_with_its_own_gap_and_interval(evaluation):
+    rates = all_rates_of([evaluation])
+    counts = evaluation.counts
+    assert {one.notion for one in rates.notions} == set(notion_names())
+    for name in notion_names():
+        notion = Notion.of(name, counts.labels, counts.favourable)
+        after = evaluate_answers(evaluation.answers, counts, notion)
+        for one in (gap for gap in rates.notions if gap.notion == name):
+            sides = []
+            for part in (after.before, after):
+                overall = (part.gaps.overall, *part.global_interval)
+                c = None if one.client is None else counts.clients.index(one.client)
+                inside = (part.gaps.local, *part.local_interval)
+                sides.append(overall if c is None else tuple(x[c] for x in inside))
+            assert (one.before, *one.before_limits) == pytest.approx(sides[0], nan_ok=True)
+            assert (one.after, *one.limits) == pytest.approx(sides[1], nan_ok=True)
+
+
+def network(rows):
+    """Groups with very different base rates; the model is decent in both alike."""
+    table = np.array(
+        [[[[45, 5], [10, 40]], [[81, 9], [2, 8]]], [[[40, 10], [10, 40]], [[72, 18], [2, 8]]]]
+    )
+    return ClientCounts(table * rows, ("north", "south"), ("women", "men"), ("no", "yes"))
+
+
+def test_a_setting_breaks_what_it_was_not_asked_for():
+    counts = network(100)
+    fair = predictor_of(FairnessProgram(counts, "sp").solve(0.0, 0.0))
+    words = {one.notion: one.word for one in all_rates_of([evaluate(fair, counts)]).notions_of()}
+    assert words["sp"] == "mends" and words["eo"] == "breaks" and words["eop"] == "breaks"
+    few = ClientCounts(counts.table // 500, *names(counts))  # alike, and too few to tell
+    said = {one.notion: one.word for one in all_rates_of([evaluate(fair, few)]).notions_of()}
+    assert said["eop"] == "cannot be told"
+    assert {one.word for one in all_rates_of([of(counts)]).notions} == {"unchanged"}
+
+
+def test_why_not_all_can_be_equal_is_said_with_these_peoples_numbers():
+    counts = network(10)
+    base = all_rates_of([of(counts)]).base
+    assert base.sentence().startswith(
+        "Not all of these can be equal: 90.0 % of men (n = 2,000) and 50.0 % of women (n = 2,000) "
+        "truly are “no”."
+    )
+    assert base.sentence("north").startswith("Not all of these can be equal in north: 90.0 % of")
+    alike = ClientCounts(counts.table[:, [0, 0]], *names(counts))
+    assert "could be nearly equal at once" in all_rates_of([of(alike)]).base.sentence()
+    table = counts.table.copy()
+    table[0, 0] = 0
+    alone = all_rates_of([of(ClientCounts(table, *names(counts)))]).base
+    assert alone.sentence("north") == (
+        "There are no two groups in north whose rates could be compared."
+    )
+    share = alone.table().set_index(["client", "group", "label"])
+    assert share.loc[("south", "men", "no"), "share"] == pytest.approx(0.9)
+    assert share.loc[("south", "men", "no"), "n"] == 1000
+
+
+def names(counts):
+    return counts.clients, counts.groups, counts.labels
+
+
+def of(counts):
+    """The model's own answers, as they are."""
+    keep = np.broadcast_to(np.eye(len(counts.labels)), counts.table.shape)
+    notion = Notion.of("eo", counts.labels, counts.favourable)
+    return evaluate_answers(counts.under_lottery(keep), counts, notion)
+
+
+@given(count_tables(decent=True), st.integers(0, 3))
+def test_runs_are_averaged(counts, seed):
+    other = ClientCounts(
+        np.random.default_rng(seed).permuted(counts.table, axis=2),
+        *names(counts),
+        counts.favourable,
+    )
+    one, two = of(counts), of(other)
+    both = all_rates_of([one, two])
+    alone = [all_rates_of([run]) for run in (one, two)]
+    for part in ("share", "n", "low", "high"):
+        values = [getattr(rates.rates.before, part) for rates in alone]
+        there = [rates.rates.before.n > 0 for rates in alone]
+        mean = np.ma.mean(np.ma.array(values, mask=~np.array(there)), axis=0)
+        empty = 0.0 if part == "n" else np.nan
+        found = getattr(both.rates.before, part)
+        np.testing.assert_allclose(found, mean.filled(empty), atol=1e-12)
+    gaps = [nanmean([r.notions[i].after for r in alone]) for i in range(len(both.notions))]
+    assert [gap.after for gap in both.notions] == pytest.approx(gaps, nan_ok=True)
+
+
+def test_a_change_of_a_gap_is_told_by_limits_joined():
+    fair = predictor_of(FairnessProgram(network(3), "sp").solve(0.0, 0.0))
+    after = evaluate(fair, network(3))
+    gap = next(one for one in all_rates_of([after]).notions_of("south") if one.notion == "sp")
+    (low, high), (was_low, was_high) = (
+        gap_interval(one.rates, one.people, 0.95) for one in (after, after.before)
+    )
+    change = after.gaps.local[1] - after.before.gaps.local[1]
+    least = change - np.hypot(after.gaps.local[1] - low[1], was_high[1] - gap.before)
+    most = change + np.hypot(high[1] - after.gaps.local[1], gap.before - was_low[1])
+    assert (gap.change_low, gap.change_high) == pytest.approx((least, most))
+
+
+def nanmean(values):
+    """The mean of those that are numbers."""
+    there = [value for value in values if value == value]
+    return sum(there) / len(there) if there else float("nan")

@@ -1,5 +1,7 @@
 """Who is worse off: recognition, alarms, how gaps were closed, and the word for it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -209,6 +211,22 @@ def test_a_blind_lottery_is_told_by_solution_predictor_and_alarm():
         }
         assert {(one.client, one.group) for one in blind} == hardly
         assert {client for client, _ in hardly} == set(solution.blind)
+
+
+@pytest.mark.parametrize(("looks", "alarm"), [(0.09, True), (0.099, True), (0.11, False)])
+def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
+    counts = two_groups([60, 60])
+    same = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 1.0))
+    lottery = np.broadcast_to(np.eye(2), counts.table.shape).copy()
+    lottery[0, 1] = looks * np.eye(2) + (1 - looks) * np.array([0.25, 0.75])
+    fair = replace(same, lottery=lottery)
+    assert fair.attention == pytest.approx(np.array([[1.0, looks]]))
+    blind = [a for a in harm_of([evaluate(fair, counts)]).alarms if isinstance(a, BlindLottery)]
+    assert [one.group for one in blind] == ["men"] * alarm
+    for one in blind:
+        share = (0.75 * (1 - looks) * 150 + looks * 60) / 150  # of 150 men, 60 are told l1
+        assert (one.answer, one.n) == ("l1", 150) and one.share == pytest.approx(share)
+        assert f"its answer counts for {100 * looks:.0f} in 100 of men (n = 150" in one.sentence()
 
 
 def test_the_exact_region_tells_it_too():

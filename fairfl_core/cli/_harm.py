@@ -8,18 +8,21 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.all_rates import AllRates
     from fairfl_core.evaluation.harm import Harm
 
-__all__ = ["show_alarms", "show_closed", "show_rates"]
+__all__ = ["show_alarms", "show_closed", "show_rates", "show_worse_off"]
 
 _MOST = 15  # alarms shown to a person; all of them are in the JSON
 _CLOSED = 5
 
 
+def show_worse_off(harm: "Harm") -> None:
+    """The worst of it in a sentence; nothing where nobody is worse off."""
+    if harm.alarms:
+        say(f"{harm.title.upper()}. {harm.sentence()}")
+
+
 def show_alarms(harm: "Harm") -> None:
     """The alarms, worst first; nothing where there is none."""
-    if not harm.alarms:
-        return
-    may = "is" if harm.beyond_chance else "may be"
-    say(f"SOMEONE {may.upper()} WORSE OFF. {harm.sentence()}")
+    show_worse_off(harm)
     many = len(harm.lost)
     if not many:
         return

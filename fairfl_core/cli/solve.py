@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairfl_core._io.names import listed
+from fairfl_core.cli._harm import show_worse_off
 from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
@@ -47,6 +48,7 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
+    from fairfl_core.evaluation.harm import Harm
     from fairfl_core.solving.solution import Solution
 
 __all__ = ["solve"]
@@ -98,6 +100,8 @@ def solve(
     Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
+    from fairfl_core.evaluation.evaluation import evaluate
+    from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.predictors.load import predictor_of
 
     columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
@@ -121,7 +125,8 @@ def solve(
     if as_json:
         print_json(solution.to_json())
     else:
-        _show(solution, out)
+        harm = harm_of([evaluate(predictor_of(solution), program.people)])
+        _show(solution, harm, out)
 
 
 def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
@@ -145,13 +150,16 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution", out: Path | None) -> None:
+def _show(solution: "Solution", harm: "Harm", out: Path | None) -> None:
+    from fairfl_core.evaluation.harm import effect_of
+
     counts, gaps = solution.counts, solution.gaps
-    cost = 100 * (solution.model_accuracy - solution.accuracy)
+    show_worse_off(harm)
+    change = solution.accuracy - solution.model_accuracy
+    effect = effect_of(change, harm).told(f"{100 * abs(change):.2f} points")
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
-        f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points "
-        f"({counts.n:,.0f} people, the counts it was fitted on)."
+        f"{effect} ({counts.n:,.0f} people, the counts it was fitted on)."
     )
     if solution.guarantee is not None:
         sure = solution.guarantee

@@ -7,10 +7,11 @@ says that they are three.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["HARDLY", "SHOWN", "Alarm", "BlindLottery", "LostLabel", "is_lost"]
+__all__ = ["HARDLY", "SHOWN", "Alarm", "BlindLottery", "LostLabel", "blindness", "is_lost"]
 
 MOST_POINTS = 0.05  # a larger fall is an alarm
 LEAST_SHARE = 0.5  # of what it was; less is an alarm
@@ -133,7 +134,7 @@ class LostLabel(Alarm):
         """The label's recognition before and after, on whom, and how sure."""
         sure = "beyond chance" if self.beyond_chance else "too few people to rule out chance"
         limits = f"95 % between {_percent(self.low)} and {_percent(self.high)}"
-        return f"{self._fact()}; was {_percent(self.before)}, n = {self.n:,}, {limits}: {sure}"
+        return f"{self._fact()}, was {_percent(self.before)} (n = {self.n:,}, {limits}: {sure})"
 
     def brief(self) -> str:
         """The label's recognition before and after, and on whom."""
@@ -182,19 +183,12 @@ class BlindLottery(Alarm):
         return 0.0, self.attention, -float(self.n)
 
     def told(self) -> str:
-        """For how many the model counts, and what they are answered."""
-        return f"the lottery hardly looks at the model: its answer counts for {self.figures()}"
+        """What the group is answered, and for how many the model counts."""
+        return blindness([self])
 
     def brief(self) -> str:
         """The same: it is how the lottery is made, and sure."""
         return self.told()
-
-    def figures(self) -> str:
-        """For how many the model counts, and what they are answered."""
-        return (
-            f"{_of_100(self.attention)} in 100 of {self.group} (n = {self.n:,}; "
-            f"{_percent(self.share)} of them are answered “{self.answer}”)"
-        )
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
@@ -203,6 +197,19 @@ class BlindLottery(Alarm):
             "answer": self.answer,
             "answer_share": self.share,
         }
+
+
+def blindness(alarms: Sequence[BlindLottery]) -> str:
+    """What groups are answered almost whatever the model says, in one sentence."""
+    whom = [f"{_percent(one.share)} of {one.group} (n = {one.n:,})" for one in alarms]
+    answers = [f"“{one.answer}”" for one in alarms]
+    if len(set(answers)) == 1:
+        said = f"{' and '.join(whom)} are answered {answers[0]}"
+    else:
+        pairs = zip(whom, answers, strict=True)
+        said = " and ".join(f"{who} are answered {answer}" for who, answer in pairs)
+    counts = " and ".join(_of_100(one.attention) for one in alarms)
+    return f"almost whatever the model says, {said}: its answer counts for {counts} in 100"
 
 
 def is_lost(before: Any, after: Any) -> Any:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.alarms import HARDLY, Alarm, BlindLottery, LostLabel, is_lost
+from fairfl_core.evaluation.alarms import (
+    HARDLY,
+    Alarm,
+    BlindLottery,
+    LostLabel,
+    blindness,
+    is_lost,
+)
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
 from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
 from fairfl_core.evaluation.evaluation import Evaluation, records
@@ -45,18 +52,20 @@ class ClientHarm:
         """Those in which a label is lost."""
         return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
 
-    def sentence(self, most: int = 2) -> str:
-        """What happens there, at most so many labels of it; names are plain text."""
-        blind = [alarm.figures() for alarm in self.alarms if isinstance(alarm, BlindLottery)]
-        looks = "The lottery hardly looks at the model: its answer counts for"
-        parts = [f"{looks} {' and '.join(blind)}"] if blind else []
+    def told(self, most: int = 2) -> str:
+        """What happens there, at most so many labels of it, without the client's name."""
+        blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
+        parts = [blindness(blind)] if blind else []
         parts += [alarm.told() for alarm in self.lost[:most]]
         more = len(self.lost) - most
         if more > 0:
-            groups = "group and label" if more == 1 else "of its groups and labels"
-            parts.append(f"Recognition falls in {more} more {groups}")
-        where = EVERYONE if self.client is None else self.client
-        return f"{where}: {'. '.join(parts)}."
+            places = "group and label" if more == 1 else "of its groups and labels"
+            parts.append(f"Recognition falls in {more} more {places}")
+        return f"{'. '.join(parts)}."
+
+    def sentence(self, most: int = 2) -> str:
+        """The same with the client's name; names are plain text."""
+        return f"{EVERYONE if self.client is None else self.client}: {self.told(most)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +129,25 @@ class Harm:
         """Whether some alarm is."""
         return any(alarm.beyond_chance for alarm in self.alarms)
 
+    @property
+    def title(self) -> str:
+        """Whether someone is worse off, or may be: where all alarms may be chance."""
+        return "Someone is worse off" if self.beyond_chance else "Someone may be worse off"
+
     def sentence(self) -> str:
         """The worst of it in a sentence or two; empty where there is no alarm."""
         if not self.alarms:
             return ""
         worst = next(iter(self.by_client.values()))
-        sure = sum(alarm.beyond_chance for alarm in self.alarms)
-        many = len(self.alarms)
-        counted = "1 alarm" if many == 1 else f"{many:,} alarms"
+        return f"{worst.sentence()} {self.counted()}"
+
+    def counted(self) -> str:
+        """How many alarms there are, and how many of them are beyond chance."""
+        sure, many = sum(alarm.beyond_chance for alarm in self.alarms), len(self.alarms)
+        alarms = "1 alarm" if many == 1 else f"{many:,} alarms"
         return (
-            f"{worst.sentence()} In all {counted} in {len(self.clients):,} of "
-            f"{len(self.scopes) - 1:,} clients, {sure:,} of them beyond chance."
+            f"In all {alarms} in {len(self.clients):,} of {len(self.scopes) - 1:,} clients, "
+            f"{sure:,} of them beyond chance."
         )
 
     def recognition_table(self) -> "pd.DataFrame":

@@ -110,12 +110,25 @@ def test_the_disaster_comes_first_in_text_and_file(disaster):
     }
     for place, alarm in lost.items():
         assert recognition[place]["after"] == alarm["after"] and recognition[place]["alarm"]
-    assert found["harm"]["sentence"].startswith("under 35: The lottery hardly looks at the model")
+    assert found["harm"]["sentence"].startswith("under 35: almost whatever the model says, ")
     text = " ".join(run("evaluate", *disaster).out.split())
-    assert text.startswith("SOMEONE IS WORSE OFF. under 35: The lottery hardly looks at the model")
-    assert "“cancer or pre-cancer” is recognised in 0.0 % of women; was 25.0 %, n = 8" in text
+    assert text.startswith("SOMEONE IS WORSE OFF. under 35: almost whatever the model says, ")
+    assert "“cancer or pre-cancer” is recognised in 0.0 % of women, was 25.0 % (n = 8" in text
     assert " gains " not in text
     assert text.index("WORSE OFF") < text.index("CANNOT BE TOLD")
+
+
+def test_nobody_gains_where_cancer_is_no_longer_recognised(tmp_path):
+    young = experiments.open("ham10000").counts(0, "validation").select_clients(("under 35",))
+    young.write(tmp_path / "young.json")
+    fair = tmp_path / "fair.json"
+    limits = ("--notion", "eo", "--eps-local", "0.05", "--out", fair)
+    solved = " ".join(run("solve", tmp_path / "young.json", *limits).out.split())
+    judged = " ".join(run("evaluate", fair, tmp_path / "young.json").out.split())
+    for text in (solved, judged):
+        assert text.startswith("SOMEONE IS WORSE OFF. under 35: almost whatever the model says, ")
+        assert "gains on average" in text and ", but in under 35 " in text
+        assert "gains on average" not in text.replace("gains on average", "", 1)
 
 
 def test_every_rate_and_every_notion_is_in_the_file(disaster):

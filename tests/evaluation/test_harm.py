@@ -168,7 +168,7 @@ def test_the_rule_of_an_alarm(before, after, alarm, collapse):
     assert len(harm.by_client) == (2 if alarm else 0)  # the one client, and everyone
     for one in harm.alarms:
         assert (one.group, one.label, one.collapse) == ("women", "l1", collapse)
-        assert f"{100 * after:.1f} % of women; was {before:.1f} %, n = 100" in one.sentence()
+        assert f"{100 * after:.1f} % of women, was {before:.1f} % (n = 100" in one.sentence()
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
@@ -226,7 +226,10 @@ def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
     for one in blind:
         share = (0.75 * (1 - looks) * 150 + looks * 60) / 150  # of 150 men, 60 are told l1
         assert (one.answer, one.n) == ("l1", 150) and one.share == pytest.approx(share)
-        assert f"its answer counts for {100 * looks:.0f} in 100 of men (n = 150" in one.sentence()
+        assert one.sentence() == (
+            f"clinic: almost whatever the model says, {100 * share:.1f} % of men (n = 150) are "
+            f"answered “l1”: its answer counts for {100 * looks:.0f} in 100."
+        )
 
 
 def test_the_exact_region_tells_it_too():
@@ -296,8 +299,8 @@ def test_under_35_nobodys_cancer_is_recognised_and_that_comes_first():
     worst = own.lost[0]
     assert isinstance(worst, LostLabel) and worst.label == "cancer or pre-cancer"
     assert worst.group == "women" and worst.after < 0.005 < 0.1 < worst.before and worst.n == 11
-    assert harm.sentence().startswith("under 35: The lottery hardly looks at the model")
-    assert "“cancer or pre-cancer” is recognised in 0.1 % of women; was 11.6 %" in harm.sentence()
+    assert harm.sentence().startswith("under 35: almost whatever the model says, ")
+    assert "“cancer or pre-cancer” is recognised in 0.1 % of women, was 11.6 %" in harm.sentence()
     rows = study.client_table(unseen=True).set_index("client")
     change = rows.loc["under 35", "accuracy"] - rows.loc["under 35", "accuracy_before"]
     assert round(100 * change, 2) == 2.59  # what was shown in green

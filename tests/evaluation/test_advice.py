@@ -51,8 +51,11 @@ def test_more_people_make_certainty_cheaper():
 
 
 def test_a_price_is_in_points():
-    with pytest.raises(InputError, match="between 0 and 100"):
-        tightest_limits([FairnessProgram(synthetic(2, 2, 2), "eo")], -1.0)
+    program = FairnessProgram(synthetic(2, 2, 2), "eo")
+    for points in (-1.0, -0.1, 100.1):
+        with pytest.raises(InputError, match="between 0 and 100"):
+            tightest_limits([program], points)
+    assert tightest_limits([program], 100.0).eps == 0.0
 
 
 def test_certainty_bought_with_constants_is_said():

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 from mutations import Mutant, mutants, source_of
@@ -35,20 +35,29 @@ def main() -> None:
     parser.add_argument("files", nargs="+", help="files or folders to break")
     parser.add_argument("--sample", type=int, default=50, help="how many mutants to try")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--seconds", type=float, default=60, help="of tests for one mutant")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     options = parser.parse_args()
     paths = [path for name in options.files for path in python_files(name)]
     every = [mutant for path in paths for mutant in mutants(TOP, path)]
-    drawn = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+    drawn = spread(every, options.sample, random.Random(options.seed))
     known = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
     same = {(entry["file"], entry["code"], entry["change"]) for entry in known}
     tried = sorted((m for m in drawn if m.name not in same), key=lambda m: (m.path, m.line))
     print(f"{len(drawn)} of {len(every)} mutants, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        survived = sum(tell(*told) for told in run(tried, Path(folder).resolve(), options.jobs))
+        results = run(tried, Path(folder).resolve(), options.jobs, options.seconds)
+        survived = sum(tell(*result) for result in results)
     caught = len(tried) - survived
     print(f"{caught} of {len(tried)} caught ({caught / max(len(tried), 1):.1%}); ", end="")
     print(f"{len(drawn) - len(tried)} more change nothing ({EQUIVALENT.name})")
+
+
+def spread(every: list[Mutant], sample: int, draw: random.Random) -> list[Mutant]:
+    """One mutant from each of `sample` stretches of equal length: every room has its share."""
+    sample = min(sample, len(every))
+    edges = [place * len(every) // sample for place in range(sample + 1)]
+    return [every[draw.randrange(*edge)] for edge in pairwise(edges)]
 
 
 def tell(mutant: Mutant, by: str | None) -> bool:
@@ -88,7 +97,7 @@ def copy_tree(tree: Path) -> Path:
     return tree
 
 
-def run(tried: list[Mutant], folder: Path, jobs: int):
+def run(tried: list[Mutant], folder: Path, jobs: int, budget: float):
     """Yield (mutant, the test that caught it or None), as they are done."""
     sys.dont_write_bytecode = True  # a changed file must not meet the bytecode of another
     for name in SLOW_TO_IMPORT.split():
@@ -102,7 +111,7 @@ def run(tried: list[Mutant], folder: Path, jobs: int):
         tree = free.pop()
         original = (tree / mutant.path).read_bytes()
         (tree / mutant.path).write_text(source_of(tree, mutant), encoding="utf-8")
-        seconds = in_order(mutant, reach, tests[room_of(mutant.path)])
+        seconds = in_order(mutant, reach, tests[room_of(mutant.path)], budget)
         files = dict.fromkeys(test.split("::")[0] for test in seconds)
         running[fork(tree, files, Catch(seconds), "-x")] = mutant, tree, original
     while running:
@@ -118,10 +127,13 @@ def reach_of(tree: Path, paths: list[str], tests: Iterable[list[str]]) -> dict[s
     return passing
 
 
-def in_order(mutant: Mutant, reach: dict[str, dict], files: list[str]) -> dict[str, float]:
+def in_order(
+    mutant: Mutant, reach: dict[str, dict], files: list[str], budget: float
+) -> dict[str, float]:
     """Seconds of the tests to run: the quick ones that reach the change first.
 
     The other tests of its own room come last: they may see what another test has left in a cache.
+    What is over when the budget is spent is not run, and cannot catch anything.
     """
     own = f"tests/{room_of(mutant.path).split('.')[-1]}/"
     lines = {(mutant.path, line) for line in mutant.reached_by}
@@ -130,7 +142,13 @@ def in_order(mutant: Mutant, reach: dict[str, dict], files: list[str]) -> dict[s
         passes_by = lines.isdisjoint(map(tuple, note["lines"]))
         if test.split("::")[0] in files and (test.startswith(own) or not passes_by):
             order.append((passes_by, note["seconds"], test))
-    return {test: seconds for _, seconds, test in sorted(order)}
+    order.sort()
+    spent = accumulate(seconds for _, seconds, _ in order)
+    return {
+        test: seconds
+        for (_, seconds, test), total in zip(order, spent, strict=True)
+        if total <= budget
+    }
 
 
 def finish(running: dict, free: list[Path]) -> tuple[Mutant, str | None]:

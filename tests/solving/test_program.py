@@ -73,7 +73,8 @@ def test_equals_the_papers_form_where_that_is_defined(counts, notion, overall, l
     tp = np.einsum("cayy->cay", counts.table) / counts.n_label
     solution = FairnessProgram(counts, notion, "simplex").solve(overall, local)
     reference = paper_form(counts, notion, overall, local)
-    assert solution.accuracy == pytest.approx(reference.accuracy, abs=1e-8)
+    # linprog keeps limits to HiGHS's own 1e-7, which is more than the smallest that are asked.
+    assert solution.accuracy == pytest.approx(reference.accuracy, abs=1e-7)
     for c, a in np.ndindex(tp.shape[:2]):
         beta = paper_lottery(tp[c, a], reference.z[c, a])
         assert (beta > -1e-7).all() and beta.sum() == pytest.approx(1)

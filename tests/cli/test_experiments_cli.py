@@ -24,6 +24,15 @@ def test_the_list_names_every_experiment_with_its_figures(capsys):
         assert manifest["training"]["method_title"] in line
         assert f"{manifest['figures']['test']['accuracy']['mean'] * 100:.1f} ±" in line
     assert "40 % sample" in shown
+    table, notes = shown.split("\n\n")[1:]  # a sentence, the table, what each is
+    head, *lines = table.splitlines()
+    assert len(lines) == len(names) == len(notes.splitlines())
+    assert head.split() == [
+        *("experiment", "protocol", "method", "rows", "clients", "seeds", "size", "sha256"),
+        *("accuracy", "balanced"),
+    ]
+    places = [head.index("sha256"), head.index("protocol")]
+    assert all(line[place - 1] == " " != line[place] for line in lines for place in places)
 
 
 def test_json_holds_the_same(capsys):

@@ -1,6 +1,7 @@
 """How often limits hold, on a population that is known; and the document that tells it."""
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from fairfl_core.evaluation.holding.coverage import Coverage, coverage, draw_peo
 from fairfl_core.evaluation.holding.document import holding
 from fairfl_core.evaluation.holding.evidence import (
     GUARANTEES,
+    Evidence,
     cross_fitting_settings,
     guarantee_settings,
 )
 from fairfl_core.evaluation.holding.held_out import above, before, difference, of_seeds, studies
 from fairfl_core.evaluation.holding.settings import ALL, EVEN, HALVES, ODD, Setting, programs_of
 from fairfl_core.evaluation.holding.tables import cross_fitting_table
+from fairfl_core.evaluation.holding.wanted import wishes
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import CROSS_FITTED, PAPER_SPLIT
@@ -321,6 +324,26 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     tables = re.findall(r"### tiny, (.+)\n(?:[^|#]*\n)*((?:\|.*\n)+)", text)
     lengths = {name: rows.count("\n") - 2 for name, rows in tables}
     assert lengths == {"resampled": 64, "test people": 15, "above the limit": 32}
+    parts = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert parts == ["In", "(a)", "(b)", "(c)", "Wanted"]
+
+
+def test_what_is_wanted_is_judged_as_it_is_written():
+    """The number and the direction in each sentence are those of the judgement."""
+    study = a_study([0])
+    states = Evidence(None, None, {CROSS_FITTED: {}}, {CROSS_FITTED: defaultdict(lambda: study)})
+    every = wishes({"public_coverage": states, "ham10000": states})
+    judged = [wish for wish in every if wish.bound is not None]
+    assert len(judged) >= 8
+    for wish in judged:
+        words, number = re.findall(r"(at most|at least|[a-z]+ below|below) ([\d.]*\d)", wish.text)[
+            -1
+        ]
+        assert wish.bound == float(number), wish.text
+        assert wish.at_least == (words not in ("at most", "below")), wish.text
+        for figure, reached in ((-0.01, not wish.at_least), (0.01, wish.at_least), (0.0, True)):
+            one = replace(wish, figure=lambda half, value=wish.bound + figure: value)
+            assert one.reached(ALL) == ("yes" if reached else "no"), wish.text
 
 
 def test_an_experiment_needs_a_seed_of_either_half(tmp_path):

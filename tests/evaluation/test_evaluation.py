@@ -61,16 +61,16 @@ def test_one_draw_is_the_mean_gap_of_real_draws(groups, labels, notion):
     rng = np.random.default_rng(0)
     chances = np.broadcast_to(predictor.lottery[:, :, None], (*counts.table.shape, labels))
     chances = chances / chances.sum(axis=-1, keepdims=True)
-    drawn = np.array(
-        [
-            gaps(
-                found.notion.answered(rng.multinomial(counts.table, chances).sum(axis=3)),
-                found.people,
-            ).local
-            for _ in range(3000)
-        ]
-    )
-    np.testing.assert_allclose(found.one_draw, drawn.mean(axis=0), atol=0.006)
+    drawn = [
+        gaps(
+            found.notion.answered(rng.multinomial(counts.table, chances).sum(axis=3)), found.people
+        )
+        for _ in range(3000)
+    ]
+    local = np.mean([one.local for one in drawn], axis=0)
+    np.testing.assert_allclose(found.one_draw, local, atol=0.006)
+    overall = np.mean([one.overall for one in drawn])
+    assert found.one_draw_global == pytest.approx(overall, abs=0.004)
 
 
 def test_the_noise_floor_of_the_doctorate_women_is_as_reckoned():
@@ -215,6 +215,12 @@ def test_a_group_of_one_is_compared_and_a_group_of_none_is_not():
     assert np.isnan(limits[1]).all()
     for figure in (found.one_draw, found.noise_floor):
         assert figure[0] > 0 and np.isnan(figure[1])
+    assert found.one_draw_global > 0
+    nobody = ClientCounts(table[1:], ("none",), counts.groups, counts.labels)
+    alone = judged(nobody, np.broadcast_to(np.eye(2), nobody.table.shape))
+    assert np.isnan(alone.one_draw_global)
+    debiased = alone.debiased()
+    assert np.isnan(debiased.gap) and (debiased.clients, debiased.left_out) == (0, 1)
 
 
 def small_and_large():

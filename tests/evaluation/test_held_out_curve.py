@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.held_out_curve import held_out_curve, pooled_debiased
+from fairfl_core.evaluation.held_out_curve import EPSILONS, held_out_curve, pooled_debiased
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.solving.build import build_program
 from tests.helpers.scored import scored_network
@@ -56,6 +56,14 @@ def test_one_seed_has_no_limits():
     judged = study.evaluations(unseen=True)[0]
     assert middle == pytest.approx(judged.debiased(judged.larger_half).gap)
     assert np.isnan(low) and np.isnan(high)
+
+
+def test_the_usual_tolerances_go_from_none_to_where_nothing_binds():
+    assert EPSILONS[0] == 0 and (np.diff(EPSILONS) > 0).all()
+    program = build_program(network(0), "eop", "simplex")
+    free = program.solve(1.0, 1.0).accuracy
+    assert program.solve(EPSILONS[-2], EPSILONS[-2]).accuracy < free
+    assert program.solve(EPSILONS[-1], EPSILONS[-1]).accuracy == pytest.approx(free)
 
 
 def test_no_tolerance_is_no_curve():

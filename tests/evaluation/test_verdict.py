@@ -65,6 +65,15 @@ def test_few_people_cannot_tell_and_the_number_needed_would():
     )
 
 
+def test_one_person_has_a_rate_and_may_be_enough():
+    found = verdict_of([judged([[1.0, 0.5]], [[1, 2]])], 1.0, np.array([0.99])).findings[0]
+    behind = found.behind
+    assert found.gap == 0.5
+    assert (behind.lower_group, behind.lower_rate, behind.lower_n) == ("men", 0.5, 2)
+    assert (behind.higher_group, behind.higher_rate, behind.higher_n) == ("women", 1.0, 1)
+    assert found.width < 0.99 and found.needed == 1
+
+
 def test_compatible_and_told_holds():
     one = judged([[0.5, 0.52], [0.6, 0.6]], [[4000, 5000], [3000, 3000]])
     found = verdict_of([one], 1.0, np.array([0.05, 0.05]))

@@ -1,23 +1,26 @@
 """Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import within_chance
 from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
-from pages.components.session import state, tolerances
+from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, metric, part, progress, verdict_banner
 from pages.components.shared.client_choice import chosen_clients
+from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import (
     COARSE,
     GRID,
@@ -75,12 +78,20 @@ def _live() -> None:
     tolerances.sliders()
     tolerances.preset_buttons()
     tolerances.certainty()
+    policy.asked_for()
     with part(shared_text.RESULTS):
-        _results(view, place)
+        try:
+            study = study_of(view)
+        except CollisionError:
+            with place:
+                policy.collision(view, collision_of(view))
+            with part(text.MAP):
+                _map(view)
+            return
+        _results(view, study, place)
 
 
-def _results(view: View, place: DeltaGenerator) -> None:
-    study = study_of(view)
+def _results(view: View, study: Study, place: DeltaGenerator) -> None:
     summary = summary_of(study)
     with place, part(text.HEADLINE):
         verdict_banner(
@@ -91,8 +102,9 @@ def _results(view: View, place: DeltaGenerator) -> None:
         )
         st.markdown(f"#### {shared_text.headline(summary)}")
         if view.answers_by_scores and papers_region_serves(view):
-            papers = summary_of(study_of(view.as_the_paper()))
-            st.markdown(text.approximation(summary, papers))
+            with suppress(CollisionError):  # its floors may be out of the paper's reach
+                papers = summary_of(study_of(view.as_the_paper()))
+                st.markdown(text.approximation(summary, papers))
     with part(text.SUMMARY):
         _metrics(summary)
     left, right = st.columns([3, 2], gap="large")

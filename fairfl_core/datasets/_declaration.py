@@ -110,6 +110,9 @@ class Dataset:
         Downloads a copy into a folder, for those who are online; None where a person must.
     where : str
         Where a person gets a copy, ending a sentence.
+    missed : float
+        How many other mistakes a missed favourable label is as bad as, to begin a table of gains
+        and costs with; a suggestion, for people to change.
     """
 
     name: str
@@ -130,3 +133,4 @@ class Dataset:
     arrange: Callable[[Raw, str], People]
     where: str
     fetch: Callable[[Path], None] | None = None
+    missed: float = 3.0

@@ -81,6 +81,15 @@ class Utility:
         order = [self.labels.index(name) for name in counts.labels]
         return np.array(self.gain, float)[np.ix_(order, order)]
 
+    @classmethod
+    def missing(cls, labels: tuple[str, ...], label: str, times: float) -> "Utility":
+        """Every mistake costs one, but missing `label` costs `times` as much; right is nothing."""
+        rows = [
+            tuple(0.0 if y == k else -times if y == label else -1.0 for k in labels)
+            for y in labels
+        ]
+        return cls(f"a missed {label} costs {times:g}", labels, tuple(rows))
+
     def to_json(self) -> Any:
         """A name, or the table."""
         if not self.labels:

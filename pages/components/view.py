@@ -15,6 +15,7 @@ from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.build import default_rates
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.rate_estimates import rate_names
 from fairfl_core.solving.regions import region_kind, region_names
 from pages.components.codecs import (
@@ -27,6 +28,7 @@ from pages.components.codecs import (
     Share,
     Unusable,
 )
+from pages.components.policy_codec import Asked
 
 __all__ = [
     "NO_LIMIT",
@@ -178,6 +180,8 @@ class View:
         what a lottery may mix, where rates come from.
     guarantee : Guarantee or None
         With what confidence the limits are to hold on unseen people.
+    policy : Policy
+        What is asked beyond the two limits: floors, ratios, what counts as good.
     seeds : tuple of int
         The runs shown; figures are means over them.
     eps_global, eps_local : float
@@ -201,6 +205,11 @@ class View:
         lambda known: OneOf(_regions(known)), _best_region, follows=("experiment",)
     )
     guarantee: Guarantee | None = _setting(_certainty, lambda known: None, link="confidence")
+    policy: Policy = _setting(
+        lambda known: Asked(known.experiment.labels, sure=known["guarantee"] is not None),
+        lambda known: NOTHING_MORE,
+        follows=("experiment",),
+    )
     rates: str = _setting(
         lambda known: OneOf(_rates(known)), _best_rates, follows=("region", "data", "guarantee")
     )

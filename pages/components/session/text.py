@@ -1,10 +1,13 @@
 """What the sidebar and the tolerances say."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from fairfl_core.people.experiments import Experiment
+from fairfl_core.solving.policy import Floor
 from pages.components.shared import format
 from pages.components.shared.format import plain
+from pages.components.shared.policy_results import Collided, PolicyCost
 
 EXPERIMENT, NOTION, REGION, RATES, SEEDS = (
     "Experiment",
@@ -67,7 +70,10 @@ def split_meaning(experiment: Experiment) -> str:
 
 def certainty_costs(costs: Mapping[str, float]) -> str:
     """What each certainty costs, before one chooses."""
-    said = ", ".join(f"{CERTAINTIES[name]} {format.points(cost)}" for name, cost in costs.items())
+    said = ", ".join(
+        f"{CERTAINTIES[name]} {'collides' if math.isnan(cost) else format.points(cost)}"
+        for name, cost in costs.items()
+    )
     return f"What certainty costs here, against “as fitted” (fitted people, one run): {said}."
 
 
@@ -92,3 +98,134 @@ def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
 def as_a_number(label: str) -> str:
     """The label of the box beside a slider."""
     return f"{label}, as a number"
+
+
+# -------------------------------------------------------------------- beyond the two limits
+
+FLOORS, RATIOS, GOOD = "Nobody may be left worse off", "Ratios", "What counts as good"
+POLICY_COST = "The price of what is asked"
+FLOORS_MEANING = (
+    "A gap can be closed by making those better off worse: levelling down. A floor forbids it, in "
+    "every client and group that has people of the label."
+)
+FLOOR_LABEL, EVERY_LABEL = "Label", "every label"
+KEEP = "Recognised less often than by the model, at most"
+FLOOR = "Recognised at least"
+RATIOS_MEANING = (
+    "No group's rate may be below this share of the highest group's. Four fifths is a rule of "
+    "thumb for screening; meeting it is not compliance with any law."
+)
+NO_SURE_RATIOS = (
+    "A confidence can be had for gaps and floors, not for ratios: choose “as fitted” above to ask "
+    "for a ratio."
+)
+RATIO_OVERALL, RATIO_INSIDE = "Ratio at least, overall", "Ratio at least, inside each client"
+FOUR_FIFTHS = "Four-fifths rule (screening, not compliance)"
+UTILITY = "Made as large as can be"
+UTILITIES = {
+    "accuracy": "accuracy",
+    "balanced": "balanced accuracy",
+    "table": "gains and costs",
+}
+UTILITY_MEANING = {
+    "accuracy": "Every right answer counts the same, so the commonest label counts most.",
+    "balanced": "Every label counts the same, however rare: the mean of their recognitions.",
+    "table": "What each answer is worth for each true label; below zero is a cost. Prices are in "
+    "this unit.",
+}
+OWN_TABLE = "own table"
+COLLIDES = "■ LIMITS AND FLOORS COLLIDE"
+_PARTS = {
+    "floors": "the floors",
+    "ratios": "the ratios",
+    "limits": "the limits between other groups",
+    "utility": "another aim than accuracy",
+    "without_group": "not using the group",
+}
+
+
+def floor_step(value: float) -> str:
+    """A step of a slider over floors or ratios."""
+    return "off" if value < 0 else f"{value:g}"
+
+
+def floors_asked(floors: Sequence[Floor]) -> str:
+    """All floors that are asked, of every label."""
+    return "Asked in every client and group: " + "; ".join(_floor(one) for one in floors) + "."
+
+
+def _floor(floor: Floor) -> str:
+    if floor.keeps is None:
+        return f"at least {floor.rate:g} of “{plain(floor.label)}” recognised"
+    return (
+        f"“{plain(floor.label)}” recognised at most {floor.keeps:g} less often than by the model"
+    )
+
+
+def missed(label: str) -> str:
+    """The label of the number that begins a table of costs."""
+    return f"A missed “{label}” is as bad as so many other mistakes"
+
+
+def truly(label: str) -> str:
+    """A row of the table of gains."""
+    return f"truly {label}"
+
+
+def answered(label: str) -> str:
+    """A column of the table of gains."""
+    return f"answered {label}"
+
+
+def refused(why: str) -> str:
+    """An edit that cannot be."""
+    return f"Not taken: {plain(why, 300)}"
+
+
+def policy_cost(cost: PolicyCost) -> str:
+    """What each part costs, all else equal."""
+    if math.isnan(cost.accuracy):
+        return "What is asked collides with the limits; see above."
+    said = [
+        f"{_PARTS[name]} {'cost' if without >= cost.accuracy else 'gain'} "
+        f"{format.points(without - cost.accuracy)} of accuracy"
+        for name, without in cost.without
+        if not math.isnan(without)
+    ]
+    return (
+        "At these limits, on the fitted people of one run: "
+        + "; ".join(said)
+        + f" ({format.percent(cost.accuracy)} with all that is asked)."
+    )
+
+
+def collision(met: Collided) -> str:
+    """Who stands against whom."""
+    named = [
+        f"{plain(client, 24)}, {plain(group, 24)} (“{plain(label, 24)}”)"
+        for client, group, label in met.who[:3]
+    ]
+    more = f" and {len(met.who) - 3} more" if len(met.who) > 3 else ""
+    said = (
+        f"No lottery keeps both: the floors stand against the limits in {'; '.join(named)}{more}."
+    )
+    if met.least_local is None:
+        said += " No wider gap would help: in this region the floors are out of reach."
+    return said
+
+
+def widen(eps_local: float, eps_global: float) -> str:
+    """The button that widens the limits as far as the floors need."""
+    inside, overall = format.epsilon(eps_local), format.epsilon(eps_global)
+    return f"Keep the floors, allow {inside} inside and {overall} overall"
+
+
+def lower(floors: Sequence[Floor]) -> str:
+    """The button that lowers the floors as far as the limits need."""
+    said = [
+        f"{floor.rate:g} of “{floor.label}”"
+        if floor.keeps is None
+        else f"a loss of {floor.keeps:g} of “{floor.label}”"
+        for floor in floors
+    ]
+    return plain(f"Keep the limits, floors of {', '.join(said)}", 160)

@@ -1,12 +1,14 @@
 """The two tolerances: sliders, numbers, presets, and a click on a map."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import NOTHING_MORE
 from pages.components.session import state, text
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared import format
@@ -54,7 +56,10 @@ def certainty() -> None:
     key = state.widget("certainty", chosen)
 
     def moved() -> None:
-        state.change(guarantee=CERTAINTIES[st.session_state[key] or "none"])
+        guarantee, policy = CERTAINTIES[st.session_state[key] or "none"], state.view().policy
+        if guarantee is not None:  # a confidence cannot be had for ratios: they go
+            policy = replace(policy, ratio_global=None, ratio_local=None, limits=())
+        state.change(guarantee=guarantee, policy=policy)
 
     st.segmented_control(
         text.CERTAINTY,
@@ -146,7 +151,7 @@ def preset_buttons() -> None:
             key="preset-reset",
             type="tertiary",
             on_click=state.change,
-            kwargs=START | {"own_limits": ()},
+            kwargs=START | {"own_limits": (), "policy": NOTHING_MORE},
         )
 
 

@@ -7,10 +7,12 @@ set stay with it. What pages, reports and sentences say is computed here, or in 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.advice import (
     Advice,
     CertaintyPrice,
@@ -44,6 +46,7 @@ __all__ = [
     "Price",
     "SURE",
     "Summary",
+    "accuracy_within",
     "advice_of",
     "certainty_costs",
     "certainty_of",
@@ -56,6 +59,7 @@ __all__ = [
     "people_of",
     "predictor_of",
     "program_on",
+    "programs_of",
     "region_curve",
     "regions_sure",
     "study_of",
@@ -136,7 +140,12 @@ def heavy(view: View, *, map_only: bool = False) -> bool:
 def program_on(people: People, view: View) -> Program:
     """The view's program on these people; they have scores where it looks at them."""
     return build_program(
-        people, view.notion, view.region, rates=view.rates, guarantee=view.guarantee
+        people,
+        view.notion,
+        view.region,
+        rates=view.rates,
+        guarantee=view.guarantee,
+        policy=view.policy,
     )
 
 
@@ -151,7 +160,7 @@ def _fresh_program(view: View) -> Program:
 _program = cached(240)(_fresh_program)
 
 
-def _programs(view: View) -> list[Program]:
+def programs_of(view: View) -> list[Program]:
     """The program of every run."""
     one_run = view.without_limits()
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
@@ -160,7 +169,7 @@ def _programs(view: View) -> list[Program]:
 @cached(64)
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
-    programs = list(zip(view.seeds, _programs(view), strict=True))
+    programs = list(zip(view.seeds, programs_of(view), strict=True))
     unseen = [unseen_of(view, seed) for seed in view.seeds]
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
@@ -237,20 +246,21 @@ def advice_of(view: View, points: float) -> Advice:
 
 @cached(200)
 def _advice(view: View, points: float) -> Advice:
-    return tightest_limits(_programs(view), points)
+    return tightest_limits(programs_of(view), points)
 
 
 def _sure(view: View) -> View:
-    return replace(view, guarantee=view.guarantee or SURE, rates="labels")
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
 @cached(100)
 def certainty_of(view: View, on_progress: OnProgress | None = None) -> CertaintyPrice:
     """What certainty costs against people per client, at the view's limits; one run."""
     one = replace(view.of_seed(view.seeds[0]), own_limits=())
-    plain = replace(one, guarantee=None, rates="labels")
+    plain = replace(_sure(one), guarantee=None)
     return price_of_certainty(
-        _programs(_sure(one)), _programs(plain), view.eps_global, view.eps_local
+        programs_of(_sure(one)), programs_of(plain), view.eps_global, view.eps_local
     )
 
 
@@ -266,7 +276,7 @@ def regions_sure(view: View) -> bool:
 
 def experiment_people(view: View) -> float:
     """People of the median client that a lottery is fitted on."""
-    program = _programs(view.of_seed(view.seeds[0]))[0]
+    program = programs_of(view.of_seed(view.seeds[0]))[0]
     return float(np.median(program.counts.n_client))
 
 
@@ -276,9 +286,17 @@ def certainty_costs(view: View, offered: tuple[Guarantee, ...]) -> list[float]:
     limits = view.limits(experiment_of(view.data).clients)
     accuracy = []
     for guarantee in (None, *offered):
-        asked = replace(view.of_seed(view.seeds[0]), guarantee=guarantee, rates="labels")
-        accuracy.append(_programs(asked)[0].solve(**limits).accuracy)
+        asked = replace(_sure(view).of_seed(view.seeds[0]), guarantee=guarantee)
+        accuracy.append(accuracy_within(asked, limits))
     return [accuracy[0] - one for one in accuracy[1:]]
+
+
+def accuracy_within(view: View, limits: dict[str, Any]) -> float:
+    """Accuracy of a view's only run on the fitted people; NaN where limits and floors collide."""
+    try:
+        return programs_of(view)[0].solve(**limits).accuracy
+    except CollisionError:
+        return float("nan")
 
 
 # -------------------------------------------------------------------- figures ready to tell

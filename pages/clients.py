@@ -5,16 +5,18 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study
 from pages.components.clients import figures, text
 from pages.components.clients.results import effect_of, rate_table
 from pages.components.codecs import OneOf, PerName
-from pages.components.session import state, tolerances
+from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import format
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, metric, part, table_below, verdict_banner
+from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import ClientRow, client_rows, study_of, summary_of
 from pages.components.view import View
 
@@ -36,7 +38,12 @@ def _live() -> None:
     tolerances.certainty()
     _own_limit(view, client)
     with part(shared_text.RESULTS):
-        study = study_of(view)
+        try:
+            study = study_of(view)
+        except CollisionError:
+            with place:
+                policy.collision(view, collision_of(view))
+            return
         at = clients.index(client)
         row = client_rows(study)[at]
         with place, part(text.HEADLINE):

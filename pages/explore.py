@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -163,7 +164,9 @@ def _map(view: View) -> None:
     )
     chart(
         figure,
-        reading=text.map_reading(own_limits=bool(view.own_limits)),
+        reading=text.map_reading(
+            own_limits=bool(view.own_limits), collides=bool(np.isnan(heat.accuracy).any())
+        ),
         table=figures.map_table(heat),
         name="accuracy-map",
         key=HEAT,
@@ -233,7 +236,7 @@ def _three_numbers(view: View, summary: Summary) -> None:
 
 def _prices(view: View, summary: Summary) -> None:
     st.markdown(text.PRICES)
-    sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary.prices))
+    sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     if view.own_limits:
         st.caption(text.own_limits(view))

@@ -63,6 +63,11 @@ class Utility:
                 "else; give some answers more."
             )
 
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether every right answer counts one, and nothing else does."""
+        return self == ACCURACY
+
     def of(self, counts: ClientCounts) -> Floats:
         """U for these people's labels."""
         size = len(counts.labels)

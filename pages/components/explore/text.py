@@ -102,9 +102,10 @@ def changed_by_group(shares: Sequence[tuple[str, float]]) -> str:
     return " · ".join(f"{format.percent(share)} {plain(group, 18)}" for group, share in shares)
 
 
-def map_reading(*, own_limits: bool) -> str:
+def map_reading(*, own_limits: bool, collides: bool) -> str:
     """How to read the map."""
     alike = " Clients' own limits are not in it." if own_limits else ""
+    alike += " Where it is blank, limits and floors collide in some run." if collides else ""
     return (
         "**What each pair of limits leaves of accuracy**, on the fitted people. Lighter is more "
         "accurate; inside the dotted line fairness costs nothing. Click a cell to go there."
@@ -145,6 +146,10 @@ def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
         "Mean client": [format.gap(each.local_mean) for each in columns],
         "Larger half, chance taken out": [format.debiased(each.debiased) for each in columns],
     }
+    if not summary.policy.utility.is_accuracy:
+        name = text.utility_name(summary.policy.utility)
+        rows[name.capitalize()] = [f"{each.utility:.3f}" for each in columns]
+        rows["The model's own"] = [f"{each.utility_before:.3f}" for each in columns]
     n = [format.count(each.n) for each in columns]
     headings = ["asked", f"reached (fitted, n = {n[0]})"]
     headings += [f"unseen (test, n = {n[1]})"] if summary.unseen else []
@@ -200,6 +205,7 @@ def pinned(pin: View, now: View, protocol: str) -> str:
         *([text.RATES[pin.rates][0]] if pin.rates != now.rates else []),
         *([protocol] if pin.data != now.data else []),
         *([text.certainty(pin.guarantee)] if pin.guarantee != now.guarantee else []),
+        *([plain(text.policy(pin.policy), 120)] if pin.policy != now.policy else []),
         *([f"runs {', '.join(map(str, pin.seeds))}"] if pin.seeds != now.seeds else []),
         f"ε0 {format.epsilon(pin.eps_global)}",
         f"εc {format.epsilon(pin.eps_local)}",

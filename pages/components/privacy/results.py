@@ -20,6 +20,7 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
+from fairfl_core.solving.policy import NOTHING_MORE
 from fairfl_core.solving.rate_estimates import rate_names
 from fairfl_core.solving.regions import region_names
 from pages.components.session.cache import cached
@@ -76,6 +77,7 @@ def on_counts(view: View) -> View:
         region=view.region if view.region in regions else regions[-1],
         rates=view.rates if view.rates in rates else rates[0],
         guarantee=None,  # a promise about counted labels, not about noisy ones
+        policy=NOTHING_MORE,  # floors on noisy counts would collide by chance alone
     )
 
 
@@ -275,6 +277,7 @@ def adult_beside_paper(
         notion="sp",
         region=PAPERS_REGION,
         guarantee=None,
+        policy=NOTHING_MORE,
         rates=PAPERS_RATES,
         seeds=experiment_of("adult").seeds,
         eps_global=PAPER_ASKED,

@@ -14,6 +14,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.policy import NOTHING_MORE
 from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import catalogue, experiment_of
@@ -123,7 +124,13 @@ def _scenario_view(name: str, view: View) -> View:
     own = tuple(pair for pair in view.own_limits if pair[0] in experiment.clients)
     if same:
         return replace(
-            view, experiment=name, data=name, seeds=seeds, own_limits=own, guarantee=None
+            view,
+            experiment=name,
+            data=name,
+            seeds=seeds,
+            own_limits=own,
+            guarantee=None,
+            policy=NOTHING_MORE,
         )
     return replace(changed(view, catalogue(), experiment=name).as_the_paper(), seeds=seeds)
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import streamlit as st
 
+from fairfl_core.errors import CollisionError
 from pages.components.session import state
 from pages.components.shared import text
 from pages.components.shared.charts import csv_for_people
@@ -40,7 +41,10 @@ def offer(downloads: Sequence[Download], *, key: str) -> None:
     current = state.link_of_the_moment()
 
     def made(make: Callable[[View, str], str]) -> str:
-        return make(*current())
+        try:
+            return make(*current())
+        except CollisionError as error:  # there is nothing to take along but why
+            return str(error)
 
     for label, make, file, media in downloads:
         st.download_button(

@@ -37,7 +37,7 @@ def html_report(view: View, link: str) -> str:
     findings = [
         f"**{text.verdict_title(summary)}** {text.verdict(summary)}",
         text.headline(summary),
-        *text.price_sentences(summary.prices),
+        *text.price_sentences(summary),
     ]
     clients = _figure(
         figures.client_gaps(worst_and_largest(table)), first=heavy(view, map_only=True)

@@ -67,6 +67,7 @@ def settings(
         "Rates": text.RATES[view.rates][0],
         "Split": protocol,
         "Certainty": text.certainty(view.guarantee),
+        "Asked beyond the two limits": text.policy(view.policy),
         "Runs": ", ".join(map(str, view.seeds)),
         "Gap allowed overall": format.epsilon(view.eps_global),
         "Gap allowed inside each client": format.epsilon(view.eps_local),

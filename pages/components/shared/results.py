@@ -31,6 +31,7 @@ from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.solution import Solution
 from pages.components.session.cache import cached
@@ -340,6 +341,8 @@ class Figures:
     local_mean: float
     local_mean_before: float
     debiased: float  # of the larger half of the clients
+    utility: float  # what is made as large as can be: accuracy unless asked otherwise
+    utility_before: float
     worst: ClientRow | None  # by its mean over runs; None where no client has two groups
 
     @property
@@ -375,6 +378,7 @@ class Summary:
     gains_most: ClientRow
     prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
     verdict: Verdict
+    policy: Policy
     remarks: tuple[str, ...]
 
     @property
@@ -416,6 +420,7 @@ def summary_of(study: Study) -> Summary:
             solution.guarantee,
             unseen=unseen,
         ),
+        policy=solution.policy,
         remarks=tuple(Solution.remarks(solution)),
     )
 
@@ -436,6 +441,10 @@ def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figure
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
 
+    def utility(e: Evaluation) -> float:
+        gain = study.first.solution.policy.utility.of(e.counts)
+        return float((e.confusion * gain).sum() / e.counts.n)
+
     worst = study.worst_client(unseen=unseen)
     return Figures(
         n=mean(lambda e: e.counts.n),
@@ -448,5 +457,7 @@ def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figure
         local_mean=mean(lambda e: e.gaps.local_mean),
         local_mean_before=mean(lambda e: e.before.gaps.local_mean),
         debiased=mean(lambda e: e.debiased(e.larger_half).gap),
+        utility=mean(utility),
+        utility_before=mean(lambda e: utility(e.before)),
         worst=None if worst is None else rows[worst],
     )

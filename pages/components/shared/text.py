@@ -10,7 +10,9 @@ import numpy as np
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.regions import region_kind
+from fairfl_core.solving.utility import Utility
 from pages.components.shared import format
 from pages.components.shared.format import plain
 from pages.components.shared.results import FREE, ClientRow, Figures, Price, Summary
@@ -205,22 +207,51 @@ def who_pays(summary: Summary) -> str:
     return said + "."
 
 
-def price_sentences(prices: Sequence[Price], most: int = 3) -> list[str]:
+def price_sentences(summary: Summary, most: int = 3) -> list[str]:
     """What one more hundredth of tolerance buys: overall, and in the dearest clients."""
+    prices, unit = summary.prices, _unit(summary)
     overall = [price for price in prices if price.client is None]
     clients = [price for price in prices if price.client is not None]
-    said = [f"One more hundredth of overall tolerance {_buys(price)}." for price in overall]
+    said = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
     said += [
-        f"One more hundredth of local tolerance in **{plain(price.client or '')}** {_buys(price)}."
+        f"One more hundredth of local tolerance in **{plain(price.client or '')}** "
+        f"{_buys(price, unit)}."
         for price in clients[:most]
     ]
-    return said or ["Nothing binds here: more tolerance would buy no accuracy."]
+    return said or ["Nothing binds here: more tolerance would buy nothing."]
 
 
-def _buys(price: Price) -> str:
-    # d accuracy / d epsilon is points per hundredth: both are hundredths.
+def _unit(summary: Summary) -> str:
+    if summary.policy.utility.is_accuracy:
+        return "points"
+    return f"hundredths of {plain(utility_name(summary.policy.utility))}"
+
+
+def utility_name(utility: Utility) -> str:
+    """What is made as large as can be, in words."""
+    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
+    return names.get(utility.name, f"gain less cost ({utility.name})")
+
+
+def _buys(price: Price, unit: str) -> str:
+    # d utility / d epsilon is hundredths per hundredth.
     bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
-    return f"buys {'at most ' if price.at_most else ''}{bought} points"
+    return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
+
+
+def policy(asked_for: Policy) -> str:
+    """What is asked beyond the two limits, in one line; names in it are as they are."""
+    said = [str(floor) for floor in asked_for.floors]
+    for ratio, where in (
+        (asked_for.ratio_global, "overall"),
+        (asked_for.ratio_local, "inside each client"),
+    ):
+        said += [] if ratio is None else [f"ratio at least {ratio:g} {where}"]
+    said += [f"limit {limit}" for limit in asked_for.limits]
+    if not asked_for.utility.is_accuracy:
+        said.append(f"{utility_name(asked_for.utility)} as large as can be")
+    said += ["one rule for all groups"] if asked_for.without_group else []
+    return "; ".join(said) or "nothing"
 
 
 def rate(of: Rate) -> str:

@@ -115,11 +115,11 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _three_numbers(view, summary)
         _prices(view, summary)
         _pin(view, summary)
-    with part(text.ADVICE):
+    with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
         _advice(view)
     with part(text.CLIENTS):
         _clients(study)
-    with part(text.CERTAINTY):
+    with part(text.CERTAINTY), suppress(CollisionError):
         _certainty(view)
     with part(text.REGIONS):
         _regions(view)

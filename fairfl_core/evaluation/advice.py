@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError
+from fairfl_core.errors import CollisionError, InputError
 from fairfl_core.solving.program import Program
 
 __all__ = ["Advice", "CertaintyPrice", "price_of_certainty", "tightest_limits"]
@@ -51,12 +51,18 @@ def tightest_limits(
     def accuracy(eps: float) -> float:
         return float(np.mean([program.solve(eps, eps).accuracy for program in programs]))
 
+    def accuracy_if_any(eps: float) -> float:
+        try:
+            return accuracy(eps)
+        except CollisionError:  # floors do not allow so tight a limit: too dear
+            return -np.inf
+
     unlimited = accuracy(1.0)
     low, high = 0, round(1 / resolution)  # `high` is always cheap enough: 1 asks for nothing
     known = {high: unlimited}
     while low < high:
         middle = (low + high) // 2
-        known[middle] = accuracy(middle * resolution)
+        known[middle] = accuracy_if_any(middle * resolution)
         if unlimited - known[middle] <= points / 100 + 1e-9:
             high = middle
         else:

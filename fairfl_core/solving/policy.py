@@ -118,6 +118,9 @@ class Policy:
                 what = f"the {name.removeprefix('ratio_')} ratio"
                 object.__setattr__(self, name, _share(value, what, open_below=True))
         _share(self.ratio_leave_out, "the share below which groups are left out")
+        # One order: the same floors are the same policy.
+        order = sorted(self.floors, key=lambda one: (one.keeps is not None, one.label))
+        object.__setattr__(self, "floors", tuple(order))
         for kind in (True, False):
             labels = [one.label for one in self.floors if (one.keeps is None) is kind]
             if len(set(labels)) < len(labels):

@@ -140,8 +140,10 @@ class Program(ABC):
                 )
             )
         if policy.floors:
-            how = {"cuts": cuts, "soft": soft}
-            parts.append(FloorConstraints.of(policy.floors, self.counts, self.guarantee, **how))
+            floors = FloorConstraints.of(
+                policy.floors, self.counts, self.guarantee, cuts=cuts, soft=soft, times=times
+            )
+            parts.append(floors)
         return parts[0] if len(parts) == 1 else Stacked(parts)
 
     def asking(self, policy: Policy) -> Self:

@@ -44,6 +44,8 @@ class FloorConstraints(RateConstraints):
         Those behind each recognition.
     soft : bool
         Whether each row has an auxiliary column that makes up for what is missing.
+    times : float
+        As if each client had so many times its people: see `MarginConstraints`.
     """
 
     floors: tuple[Floor, ...]
@@ -58,6 +60,7 @@ class FloorConstraints(RateConstraints):
     guarantee: Guarantee | None
     cuts: bool
     soft: bool = False
+    times: float = 1.0
 
     @classmethod
     def of(
@@ -68,6 +71,7 @@ class FloorConstraints(RateConstraints):
         *,
         cuts: bool,
         soft: bool = False,
+        times: float = 1.0,
     ) -> "FloorConstraints":
         """Lay the rows out: one for every floor, client and group with people of its label."""
         notion = Notion(
@@ -102,6 +106,7 @@ class FloorConstraints(RateConstraints):
             guarantee,
             cuts,
             soft,
+            times,
         )
 
     @property
@@ -147,15 +152,18 @@ class FloorConstraints(RateConstraints):
         tail = (1 - self.guarantee.confidence) / compared
         if self.guarantee.proof == "measured":
             z = float(ndtri(1 - tail))
-            widths = scheffe(self.notion, columns, self.people, z)
+            widths = scheffe(self.notion, columns, self.people, z, self.times)
             rate, down = widths.rate, z * widths.down
         elif self.cuts:
-            z, widths = 0.0, dvoretzky(self.notion, columns, self.people, tail)
+            z, widths = 0.0, dvoretzky(self.notion, columns, self.people, tail, self.times)
             rate, down = widths.rate, widths.down
         else:
             several = columns.blocks > clients * groups
             shares = len(self.notion.labels) if several else 1
-            z, widths = 0.0, clopper_pearson(self.notion, columns, self.people, tail / shares)
+            z, widths = (
+                0.0,
+                clopper_pearson(self.notion, columns, self.people, tail / shares, self.times),
+            )
             rate, down = widths.rate, widths.down
         keeps = np.array([one.keeps is not None for one in self.floors])
         return np.where(keeps, self._change(columns, down, z), rate - down)
@@ -177,6 +185,7 @@ class FloorConstraints(RateConstraints):
         np.add.at(before, member, kept[block])
         change = own - before
         if z:
+            n = n * self.times
             moved = np.abs(change)
             middle = (n * moved + z**2 / 2) / (n + z**2)
             width = z * np.sqrt(middle * (1 - middle) / (n + z**2))

@@ -22,6 +22,7 @@ from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, s
 if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.impact_ratios import ImpactRatios
     from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["evaluate"]
@@ -39,6 +40,9 @@ def evaluate(
     labels: LabelNames = None,
     groups: GroupNames = None,
     clients: ClientNames = None,
+    leave_out: Annotated[
+        float, typer.Option(help="Leave groups of less than this share out of impact ratios.")
+    ] = 0.0,
     as_json: Json = False,
 ) -> None:
     """Judge a predictor on people it was not fitted on: do its limits hold, who is worse off.
@@ -54,8 +58,10 @@ def evaluate(
     from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
     from fairfl_core.evaluation.harm import harm_of
+    from fairfl_core.evaluation.impact_ratios import impact_ratios_of
     from fairfl_core.evaluation.verdict import verdict_of
     from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.solving.utility import Achieved
 
     fair = read_predictor(predictor)
     # The labels are the predictor's, unless the score columns stand in another order.
@@ -70,14 +76,24 @@ def evaluate(
     asked = np.array([eps_local[name] for name in evaluation.counts.clients])
     verdict = verdict_of([evaluation], fair.eps_global, asked, fair.guarantee)
     harm, rates = harm_of([evaluation]), all_rates_of([evaluation])
+    ratios = impact_ratios_of([evaluation], leave_out=leave_out)
+    utility = fair.policy.utility
+    reached = [
+        utility.achieved(part.confusion, evaluation.counts)
+        for part in (evaluation, evaluation.before)
+    ]
+    achieved = Achieved(utility.name, *reached)
     if as_json:
         heading = fair.to_json()
-        kept = {key: heading[key] for key in ("epsilon", "region", "guarantee", "reached")}
+        carried = ("epsilon", "region", "guarantee", "policy", "reached")
+        kept = {key: heading[key] for key in carried}
         told = {
             "verdict": verdict.to_json(),
             "harm": harm.to_json(),
             "alarms": [alarm.to_json() for alarm in harm.alarms],
             "all_rates": rates.to_json(),
+            "impact_ratios": ratios.to_json(),
+            "utility": achieved.to_json(),
         }
         print_json(evaluation.to_json() | kept | told)
     else:
@@ -87,6 +103,27 @@ def evaluate(
         _show(fair, evaluation)
         show_closed(harm)
         show_rates(rates)
+        _show_ratios(ratios)
+
+
+def _show_ratios(ratios: "ImpactRatios") -> None:
+    table = ratios.table()
+    overall = table[table["client"].isna()]
+    print_table(
+        "Impact ratios, overall: screening, not compliance",
+        ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
+        [
+            [
+                str(row.group),
+                f"{row.n:,.0f}",
+                _number(row.selection_rate_before),
+                _number(row.selection_rate),
+                f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
+                "left out" if row.group in ratios.left_out else _number(row.impact_ratio),
+            ]
+            for row in overall.itertuples()
+        ],
+    )
 
 
 def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:

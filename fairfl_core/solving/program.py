@@ -286,7 +286,7 @@ class Program(ABC):
         )
         binding = np.where(has_epsilon, price, np.abs(duals) * unit) > 1e-9
         own = np.asarray(counts.table, float)
-        achieved = [float((part * self._gain).sum() / counts.n) for part in (confusion, own)]
+        achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
         return {
             "status": "optimal",
             "counts": counts,

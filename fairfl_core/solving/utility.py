@@ -86,6 +86,10 @@ class Utility:
         order = [self.labels.index(name) for name in counts.labels]
         return np.array(self.gain, float)[np.ix_(order, order)]
 
+    def achieved(self, confusion: NDArray[Any], counts: ClientCounts) -> float:
+        """The utility of answers: `confusion` has these people's labels and answers last."""
+        return float((confusion * self.of(counts)).sum() / counts.n)
+
     @classmethod
     def missing(cls, labels: tuple[str, ...], label: str, times: float) -> "Utility":
         """Every mistake costs one, but missing `label` costs `times` as much; right is nothing."""

@@ -83,3 +83,31 @@ def test_a_policy_that_cannot_be_is_one_sentence(counts_file, options, sentence)
     ended = run("solve", counts_file, *options)
     assert ended.code == 2
     assert sentence in ended.err and len(ended.err.strip().splitlines()) == 1
+
+
+def test_evaluate_tells_the_utility_and_impact_ratios(counts_file, tmp_path):
+    counts = ClientCounts.read(counts_file)
+    out = str(tmp_path / "fair.json")
+    solved = run(
+        "solve",
+        counts_file,
+        "--utility",
+        "balanced",
+        "--ratio-global",
+        "0.9",
+        "--notion",
+        "sp",
+        "--out",
+        out,
+        "--json",
+    ).json
+    judged = run("evaluate", out, counts_file, "--json").json
+    assert judged["policy"] == {"ratio_global": 0.9, "utility": "balanced"}
+    assert judged["utility"]["value"] == pytest.approx(solved["utility"]["value"])
+    assert judged["utility"]["model_value"] == pytest.approx(
+        np.mean(np.einsum("cayy->y", counts.table) / counts.table.sum(axis=(0, 1, 3)))
+    )
+    overall = [row for row in judged["impact_ratios"]["groups"] if row["client"] is None]
+    assert min(row["impact_ratio"] for row in overall) >= 0.9 - 1e-9
+    assert run("evaluate", out, counts_file, "--leave-out", "2").code == 2
+    assert "Impact ratios" in run("evaluate", out, counts_file).out

@@ -442,8 +442,7 @@ def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figure
         return study.over(figure, unseen=unseen).mean
 
     def utility(e: Evaluation) -> float:
-        gain = study.first.solution.policy.utility.of(e.counts)
-        return float((e.confusion * gain).sum() / e.counts.n)
+        return study.first.solution.policy.utility.achieved(e.confusion, e.counts)
 
     worst = study.worst_client(unseen=unseen)
     return Figures(

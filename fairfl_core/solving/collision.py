@@ -19,9 +19,9 @@ from scipy.optimize import linprog
 
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.backend import Infeasible
-from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import OVERALL, Constraints, Stacked, joined
 from fairfl_core.solving.constraints.floors import FloorConstraints
+from fairfl_core.solving.sharing import Sharing
 
 __all__ = ["Collision", "collision_of"]
 
@@ -99,11 +99,11 @@ class Collision:
 
 
 def collision_of(
-    rows: Constraints, columns: Columns, counts: ClientCounts, eps_global: float, local: Floats
+    rows: Constraints, sharing: Sharing, counts: ClientCounts, eps_global: float, local: Floats
 ) -> Collision:
     """Relax the limits, then the floors."""
     floors = _floors(rows)
-    relaxed = _Relaxed(rows, columns)
+    relaxed = _Relaxed(rows, sharing)
     try:
         extra, duals = relaxed.limits(1.0, local, overall=False)
         widened = np.minimum(local + extra[:-1], 1.0)
@@ -150,16 +150,17 @@ def _floors(rows: Constraints) -> FloorConstraints:
 class _Relaxed:
     """The rows of a program with columns that widen their limits or lower their floors."""
 
-    def __init__(self, rows: Constraints, columns: Columns) -> None:
-        self.rows, self.columns = rows, columns
+    def __init__(self, rows: Constraints, sharing: Sharing) -> None:
+        self.rows, self.sharing = rows, sharing
+        columns, merged = sharing.columns, sharing.merged
         self._missing = rows.sharpener(columns)
-        size = rows.auxiliary + len(columns)
-        row, column, value = rows.entries(columns)
+        size = rows.auxiliary + len(merged)
+        row, column, value = sharing.entries(rows.entries(columns))
         whole = joined([(row, rows.auxiliary + column, value), rows.auxiliary_entries(columns)])
         self._matrix = sparse.csr_array((whole[2], whole[:2]), shape=(len(rows), size))
-        block, member = columns.members
+        block, member = merged.members
         self._blocks = sparse.csr_array(
-            (np.ones(len(block)), (block, rows.auxiliary + member)), shape=(columns.blocks, size)
+            (np.ones(len(block)), (block, rows.auxiliary + member)), shape=(merged.blocks, size)
         )
 
     def places(self, floors: FloorConstraints) -> slice:
@@ -233,8 +234,9 @@ class _Relaxed:
             wider = float(values[-1]) if len(cost) > 1 else 0.0
             if self._missing is None:
                 break
-            row, column, value = self._missing(
-                values[:auxiliary], values[auxiliary:size], min(eps_global + wider, 1.0)
+            beta = self.sharing.weights(values[auxiliary:size])
+            row, column, value = self.sharing.entries(
+                self._missing(values[:auxiliary], beta, min(eps_global + wider, 1.0))
             )
             if not len(row):
                 break

@@ -26,6 +26,7 @@ from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, check_epsilon, eps_per_client
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.regions import AnswerRules, region_kind
+from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import AnswerSolution, Solution
 from fairfl_core.solving.utility import Achieved
@@ -185,14 +186,14 @@ class Program(ABC):
         grain = tie_break(len(self.counts.clients), len(self.counts.groups))
         return np.asarray(grain[columns.client, columns.group] * columns.kept)
 
-    def _model_of(self, columns: Columns) -> Model:
+    def _model_of(self, sharing: Sharing) -> Model:
         """The rows, the auxiliary columns, these columns, and where every solve begins."""
-        rows = self._rows
+        rows, columns = self._rows, sharing.merged
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
         model = Model(lower, np.ones(len(lower)))
-        model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(columns))
-        self._add(model, columns)
-        worth = self._worth(columns)
+        model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(sharing.columns))
+        self._add(model, sharing)
+        worth = sharing.totals(self._worth(sharing.columns))
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
         order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
         order = order[columns.span[order] == 1]
@@ -200,12 +201,12 @@ class Program(ABC):
         model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
         return model
 
-    def _add(self, model: Model, columns: Columns) -> None:
+    def _add(self, model: Model, sharing: Sharing) -> None:
         """Put columns into a model."""
-        row, column, value = self._rows.entries(columns)
-        block, member = columns.members
+        row, column, value = sharing.entries(self._rows.entries(sharing.columns))
+        block, member = sharing.merged.members
         model.add_columns(
-            -self._worth(columns),
+            -sharing.totals(self._worth(sharing.columns)),
             (
                 np.concatenate([row, len(self._rows) + block]),
                 np.concatenate([column, member]),
@@ -240,11 +241,11 @@ class Program(ABC):
 
     def collision(self, eps_global: float, local: Floats) -> Collision:
         """Where limits collide with the policy: who, and what either of them would allow."""
-        columns = self._collision_columns()
-        return collision_of(self._constraints(), columns, self.counts, eps_global, local)
+        sharing = self._all_columns()
+        return collision_of(self._constraints(), sharing, self.counts, eps_global, local)
 
     @abstractmethod
-    def _collision_columns(self) -> Columns:
+    def _all_columns(self) -> Sharing:
         """Columns that reach what the region can, to see what is possible at all."""
 
     @abstractmethod
@@ -252,18 +253,19 @@ class Program(ABC):
         """Return the optimum within checked tolerances."""
 
     def _run(
-        self, model: Model, columns: Columns, eps_global: float, local: Floats
+        self, model: Model, sharing: Sharing, eps_global: float, local: Floats
     ) -> tuple[Floats, Floats]:
-        """Column values and row duals of a model within limits, from its starting point."""
+        """Values of the variables and row duals within limits, from the model's start."""
         places = np.arange(len(self._rows))
         model.begin(places, *self._rows.bounds(eps_global, local))
         values, duals = model.optimum()
-        missing = self._rows.sharpener(columns)
+        missing = self._rows.sharpener(sharing.columns)
         if missing is None:
             return values, duals
         auxiliary, there = self._rows.auxiliary, len(duals)
         for _ in range(_MOST_CUTS):
-            row, column, value = missing(values[:auxiliary], values[auxiliary:], eps_global)
+            beta = sharing.weights(values[auxiliary:])
+            row, column, value = sharing.entries(missing(values[:auxiliary], beta, eps_global))
             if not len(row):
                 return values, duals[:there]
             column = np.where(column < 0, -1 - column, auxiliary + column)
@@ -377,7 +379,12 @@ class FairnessProgram(Program):
         self._rebuild()
 
     def _rebuild(self) -> None:
-        self._model = self._model_of(self._columns)
+        self._sharing = (
+            Sharing.across_groups(self._columns, len(self.counts.groups))
+            if self.policy.without_group
+            else Sharing.apart(self._columns)
+        )
+        self._model = self._model_of(self._sharing)
 
     def solve(self, eps_global: float = 1.0, eps_local: EpsLocal = 1.0) -> AnswerSolution:
         """Return the optimum within these tolerances; see `Program.solve`."""
@@ -396,14 +403,14 @@ class FairnessProgram(Program):
         confusion = np.einsum("cayj,pjk->capyk", table, self.rules.corners)
         return Corners(confusion, self.counts.n_label)
 
-    def _collision_columns(self) -> Columns:
-        return self._columns
+    def _all_columns(self) -> Sharing:
+        return self._sharing
 
     def _solve(self, eps_global: float, local: Floats) -> AnswerSolution:
         with self._lock:
-            values, duals = self._run(self._model, self._columns, eps_global, local)
+            values, duals = self._run(self._model, self._sharing, eps_global, local)
         # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
-        beta = self._columns.settled(
+        beta = self._sharing.settled(
             values[self._rows.auxiliary :], fall_back=self.guarantee is None
         )
         shape = (len(self.counts.clients), len(self.counts.groups), -1)

@@ -25,6 +25,7 @@ from fairfl_core.solving.limits import EpsLocal
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import Measured, measured
+from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.solution import RuleShare, Solution
 from fairfl_core.solving.utility import ACCURACY
 
@@ -190,7 +191,7 @@ class ExactProgram(Program):
     def _rebuild(self) -> None:
         if self._listed is None:  # rules that would meet a floor may be yet to be found
             self._rows = self._constraints(soft=True)
-        self._model = self._model_of(self._listed[1]) if self._listed else None
+        self._model = self._model_of(Sharing.apart(self._listed[1])) if self._listed else None
 
     @property
     def mode(self) -> str:
@@ -213,11 +214,11 @@ class ExactProgram(Program):
             return self._generated(eps_global, local)
         rules, columns = self._listed
         with self._lock:
-            values, duals = self._run(self._model, columns, eps_global, local)
+            values, duals = self._run(self._model, Sharing.apart(columns), eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
 
-    def _collision_columns(self) -> Columns:
-        return self._listed[1] if self._listed else self._tried
+    def _all_columns(self) -> Sharing:
+        return Sharing.apart(self._listed[1] if self._listed else self._tried)
 
     # ---------------------------------------------------------------- column generation
 
@@ -225,8 +226,9 @@ class ExactProgram(Program):
         """Ask for rules until none promises more, from the rules of the simplex on."""
         new = self._first()
         rules, columns = [new.rules], [self._columns_of(new)]
-        model = self._model_of(columns[0])
-        values, duals = self._run(model, columns[0], eps_global, local)
+        first = Sharing.apart(columns[0])
+        model = self._model_of(first)
+        values, duals = self._run(model, first, eps_global, local)
         prices = self._pricing()
         rounds = 0
         while True:
@@ -240,7 +242,7 @@ class ExactProgram(Program):
             for new in helpful:
                 rules.append(new.rules)
                 columns.append(self._columns_of(new))
-                self._add(model, columns[-1])
+                self._add(model, Sharing.apart(columns[-1]))
             values, duals = model.optimum()
         if (values[: self._rows.auxiliary] * self._rows.auxiliary_costs()).sum() > _UNMET:
             self._tried = Columns.join(columns)

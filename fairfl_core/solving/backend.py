@@ -126,15 +126,15 @@ class Model:
     def optimum(self) -> tuple[Floats, Floats]:
         """Column values and row duals."""
         self._highs.run()
-        status = self._highs.getModelStatus()
+        first = status = self._highs.getModelStatus()
         if status != highspy.HighsModelStatus.kOptimal:
             # Once more without a starting point: a basis can be numerically unlucky.
             self._highs.clearSolver()
             self._highs.run()
             status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
-            raise Infeasible
         if status != highspy.HighsModelStatus.kOptimal:
+            if highspy.HighsModelStatus.kInfeasible in (first, status):
+                raise Infeasible
             reason = self._highs.modelStatusToString(status)
             raise SolveError(
                 f"HiGHS ended without an optimum ({reason}); please report this with the counts."

@@ -17,6 +17,7 @@ __all__ = ["Infeasible", "Model"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _OPTIONS = (
     ("output_flag", False),
@@ -125,19 +126,29 @@ class Model:
 
     def optimum(self) -> tuple[Floats, Floats]:
         """Column values and row duals."""
-        self._highs.run()
-        first = status = self._highs.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            # Once more without a starting point: a basis can be numerically unlucky.
+        optimal, infeasible = (
+            highspy.HighsModelStatus.kOptimal,
+            highspy.HighsModelStatus.kInfeasible,
+        )
+        ended = [self._ended()]
+        # A starting point can be numerically unlucky, and so can a way from it.
+        for strategy in (_DUAL, _PRIMAL):
+            if ended[-1] == optimal or infeasible in ended[1:]:
+                break
             self._highs.clearSolver()
-            self._highs.run()
-            status = self._highs.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            if highspy.HighsModelStatus.kInfeasible in (first, status):
-                raise Infeasible
-            reason = self._highs.modelStatusToString(status)
+            self._highs.setOptionValue("simplex_strategy", strategy)
+            ended.append(self._ended())
+        self._highs.setOptionValue("simplex_strategy", _DUAL)
+        if ended[-1] != optimal and infeasible in ended:
+            raise Infeasible
+        if ended[-1] != optimal:
+            reason = self._highs.modelStatusToString(ended[-1])
             raise SolveError(
                 f"HiGHS ended without an optimum ({reason}); please report this with the counts."
             )
         solution = self._highs.getSolution()
         return np.array(solution.col_value), np.array(solution.row_dual)
+
+    def _ended(self) -> highspy.HighsModelStatus:
+        self._highs.run()
+        return self._highs.getModelStatus()

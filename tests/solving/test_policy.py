@@ -428,3 +428,14 @@ def test_it_is_said_in_json_and_read_back():
 def test_what_cannot_be_asked_is_refused(make, sentence):
     with pytest.raises(InputError, match=sentence):
         make()
+
+
+def test_a_collision_is_told_where_the_dual_simplex_ends_without_a_word():
+    """Seen by chance: no point keeps all rows, and HiGHS said "Unknown" from either start."""
+    table = np.ones((3, 2, 3, 3), int)
+    table[0] = [[[4, 1, 1], [1, 1, 1], [1, 28, 1]], [[21, 1, 1], [1, 1, 0], [7, 1, 1]]]
+    table[1, 0, 0, 0], table[1, 1, 2, 0], table[2, 0, 1, 1] = 28, 0, 9
+    counts = ClientCounts(table, ("a", "b", "c"), ("f", "m"), ("x", "y", "z"), "x")
+    policy = Policy(floors=(Floor("y", keeps=0.0), Floor("z", keeps=0.125)))
+    with pytest.raises(CollisionError):
+        FairnessProgram(counts, "eo-full", "kernel", policy=policy).solve(0.0, 0.0)

@@ -95,11 +95,15 @@ _GROUPINGS = {
         "two or more races",
     ),
 }
+_SEXES, _RACES = ("men", "women"), ("white", "Black", "Asian or Pacific Islander", "other")
+_CROSSED = "sex_race"
+_GROUPINGS[_CROSSED] = tuple(f"{sex} · {race}" for sex in _SEXES for race in _RACES)
 # RAC1P 1 White, 2 Black, 3-5 American Indian and Alaska Native in three writings, 6 Asian,
 # 7 Native Hawaiian and other Pacific Islander, 8 another race, 9 two or more races.
 _RACE_CODES = {
     "white": {1: 1, **dict.fromkeys(range(2, 10), 0)},
     "race": {1: 0, 2: 1, 6: 2, 7: 2, 3: 3, 4: 3, 5: 3, 8: 4, 9: 5},
+    _CROSSED: {1: 0, 2: 1, 6: 2, 7: 2, **dict.fromkeys((3, 4, 5, 8, 9), 3)},
 }
 _SAMPLE = "acs_public_coverage.parquet"
 _FULL = "acs_public_coverage_full.parquet"
@@ -140,11 +144,14 @@ def _arrange(raw: Raw, grouping: str) -> People:
     table = raw.table[kept].reset_index(drop=True)
     quantities = np.array(table[list(_QUANTITIES)], np.float32)
     categories = [one_hot(table[name], codes) for name, codes in _CATEGORIES.items()]
+    group = codes_of(table["RAC1P"], _RACE_CODES[grouping])
+    if grouping == _CROSSED:
+        group = (group + len(_RACES) * codes_of(table["SEX"], {1: 0, 2: 1})).astype(group.dtype)
     return People(
         inputs=np.concatenate([quantities, *categories], axis=1),
         scaled=len(_QUANTITIES),
         label=codes_of(table["PUBCOV"], {0: 0, 1: 1}),
-        group=codes_of(table["RAC1P"], _RACE_CODES[grouping]),
+        group=group,
         client=codes_of(table["state"], {state: code for code, state in enumerate(STATES)}),
         unit=np.arange(len(table), dtype=np.int32),
         labels=_LABELS,
@@ -169,7 +176,8 @@ PUBLIC_COVERAGE = Dataset(
     labels=_LABELS,
     favourable="covered",
     client="`state`, 50 of them",
-    group="`RAC1P`: white or not; or (grouping `race`) its nine codes merged to six groups",
+    group="`RAC1P`: white or not; or (grouping `race`) its nine codes merged to six groups; or "
+    "(grouping `sex_race`) merged to four, crossed with `SEX`",
     groupings=_GROUPINGS,
     notion="eop",
     forms=(

@@ -275,6 +275,13 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, name):
         assert accuracy[local, overall] == pytest.approx(100 * solved, abs=1e-6)
     here = drawn["you are here"]
     assert (values(here, "x")[0], values(here, "y")[0]) == (GRID.index(0.06), GRID.index(0.2))
+    unlimited = 100 * program.solve().accuracy
+    assert accuracy.shape == (len(GRID) + 1,) * 2
+    assert accuracy[-1, -1] == pytest.approx(unlimited, abs=1e-6)
+    # The dotted line is drawn against no limit, not against the largest limit on the map.
+    free = accuracy >= unlimited - 0.05
+    line = drawn["costs nothing inside"]
+    assert len(values(line, "x")) > 0 and bool(free[-2, -2]) == (name == "adult")
 
 
 def test_what_is_pinned_is_compared_in_numbers(opened):

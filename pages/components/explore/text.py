@@ -108,8 +108,8 @@ def map_reading(*, own_limits: bool, collides: bool) -> str:
     alike += " Where it is blank, limits and floors collide in some run." if collides else ""
     return (
         "**What each pair of limits leaves of accuracy**, on the fitted people. Lighter is more "
-        "accurate; inside the dotted line fairness costs nothing. Click a cell to go there."
-        + alike
+        "accurate; inside the dotted line fairness costs nothing against no limit at all. Click a "
+        "cell to go there." + alike
     )
 
 

@@ -28,7 +28,7 @@ from pages.components.shared.results import (
     summary_of,
     there,
 )
-from pages.components.view import View, changed
+from pages.components.view import NO_LIMIT, View, changed
 
 __all__ = [
     "MAP",
@@ -248,12 +248,14 @@ def own_heat(own: OwnClients) -> Frontier:
 @cached(60)
 def _own_heat(own: OwnClients) -> Frontier:
     programs = [_program(own, seed) for seed in own.view.seeds]
+    grid = (*MAP, NO_LIMIT)
     return mean_frontier(
-        [frontier(program, eps_local=MAP, eps_global=MAP) for program in programs]
+        [frontier(program, eps_local=grid, eps_global=grid) for program in programs]
     )
 
 
 def own_loss(own: OwnClients) -> float:
     """The share of accuracy lost on validation when both limits go from .30 to .05."""
     accuracy = own_heat(own).accuracy
-    return float(1 - accuracy[0, 0] / accuracy[-1, -1])
+    wide, narrow = MAP.index(WIDE), MAP.index(NARROW)
+    return float(1 - accuracy[narrow, narrow] / accuracy[wide, wide])

@@ -12,7 +12,16 @@ from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
 from pages.components.shared.format import figure_text
 from pages.components.shared.results import FREE
-from pages.components.shared.theme import AFTER, BAND, GREY, HERE, PALE, translucent
+from pages.components.shared.theme import (
+    AFTER,
+    BAND,
+    FREE_LINE,
+    GREY,
+    HERE,
+    PALE,
+    translucent,
+)
+from pages.components.view import NO_LIMIT
 
 __all__ = ["Place", "client_gaps", "heat_map", "index_on", "map_table", "segments"]
 
@@ -50,7 +59,7 @@ def heat_map(
     `limits` of the colour scale are accuracies in per cent; default are those of the map.
     """
     accuracy = 100 * heat.accuracy
-    low, high = limits or (accuracy.min(), accuracy.max())
+    low, high = limits or (np.fmin.reduce(accuracy, None), np.fmax.reduce(accuracy, None))
     figure = go.Figure(
         go.Heatmap(
             z=accuracy,
@@ -63,7 +72,7 @@ def heat_map(
             hoverinfo="skip",
         )
     )
-    _add_free_zone(figure, accuracy)
+    _add_free_zone(figure, heat, accuracy)
     _add_cells(figure, heat, accuracy)
     for place, name, symbol in ((pinned, names[1], "circle-open"), (here, names[0], "cross")):
         if place is not None:
@@ -80,9 +89,11 @@ def heat_map(
     return figure
 
 
-def _add_free_zone(figure: go.Figure, accuracy: Floats) -> None:
-    """Outline the cells where fairness costs nothing."""
-    free = accuracy >= accuracy.max() - 100 * FREE
+def _add_free_zone(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
+    """Outline the cells that cost nothing against no limit at all: the last cell of the map."""
+    if min(heat.eps_global[-1], heat.eps_local[-1]) < NO_LIMIT:
+        return
+    free = accuracy >= accuracy[-1, -1] - 100 * FREE
     if free.all():
         return
     x: list[float | None] = []
@@ -99,7 +110,7 @@ def _add_free_zone(figure: go.Figure, accuracy: Floats) -> None:
         y=y,
         mode="lines",
         name=text.COSTS_NOTHING,
-        line={"color": "white", "width": 3, "dash": "dot"},
+        line={"color": FREE_LINE, "width": 3, "dash": "dot"},
         hoverinfo="skip",
     )
 
@@ -114,12 +125,25 @@ def _add_cells(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
         marker={"size": 22, "symbol": "square", "opacity": 0},
         selected={"marker": {"opacity": 0}},
         unselected={"marker": {"opacity": 0}},
-        customdata=np.stack(
-            [heat.eps_global[x.ravel()], heat.eps_local[y.ravel()], accuracy.ravel()], axis=1
-        ),
+        customdata=_cells(heat, accuracy),
         hovertemplate=text.HOVER_CELL,
         showlegend=False,
     )
+
+
+def _cells(heat: Frontier, accuracy: Floats) -> list[list[object]]:
+    """Both limits and the accuracy of every cell, and the limits as they are read."""
+    return [
+        [
+            float(overall),
+            float(inside),
+            float(accuracy[row, column]),
+            text.limit_on_axis(overall),
+            text.limit_on_axis(inside),
+        ]
+        for row, inside in enumerate(heat.eps_local)
+        for column, overall in enumerate(heat.eps_global)
+    ]
 
 
 def _add_mark(figure: go.Figure, heat: Frontier, place: Place, name: str, symbol: str) -> None:
@@ -135,11 +159,13 @@ def _add_mark(figure: go.Figure, heat: Frontier, place: Place, name: str, symbol
 
 
 def _axis(title: str, grid: Floats) -> dict[str, object]:
-    every = 2 if len(grid) > 12 else 1
+    shown = np.arange(len(grid))
+    if len(grid) > 12:  # every other one, and the last, which is no limit
+        shown = np.union1d(shown[:-1][::2], shown[-1:])
     return {
         "title": title,
-        "tickvals": np.arange(len(grid))[::every],
-        "ticktext": [f"{value:g}" for value in grid[::every]],
+        "tickvals": shown,
+        "ticktext": [text.limit_on_axis(grid[place]) for place in shown],
         "showgrid": False,
         "zeroline": False,
         "range": [-0.5, len(grid) - 0.5],
@@ -150,9 +176,9 @@ def _axis(title: str, grid: Floats) -> dict[str, object]:
 def map_table(heat: Frontier) -> pd.DataFrame:
     """The accuracies of a map, in per cent."""
     columns = [f"{text.MAP_OVERALL} {value:g}" for value in heat.eps_global]
-    table = pd.DataFrame(100 * heat.accuracy, columns=columns)
+    table = pd.DataFrame((100 * heat.accuracy).round(2), columns=columns)
     table.insert(0, text.MAP_INSIDE, heat.eps_local)
-    return table.round(2)
+    return table
 
 
 # -------------------------------------------------------------------- the clients

@@ -37,7 +37,7 @@ def map_reading(*, own_limits: bool) -> str:
     alike = " Every client has the same limit in it, none its own." if own_limits else ""
     return (
         "On the fitted people, mean over runs. Lighter is more accurate; inside the dotted line "
-        f"fairness costs nothing.{alike}"
+        f"fairness costs nothing against no limit at all.{alike}"
     )
 
 

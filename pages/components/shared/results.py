@@ -36,7 +36,7 @@ from fairfl_core.solving.program import Program
 from fairfl_core.solving.solution import Solution
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
-from pages.components.view import PAPERS_REGION, View, regions_of
+from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 
 __all__ = [
     "COARSE",
@@ -183,7 +183,7 @@ def _seed_heat(view: View, grid: tuple[float, ...]) -> Frontier:
 def heat_of(
     view: View, grid: Sequence[float] = GRID, on_progress: OnProgress | None = None
 ) -> Frontier:
-    """Accuracy and gaps over a grid of limits on validation, mean over seeds.
+    """Accuracy and gaps over a grid of limits and no limit, fitted people, mean over seeds.
 
     Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
     the share done.
@@ -191,7 +191,7 @@ def heat_of(
     one_run = view.without_limits()
     parts = []
     for place, seed in enumerate(view.seeds, 1):
-        parts.append(_seed_heat(one_run.of_seed(seed), tuple(grid)))
+        parts.append(_seed_heat(one_run.of_seed(seed), (*grid, NO_LIMIT)))
         if on_progress is not None:
             on_progress(place / len(view.seeds))
     return mean_frontier(parts)

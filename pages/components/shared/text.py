@@ -286,11 +286,12 @@ AXIS_GAP = "gap between groups (difference of rates)"
 AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
 AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
 ACCURACY_PERCENT = "accuracy, %"
+NO_LIMIT_ON_AXIS = "no limit"
 YOU_ARE_HERE, A_PINNED, COSTS_NOTHING = "you are here", "A (pinned)", "costs nothing inside"
 BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
 ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
 HOVER_CELL = (
-    "overall %{customdata[0]:g}, inside each client %{customdata[1]:g}"
+    "overall %{customdata[3]}, inside each client %{customdata[4]}"
     "<br>accuracy %{customdata[2]:.1f} %<extra></extra>"
 )
 HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
@@ -300,6 +301,12 @@ HOVER_AFTER = (
 )
 HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
 HOVER_REACHED = "reached on the fitted people %{x:.3f}<extra></extra>"
+
+
+def limit_on_axis(value: float) -> str:
+    """A limit beside a map's axis."""
+    return NO_LIMIT_ON_AXIS if value >= 1 else f"{value:g}"
+
 
 # -------------------------------------------------------------------- downloads
 

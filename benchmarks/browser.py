@@ -30,7 +30,8 @@ from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from fairfl_core.solving.program import FairnessProgram  # noqa: E402
 from pages.components.shared import text  # noqa: E402
-from pages.components.shared.results import GRID, summary_of  # noqa: E402
+from pages.components.shared.results import GRID  # noqa: E402
+from pages.components.shared.summary import summary_of  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,

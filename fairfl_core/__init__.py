@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.people.counts import ClientCounts
     from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.predictors.answer_predictor import FairPredictor
     from fairfl_core.predictors.load import read_predictor
-    from fairfl_core.predictors.predictor import FairPredictor
     from fairfl_core.predictors.score_predictor import ScorePredictor
     from fairfl_core.privacy.mechanisms import Mechanism
     from fairfl_core.solving.build import build_program
@@ -48,7 +48,7 @@ __version__ = "0.2.0"
 _ROOMS = {
     "ClientCounts": "people.counts",
     "ExactProgram": "solving.exact.program",
-    "FairPredictor": "predictors.predictor",
+    "FairPredictor": "predictors.answer_predictor",
     "FairnessProgram": "solving.program",
     "Guarantee": "solving.guarantee",
     "InputError": "errors",

@@ -17,7 +17,8 @@ from pages.components.shared import format
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, metric, part, table_below, verdict_banner
 from pages.components.shared.policy_results import collision_of
-from pages.components.shared.results import ClientRow, client_rows, study_of, summary_of
+from pages.components.shared.results import study_of
+from pages.components.shared.summary import ClientRow, client_rows, summary_of
 from pages.components.view import View
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import CollisionError
+from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.verdict import within_chance
 from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
@@ -19,26 +19,27 @@ from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
+from pages.components.shared.certainty import (
+    SURE,
+    advice_of,
+    certainty_of,
+    certainty_possible,
+    median_client,
+)
 from pages.components.shared.charts import chart, metric, part, progress, verdict_banner
 from pages.components.shared.client_choice import chosen_clients
+from pages.components.shared.people import counts_of
 from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import (
     COARSE,
     GRID,
-    SURE,
-    Summary,
-    advice_of,
-    certainty_of,
-    counts_of,
-    experiment_people,
     heat_of,
     heavy,
     papers_region_serves,
     region_curve,
-    regions_sure,
     study_of,
-    summary_of,
 )
+from pages.components.shared.summary import Summary, summary_of
 from pages.components.view import NO_LIMIT, View
 
 HEAT = "explore-heat"
@@ -176,7 +177,7 @@ def _map(view: View) -> None:
 
 def _advice(view: View) -> None:
     """The tightest limits that hold with confidence within a price: one button."""
-    if not regions_sure(view):
+    if not certainty_possible(view):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
@@ -206,14 +207,14 @@ def _advice(view: View) -> None:
 
 def _certainty(view: View) -> None:
     """What certainty costs against people per client."""
-    if not regions_sure(view) or min(view.eps_global, view.eps_local) >= NO_LIMIT:
+    if not certainty_possible(view) or min(view.eps_global, view.eps_local) >= NO_LIMIT:
         return
     st.markdown(text.CERTAINTY_TITLE)
     if not st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN)):
         return
     price = certainty_of(view)
     chart(
-        certainty_line(price, experiment_people(view)),
+        certainty_line(price, median_client(view)),
         reading=text.CERTAINTY_READING,
         table=pd.DataFrame(
             {text.AXIS_PEOPLE: price.people.round(), text.AXIS_COST: (100 * price.cost).round(3)}

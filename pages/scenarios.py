@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.verdict import within_chance
 from fairfl_core.paper.printed import SCENARIOS
 from pages.components.codecs import Numbers, Whole
 from pages.components.scenarios import text
@@ -35,7 +35,8 @@ from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, draw, part, progress, table_below
-from pages.components.shared.results import study_of, summary_of
+from pages.components.shared.results import study_of
+from pages.components.shared.summary import summary_of
 from pages.components.view import View
 
 FEWEST, MOST = 2, 6  # clients of one's own

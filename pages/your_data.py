@@ -13,7 +13,8 @@ from pages.components.shared import downloads
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import part, table_below
 from pages.components.shared.report import html_report
-from pages.components.shared.results import study_of, summary_of
+from pages.components.shared.results import study_of
+from pages.components.shared.summary import summary_of
 from pages.components.view import View
 from pages.components.your_data import text, upload
 from pages.components.your_data.model_card import APPLY, model_card

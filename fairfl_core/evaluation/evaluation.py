@@ -20,7 +20,8 @@ from fairfl_core.fairness.notions import (
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import wilson
-from fairfl_core.predictors.predictor import FairPredictor, People
+from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.predictor import People
 from fairfl_core.predictors.score_predictor import ScorePredictor
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.predictor import FairPredictor, People
+from fairfl_core.predictors.predictor import People
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.limits import EpsLocal
 from fairfl_core.solving.program import Program

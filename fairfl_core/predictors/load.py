@@ -5,7 +5,7 @@ from typing import cast
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core.errors import InputError
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.regions import region_kind, region_names

@@ -14,7 +14,8 @@ from fairfl_core.people.answers import Answers
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.ranks import Ranks
 from fairfl_core.people.scored import ScoredPeople, check_scores
-from fairfl_core.predictors.predictor import People, Predictor, heading_of, read_heading
+from fairfl_core.predictors.heading import heading_of, read_heading
+from fairfl_core.predictors.predictor import People, Predictor
 from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.rate_estimates import RATES

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.regions import region_kind
 

@@ -37,6 +37,7 @@ __all__ = [
     "Catalogue",
     "Ignored",
     "View",
+    "can_be_sure",
     "changed",
     "options_of",
     "read_pin",
@@ -73,6 +74,14 @@ def regions_of(experiment: Experiment, notion: str) -> tuple[str, ...]:
     """The regions that a notion and these people allow."""
     asked = Notion.of(notion, experiment.labels, experiment.favourable)
     return region_names(scores=experiment.has_scores, notion=asked)
+
+
+def can_be_sure(experiment: Experiment, region: str) -> bool:
+    """Whether limits can be asked for with a confidence.
+
+    That needs rates that a bound holds for: see `solving.constraints.margins`.
+    """
+    return not region_kind(region).needs_scores or len(experiment.labels) == 2
 
 
 # -------------------------------------------------------------------- the fields
@@ -152,9 +161,7 @@ def _best_region(known: _Known) -> str:
 
 
 def _certainty(known: _Known) -> Certainty:
-    """A confidence needs rates that a bound holds for: see `solving.constraints.margins`."""
-    scores = region_kind(known["region"]).needs_scores
-    return Certainty(possible=not scores or len(known.experiment.labels) == 2)
+    return Certainty(possible=can_be_sure(known.experiment, known["region"]))
 
 
 def _rates(known: _Known) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import re
 
 from fairfl_core.people import experiments
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from tests.browser.driving import INSIDE, OVERALL
 
 PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}

@@ -17,8 +17,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
+from fairfl_core.evaluation.finding import Finding, PeopleBehind
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.evaluation.verdict import Finding, PeopleBehind, verdict_of
+from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people.counts import ClientCounts

@@ -13,14 +13,9 @@ from fairfl_core.people.folded import fitted_people, unseen_people
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import text as shared_text
-from pages.components.shared.results import (
-    advice_of,
-    certainty_costs,
-    certainty_of,
-    predictor_of,
-    study_of,
-    summary_of,
-)
+from pages.components.shared.certainty import advice_of, certainty_costs, certainty_of
+from pages.components.shared.results import predictor_of, study_of
+from pages.components.shared.summary import summary_of
 from tests.pages.conftest import linked, view_of
 
 START = {"as_it_starts": True}

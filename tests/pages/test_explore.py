@@ -7,8 +7,8 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SPLITS
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import FairnessProgram
 from pages.components.explore import text

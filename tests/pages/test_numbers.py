@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from fairfl_core.evaluation.verdict import within_chance
+from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
 from fairfl_core.privacy.noise_study import band, spending
 from fairfl_core.solving.program import FairnessProgram

@@ -122,11 +122,18 @@ def test_two_servers_with_different_histories_show_the_same_pages():
     settings = [(("clients", "explore")[k % 2], link) for k, link in enumerate(links)]
     with ThreadPoolExecutor(2) as both:
         one, other = both.map(shown, histories(settings, draw), (1, 2))
-    differing = [visit for visit, page in one.items() if page != other[visit]]
     assert len(one) == SETTINGS
+    trouble = {visit: boxes for visit, page in one.items() if (boxes := troubled(page))}
+    assert not trouble, trouble
+    differing = [visit for visit, page in one.items() if page != other[visit]]
     assert not differing, f"{len(differing)} of {SETTINGS} pages differ:\n" + "\n".join(
         difference(visit, one[visit], other[visit]) for visit in differing[:5]
     )
+
+
+def troubled(page):
+    """The boxes that say that something went wrong."""
+    return [told for told in page if told.startswith(("exception", "error", "warning"))]
 
 
 def difference(visit, one, other):

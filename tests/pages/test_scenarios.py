@@ -13,7 +13,7 @@ from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SeedScores
 from fairfl_core.people.resample import client_names, redraw
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 from pages.components.scenarios.results import (
     MAP,
@@ -25,7 +25,7 @@ from pages.components.scenarios.results import (
     scenario_of,
 )
 from pages.components.shared import text
-from pages.components.shared.results import summary_of
+from pages.components.shared.summary import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "scenarios.py"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.program import FairnessProgram
 
 TOP = Path(__file__).resolve().parents[2]

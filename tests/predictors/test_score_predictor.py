@@ -15,8 +15,8 @@ from fairfl_core.evaluation.study import run_study
 from fairfl_core.people.answers import answers_to
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.predictors.predictor import FairPredictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.program import ExactProgram

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.evaluation.study import Study
-from pages.components.shared.results import FREE, Summary, summary_of
+from pages.components.shared.summary import FREE, Summary, summary_of
 
 __all__ = ["Effect", "effect_of", "rate_table"]
 

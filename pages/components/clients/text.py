@@ -9,7 +9,7 @@ from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import Effect
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
-from pages.components.shared.results import FREE, ClientRow
+from pages.components.shared.summary import FREE, ClientRow
 
 # Parts of the page, as they are named where one fails.
 HEADLINE, FIGURES = "The client's headline", "The client's figures"

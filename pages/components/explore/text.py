@@ -6,7 +6,7 @@ from fairfl_core.evaluation.advice import Advice
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
-from pages.components.shared.results import Figures, Summary
+from pages.components.shared.summary import Figures, Summary
 from pages.components.view import View
 
 EQUAL = 0.02  # gaps closer than this are called equal when regions are compared

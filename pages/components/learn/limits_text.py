@@ -4,7 +4,7 @@ from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn.question import Question
 from pages.components.shared import format
 from pages.components.shared.format import plain
-from pages.components.shared.results import FREE
+from pages.components.shared.summary import FREE
 
 # -------------------------------------------------------------------- 7: chance
 

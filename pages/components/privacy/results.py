@@ -25,7 +25,7 @@ from fairfl_core.solving.rate_estimates import rate_names
 from fairfl_core.solving.regions import region_names
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
-from pages.components.shared.results import counts_of
+from pages.components.shared.people import counts_of
 from pages.components.view import PAPERS_RATES, PAPERS_REGION, View
 
 __all__ = [

@@ -9,7 +9,7 @@ from pages.components.privacy.results import NoiseResult, PaperRow, Three
 from pages.components.shared import format
 from pages.components.shared import text as shared
 from pages.components.shared.format import plain
-from pages.components.shared.results import FREE
+from pages.components.shared.summary import FREE
 from pages.components.view import View
 
 # Parts of the page, as they are named where one fails.

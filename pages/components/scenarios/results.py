@@ -18,16 +18,9 @@ from fairfl_core.solving.policy import NOTHING_MORE
 from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import catalogue, experiment_of
-from pages.components.shared.results import (
-    People,
-    counts_of,
-    heat_of,
-    people_of,
-    program_on,
-    study_of,
-    summary_of,
-    there,
-)
+from pages.components.shared.people import People, counts_of, people_of, required
+from pages.components.shared.results import heat_of, program_on, study_of
+from pages.components.shared.summary import summary_of
 from pages.components.view import NO_LIMIT, View, changed
 
 __all__ = [
@@ -222,7 +215,7 @@ def _drawn(own: OwnClients, seed: int) -> tuple[People | None, People | None]:
 
 @cached(120)
 def _program(own: OwnClients, seed: int) -> Program:
-    return program_on(there(_drawn(own, seed)[0]), own.view)
+    return program_on(required(_drawn(own, seed)[0]), own.view)
 
 
 def own_study(own: OwnClients) -> Study:

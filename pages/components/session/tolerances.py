@@ -10,10 +10,10 @@ import streamlit as st
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE
 from pages.components.session import state, text
-from pages.components.session.catalogue import experiment_of
 from pages.components.shared import format
+from pages.components.shared.certainty import certainty_costs, certainty_possible
 from pages.components.shared.charts import part
-from pages.components.shared.results import GRID, certainty_costs
+from pages.components.shared.results import GRID
 from pages.components.view import NO_LIMIT, START
 
 __all__ = ["LEVELS", "certainty", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
@@ -48,8 +48,7 @@ def sliders() -> None:
 def certainty() -> None:
     """How sure the limits are to be, with the price beside it before one chooses."""
     view = state.view()
-    labels = len(experiment_of(view.data).labels)
-    if view.answers_by_scores and labels > 2:
+    if not certainty_possible(view):
         st.caption(text.NO_CERTAINTY)
         return
     chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))

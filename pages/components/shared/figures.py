@@ -7,11 +7,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.verdict import within_chance
+from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
 from pages.components.shared.format import figure_text
-from pages.components.shared.results import FREE
+from pages.components.shared.summary import FREE
 from pages.components.shared.theme import (
     AFTER,
     BAND,

@@ -10,7 +10,8 @@ import plotly.io as pio
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared import figures, report_text, text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
-from pages.components.shared.results import heat_of, heavy, study_of, summary_of
+from pages.components.shared.results import heat_of, heavy, study_of
+from pages.components.shared.summary import summary_of
 from pages.components.view import View
 
 __all__ = ["html_document", "html_list", "html_report", "html_table", "settings_table"]

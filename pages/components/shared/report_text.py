@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pages.components.shared import format, text
-from pages.components.shared.results import Summary
+from pages.components.shared.summary import Summary
 from pages.components.view import View
 
 SETTINGS = "Settings and data"

@@ -9,7 +9,8 @@ from pages.components.session.catalogue import experiment_of
 from pages.components.shared import format, report_text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.report import html_document, html_list, html_table, settings_table
-from pages.components.shared.results import ClientRow, study_of, summary_of
+from pages.components.shared.results import study_of
+from pages.components.shared.summary import ClientRow, summary_of
 from pages.components.view import View
 from pages.components.your_data import card_text as text
 

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from fairfl_core.predictors.predictor import FairPredictor
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.codecs import Whole
 from pages.components.learn import figures

@@ -1,0 +1,177 @@
+"""A study in the numbers that are told of it: who is worst off, who pays, what binds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.verdict import Verdict, verdict_of
+from fairfl_core.solving.policy import Policy
+from fairfl_core.solving.solution import Solution
+
+__all__ = ["FREE", "ClientRow", "Figures", "Price", "Summary", "client_rows", "summary_of"]
+
+FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
+_BINDS = 1e-7  # a price above it is not the solver's rounding
+
+
+@dataclass(frozen=True)
+class ClientRow:
+    """A row of a study's client table."""
+
+    client: str
+    n: float
+    accuracy_before: float
+    accuracy: float
+    gap_before: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    gap_one_draw: float
+    noise_floor: float
+    gap_reached: float
+    eps_local: float
+    price: float
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether it cannot be told from none: the one rule for chance, see `verdict`."""
+        return bool(within_chance(self.gap_low))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A study on one kind of people, mean over runs: fitted or unseen."""
+
+    n: float
+    accuracy: float
+    accuracy_before: float
+    overall: float
+    overall_before: float
+    overall_low: float
+    overall_high: float
+    local_mean: float
+    local_mean_before: float
+    debiased: float  # of the larger half of the clients
+    utility: float  # what is made as large as can be: accuracy unless asked otherwise
+    utility_before: float
+    worst: ClientRow | None  # by its mean over runs; None where no client has two groups
+
+    @property
+    def cost(self) -> float:
+        """Accuracy lost to fairness."""
+        return self.accuracy_before - self.accuracy
+
+
+@dataclass(frozen=True)
+class Price:
+    """Points of accuracy that one more hundredth of tolerance buys; overall, or in a client.
+
+    Where nothing at all is allowed it is an upper bound: more would buy at most that.
+    """
+
+    client: str | None
+    points: float
+    at_most: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that is told of a study in numbers."""
+
+    runs: int
+    reached: Figures
+    unseen: Figures | None
+    eps_global: float
+    eps_local: tuple[float, float]  # of the strictest and of the laxest client
+    changed: float
+    changed_by_group: tuple[tuple[str, float], ...]
+    loses_most: ClientRow
+    gains_most: ClientRow
+    prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
+    verdict: Verdict
+    policy: Policy
+    remarks: tuple[str, ...]
+
+    @property
+    def judged(self) -> Figures:
+        """On unseen people, or on the fitted ones where there are no others."""
+        return self.unseen or self.reached
+
+
+def summary_of(study: Study) -> Summary:
+    """The numbers of a study."""
+    solution, unseen = study.first.solution, study.has_held_out
+    rows = client_rows(study)
+    groups = study.client_mean(lambda e: e.changed, unseen=unseen)
+    prices = [Price(None, study.price_global, solution.eps_global == 0)]
+    prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
+    return Summary(
+        runs=len(study.outcomes),
+        reached=_figures(study, client_rows(study, unseen=False), unseen=False),
+        unseen=_figures(study, rows, unseen=True) if unseen else None,
+        eps_global=solution.eps_global,
+        eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
+        changed=study.over(
+            lambda e: float(e.answers.turned.sum() / e.counts.n), unseen=unseen
+        ).mean,
+        changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
+        loses_most=min(rows, key=_change),
+        gains_most=max(rows, key=_change),
+        prices=(
+            *(price for price in prices[:1] if price.points > _BINDS),
+            *sorted(
+                (price for price in prices[1:] if price.points > _BINDS),
+                key=lambda price: -price.points,
+            ),
+        ),
+        verdict=verdict_of(
+            study.evaluations(unseen=unseen),
+            solution.eps_global,
+            solution.eps_local,
+            solution.guarantee,
+            unseen=unseen,
+        ),
+        policy=solution.policy,
+        remarks=tuple(Solution.remarks(solution)),
+    )
+
+
+def client_rows(study: Study, *, unseen: bool | None = None) -> tuple[ClientRow, ...]:
+    """The client table, row by row; on unseen people where there are any, unless told."""
+    unseen = study.has_held_out if unseen is None else unseen
+    records = study.client_table(unseen=unseen).to_dict("records")
+    return tuple(ClientRow(**record) for record in records)
+
+
+def _change(row: ClientRow) -> float:
+    change = row.accuracy - row.accuracy_before
+    return 0.0 if np.isnan(change) else change
+
+
+def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figures:
+    def mean(figure: Callable[[Evaluation], float]) -> float:
+        return study.over(figure, unseen=unseen).mean
+
+    def utility(e: Evaluation) -> float:
+        return study.first.solution.policy.utility.achieved(e.confusion, e.counts)
+
+    worst = study.worst_client(unseen=unseen)
+    return Figures(
+        n=mean(lambda e: e.counts.n),
+        accuracy=mean(lambda e: e.accuracy),
+        accuracy_before=mean(lambda e: e.before.accuracy),
+        overall=mean(lambda e: e.gaps.overall),
+        overall_before=mean(lambda e: e.before.gaps.overall),
+        overall_low=mean(lambda e: e.global_interval[0]),
+        overall_high=mean(lambda e: e.global_interval[1]),
+        local_mean=mean(lambda e: e.gaps.local_mean),
+        local_mean_before=mean(lambda e: e.before.gaps.local_mean),
+        debiased=mean(lambda e: e.debiased(e.larger_half).gap),
+        utility=mean(utility),
+        utility_before=mean(lambda e: utility(e.before)),
+        worst=None if worst is None else rows[worst],
+    )

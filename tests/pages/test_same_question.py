@@ -1,6 +1,6 @@
 """The same question, the same answer: what a page says does not depend on who asked what before.
 
-    SETTINGS=600 pytest tests/pages/test_same_question.py
+    SETTINGS=300 pytest tests/pages/test_same_question.py
 
 The optimum is not unique, and a program that was solved before could start where it was left:
 which of several equally good lotteries is shown must depend on neither. Two servers are asked the

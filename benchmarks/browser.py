@@ -27,8 +27,8 @@ logging.disable(logging.WARNING)  # Streamlit's, about caches used outside of it
 
 from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
-from fairfl_core.solving.program import FairnessProgram  # noqa: E402
 from pages.components.shared import text  # noqa: E402
 from pages.components.shared.results import GRID  # noqa: E402
 from pages.components.shared.summary import summary_of  # noqa: E402

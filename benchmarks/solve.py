@@ -16,8 +16,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.paper.original_form import paper_form  # noqa: E402
+from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
-from fairfl_core.solving.program import FairnessProgram  # noqa: E402
 from tests.helpers.strategies import synthetic  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)

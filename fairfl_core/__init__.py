@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from fairfl_core.predictors.load import read_predictor
     from fairfl_core.predictors.score_predictor import ScorePredictor
     from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.solving.answer_program import FairnessProgram
     from fairfl_core.solving.build import build_program
     from fairfl_core.solving.exact.program import ExactProgram
     from fairfl_core.solving.frontier import frontier
     from fairfl_core.solving.guarantee import Guarantee
-    from fairfl_core.solving.program import FairnessProgram
 
 __all__ = [
     "ClientCounts",
@@ -49,7 +49,7 @@ _ROOMS = {
     "ClientCounts": "people.counts",
     "ExactProgram": "solving.exact.program",
     "FairPredictor": "predictors.answer_predictor",
-    "FairnessProgram": "solving.program",
+    "FairnessProgram": "solving.answer_program",
     "Guarantee": "solving.guarantee",
     "InputError": "errors",
     "Mechanism": "privacy.mechanisms",

@@ -24,9 +24,9 @@ from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.frontier import frontier
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.regions import region_names
 
 __all__ = ["reproduction"]

@@ -16,8 +16,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.limits import EpsLocal, eps_per_client
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.rate_estimates import counts_by
 
 __all__ = [

@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,13 @@ from fairfl_core.solving.groupings import merged_groups
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, check_epsilon, eps_per_client
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
-from fairfl_core.solving.regions import AnswerRules, region_kind
+from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.slope_merge import Corners
-from fairfl_core.solving.solution import AnswerSolution, Solution
+from fairfl_core.solving.solution import Solution
 from fairfl_core.solving.utility import Achieved
 
-__all__ = ["FairnessProgram", "Program", "tie_break"]
+__all__ = ["Program", "tie_break"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -334,91 +334,6 @@ class Program(ABC):
                     continue
             solutions[eps_global] = replace(last, eps_global=eps_global)
         return [solutions.get(float(eps_global)) for eps_global in eps_globals]
-
-
-class FairnessProgram(Program):
-    """The program of a region whose rules look at the model's answer: counts suffice.
-
-    Parameters
-    ----------
-    counts : ClientCounts
-        What the lottery is fitted on.
-    notion, region : str
-        Names from `fairness.notions.notion_names` and `solving.regions.region_names`.
-    guarantee : Guarantee, optional
-        Ask that the limits hold on unseen people with a confidence.
-    people, rates
-        Whom the counts were estimated on, and how, where they are not plain counts of labels.
-    policy : Policy, optional
-        What is asked beyond the epsilons.
-    """
-
-    def __init__(
-        self,
-        counts: ClientCounts,
-        notion: str = "eo",
-        region: str = "simplex",
-        *,
-        guarantee: Guarantee | None = None,
-        people: ClientCounts | ScoredPeople | None = None,
-        rates: str = "labels",
-        policy: Policy = NOTHING_MORE,
-    ) -> None:
-        super().__init__(
-            counts,
-            notion,
-            region,
-            people=people,
-            rates=rates,
-            guarantee=guarantee,
-            policy=policy,
-        )
-        rules: AnswerRules = region_kind(region).answer_rules(counts.labels)
-        self.rules = rules if guarantee is None else rules.with_constants()
-        self._columns = self.rules.columns(counts)
-        self._rebuild()
-
-    def _rebuild(self) -> None:
-        self._sharing = (
-            Sharing.across_groups(self._columns, len(self.counts.groups))
-            if self.policy.without_group
-            else Sharing.apart(self._columns)
-        )
-        self._model = self._model_of(self._sharing)
-
-    def solve(self, eps_global: float = 1.0, eps_local: EpsLocal = 1.0) -> AnswerSolution:
-        """Return the optimum within these tolerances; see `Program.solve`."""
-        return cast(AnswerSolution, super().solve(eps_global, eps_local))
-
-    @property
-    def merges(self) -> bool:
-        """Two labels, two groups, one rate, no guarantee, and nothing but accuracy asked."""
-        _, groups, labels, _ = self.counts.table.shape
-        plain = self.guarantee is None and self.policy.is_plain
-        return (labels, groups, len(self.notion.rates)) == (2, 2, 1) and plain
-
-    def corners(self) -> Corners:
-        """One rule of each block in every cell."""
-        table = np.asarray(self.counts.table, float)
-        confusion = np.einsum("cayj,pjk->capyk", table, self.rules.corners)
-        return Corners(confusion, self.counts.n_label)
-
-    def _all_columns(self) -> Sharing:
-        return self._sharing
-
-    def _solve(self, eps_global: float, local: Floats) -> AnswerSolution:
-        with self._lock:
-            values, duals = self._run(self._model, self._sharing, eps_global, local)
-        # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
-        beta = self._sharing.settled(
-            values[self._rows.auxiliary :], fall_back=self.guarantee is None
-        )
-        shape = (len(self.counts.clients), len(self.counts.groups), -1)
-        return AnswerSolution(
-            **self._figures(self._columns, beta, duals, eps_global, local),
-            rules=self.rules,
-            beta=beta.reshape(shape),
-        )
 
 
 def tie_break(clients: int, groups: int) -> Floats:

@@ -174,7 +174,7 @@ class RegionKind(ABC):
         policy: "Policy",
     ) -> "Program":
         """Build its program on people; see `build.build_program`."""
-        from fairfl_core.solving.program import FairnessProgram
+        from fairfl_core.solving.answer_program import FairnessProgram
         from fairfl_core.solving.rate_estimates import counts_by
 
         return FairnessProgram(

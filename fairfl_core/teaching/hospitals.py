@@ -14,7 +14,7 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_ans
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.regions import region_kind
 
 __all__ = [

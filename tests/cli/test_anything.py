@@ -20,8 +20,8 @@ from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
-from fairfl_core.solving.program import FairnessProgram
 from tests.cli.running import people, run
 
 FUZZ = settings(max_examples=120, derandomize=True)

@@ -9,7 +9,7 @@ import pytest
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.cli.running import is_number, run
 
 

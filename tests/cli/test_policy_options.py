@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.utility import BALANCED
 from tests.cli.running import run
 from tests.helpers.strategies import synthetic

@@ -12,7 +12,7 @@ from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import wilson
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.evaluation.test_harm import judged
 from tests.helpers.strategies import count_tables, synthetic
 

@@ -13,7 +13,7 @@ from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import wilson
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
 

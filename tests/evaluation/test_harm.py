@@ -17,8 +17,8 @@ from fairfl_core.fairness.notions import Notion
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.strategies import count_tables, synthetic
 
 

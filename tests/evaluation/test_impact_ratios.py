@@ -9,8 +9,8 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.policy import Policy
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.strategies import count_tables
 
 

@@ -11,8 +11,8 @@ from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
 

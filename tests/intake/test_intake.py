@@ -30,7 +30,7 @@ from fairfl_core.intake import (
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.cli.refusing import JARGON, TO_DO
 
 COLUMNS = ColumnRoles("site", "sex", "label", "answer")

@@ -9,8 +9,8 @@ from fairfl_core.people.experiments import SPLITS
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
-from fairfl_core.solving.program import FairnessProgram
 from pages.components.explore import text
 from pages.components.shared import format
 from tests.pages.conftest import TOP, healthy, linked, view_of

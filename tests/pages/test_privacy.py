@@ -11,7 +11,7 @@ from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
 from fairfl_core.privacy.noise_study import band, spending
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from pages.components.privacy.results import (
     BUDGETS,
     PAPER,

@@ -14,7 +14,7 @@ from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SeedScores
 from fairfl_core.people.resample import client_names, redraw
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from pages.components.scenarios.results import (
     MAP,
     OwnClients,

@@ -57,22 +57,15 @@ def test_words_and_figures_compute_no_rate(path):
     """A sentence knows results, not how they come about; a figure is given what it draws."""
     if not is_text(path) and "figures" not in path.name:
         return
-    solving = ("fairfl_core.solving.program", "fairfl_core.solving.build", "streamlit")
+    solving = tuple(
+        f"fairfl_core.solving.{name}" for name in ("answer_program", "build", "program")
+    )
     names = {
         node.module
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom)
     }
-    assert not [name for name in names if name and name.startswith(solving)]
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(TOP)))
-def test_nothing_is_asked_for_by_its_name(path):
-    """Ask what a region or a program can do: no page knows one by its name or class."""
-    source = path.read_text(encoding="utf-8")
-    for name in ("exact", "kernel", "simplex"):
-        assert f'== "{name}"' not in source and f'!= "{name}"' not in source
-    assert not re.search(r"isinstance\([^)]*(Program|Predictor|Rules|Solution)", source)
+    assert not [name for name in names if name and name.startswith((*solving, "streamlit"))]
 
 
 def test_a_sentence_would_be_noticed():

@@ -14,7 +14,7 @@ import pytest
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 
 TOP = Path(__file__).resolve().parents[2]
 EXAMPLE = TOP / "docs" / "apply_predictor.py"

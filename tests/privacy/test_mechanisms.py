@@ -16,7 +16,7 @@ from fairfl_core.privacy.mechanisms import (
     release,
     what_if,
 )
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.strategies import count_tables, synthetic
 
 

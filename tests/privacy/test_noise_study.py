@@ -18,7 +18,7 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.strategies import count_tables, notion_and_region, synthetic
 
 ASKED = {"eps_global": 0.02, "eps_local": 0.05}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.calibration import Calibration
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.exact.pricing import by_scores
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.rate_estimates import counted, measured
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, scored_network, scored_people

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.strategies import count_tables, epsilons, synthetic
 
 grids = st.lists(epsilons, min_size=1, max_size=4)

@@ -14,11 +14,11 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.oracles import rates_of, shares
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic

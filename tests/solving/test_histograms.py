@@ -11,9 +11,9 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.privacy.histogram_noise import release_histogram, what_if_histogram
 from fairfl_core.privacy.mechanisms import Mechanism
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.program import FairnessProgram
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

@@ -10,11 +10,11 @@ from scipy.optimize import linprog
 
 from fairfl_core.errors import CollisionError, InputError
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy, parse_floor, parse_limit
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
 from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
 from tests.helpers.scored import scored_network

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.paper.original_form import paper_form, paper_lottery
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.oracles import by_enumeration, optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 

@@ -11,10 +11,10 @@ from fairfl_core.evaluation.study import run_study
 from fairfl_core.people import experiments
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.exact.hull import hull_rules
 from fairfl_core.solving.exact.pricing import by_scores
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import count_tables

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import FairnessProgram, tie_break
+from fairfl_core.solving.program import tie_break
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
 

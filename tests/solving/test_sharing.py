@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.program import FairnessProgram
 from fairfl_core.solving.utility import BALANCED
 from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic

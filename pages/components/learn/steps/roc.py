@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.solving.program import FairnessProgram
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import lottery_text as text
 from pages.components.learn.region_figures import under_the_curve

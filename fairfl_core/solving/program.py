@@ -16,12 +16,8 @@ from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible, Model
 from fairfl_core.solving.collision import Collision, collision_of
 from fairfl_core.solving.columns import Columns
-from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints, Stacked
-from fairfl_core.solving.constraints.floors import FloorConstraints
-from fairfl_core.solving.constraints.gaps import GapConstraints
-from fairfl_core.solving.constraints.margins import MarginConstraints
-from fairfl_core.solving.constraints.ratios import RatioConstraints
-from fairfl_core.solving.groupings import merged_groups
+from fairfl_core.solving.constraints.asked import constraints_for
+from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, check_epsilon, eps_per_client
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
@@ -118,34 +114,15 @@ class Program(ABC):
 
     def _constraints(self, times: float = 1.0, *, soft: bool = False) -> Constraints:
         """The gaps' rows, and below them what the policy asks."""
-        policy, notion, behind = self.policy, self.notion, self._behind
-        cuts = self.needs_scores
-        parts: list[Constraints] = [
-            GapConstraints.of(notion, behind)
-            if self.guarantee is None
-            else MarginConstraints.of(notion, behind, self.guarantee, cuts=cuts, times=times)
-        ]
-        for limit in policy.limits:
-            merged, inside = merged_groups(self.counts, limit.grouping), limit.scope == "local"
-            scopes = {"overall": not inside, "inside": inside}
-            parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
-        if policy.has_ratios:
-            parts.append(
-                RatioConstraints.of(
-                    notion,
-                    behind,
-                    policy.ratio_global,
-                    policy.ratio_local,
-                    favourable=self.counts.favourable,
-                    leave_out=policy.ratio_leave_out,
-                )
-            )
-        if policy.floors:
-            floors = FloorConstraints.of(
-                policy.floors, self.counts, self.guarantee, cuts=cuts, soft=soft, times=times
-            )
-            parts.append(floors)
-        return parts[0] if len(parts) == 1 else Stacked(parts)
+        return constraints_for(
+            self.counts,
+            self.notion,
+            self.guarantee,
+            self.policy,
+            cuts=self.needs_scores,
+            times=times,
+            soft=soft,
+        )
 
     def asking(self, policy: Policy) -> Self:
         """The same program with another policy."""

@@ -6,17 +6,17 @@ import streamlit as st
 
 from fairfl_core.intake import Intake
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import SPLITS
 from pages.components.session import own_data, state, tolerances
 from pages.components.session.sidebar import frame
 from pages.components.shared import downloads
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import part, table_below
+from pages.components.shared.people import counts_of
 from pages.components.shared.report import html_report
 from pages.components.shared.results import study_of
 from pages.components.shared.summary import summary_of
 from pages.components.view import View
-from pages.components.your_data import text, upload
+from pages.components.your_data import card_text, text, upload
 from pages.components.your_data.model_card import APPLY, model_card
 
 
@@ -45,7 +45,7 @@ def _your_set(view: View, held: own_data.Held) -> None:
         st.markdown(text.ANOTHER_CHOSEN)
         st.button(text.CHOOSE_YOURS, on_click=state.change, kwargs={"experiment": held.name})
     with part(text.CHECKS):
-        _checks(held.intake)
+        _checks(held)
     if mine:
         with part(text.TAKE_ALONG):
             _take_along(view, held.intake)
@@ -71,10 +71,12 @@ def _live() -> None:
             st.page_link(path, label=label)
 
 
-def _checks(intake: Intake) -> None:
+def _checks(held: own_data.Held) -> None:
+    experiment = held.intake.experiment
     st.markdown(text.CHECKS_TITLE)
-    st.markdown(text.checks(intake.checks))
-    tables = [intake.experiment.counts(0, split) for split in SPLITS]
+    st.markdown(text.checks(held.intake.checks))
+    (seed,) = experiment.seeds
+    tables = [counts_of(held.name, seed, split) for split in experiment.splits]
     table_below(
         people_table([counts for counts in tables if counts is not None]),
         name="people",
@@ -113,11 +115,16 @@ def _take_along(view: View, intake: Intake) -> None:
         )
     with right:
         st.markdown(text.AT_A_CLIENT)
-        command = text.predict_command(intake.roles, downloads.PREDICTOR, with_scores=with_scores)
+        folds = intake.experiment.folds
+        command = text.predict_command(
+            intake.roles, downloads.PREDICTOR, folds, with_scores=with_scores
+        )
         st.code(command, language="shell", wrap_lines=True)
         st.markdown(text.ONLY_THE_PACKAGE if with_scores else text.ANY_PYTHON)
     if not with_scores:
         st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)
+        if folds > 1:
+            st.markdown(card_text.which_model(folds))
 
 
 page()

@@ -18,6 +18,7 @@ from fairfl_core.errors import InputError
 __all__ = [
     "Coded",
     "as_numbers",
+    "code_column",
     "code_names",
     "column_names",
     "decimal_points",
@@ -103,15 +104,20 @@ def encode(column: pa.ChunkedArray, header: str) -> tuple[Codes, pa.Array]:
     return codes, whole.dictionary
 
 
-def code_names(values: Any, header: str) -> Coded:
-    """Code a column in which every row must have a name."""
+def code_column(values: Any, header: str) -> Coded:
+    """Code a column of names, in which cells may be empty."""
     codes, dictionary = encode(to_arrow(values, header), header)
     names = [
         "" if value is None or value != value else as_name(value)
         for value in dictionary.to_pylist()
     ]
     check_readable(names, header)
-    coded = Coded.of(codes, names)
+    return Coded.of(codes, names)
+
+
+def code_names(values: Any, header: str) -> Coded:
+    """Code a column in which every row must have a name."""
+    coded = code_column(values, header)
     if (coded.codes < 0).any():
         raise InputError(
             f'column "{header}", data row {int(np.argmax(coded.codes < 0)) + 1} is empty; '

@@ -1,8 +1,9 @@
-"""Options of the commands that take a table of scores instead of counts."""
+"""Options of the commands that take a table of predictions, and how it is read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,10 @@ from fairfl_core.cli._shell import read_counts, split_names
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fairfl_core.people.counts import ClientCounts
+    from fairfl_core.people.folded import FoldedPeople
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.guarantee import Guarantee
     from fairfl_core.solving.policy import Policy
@@ -23,13 +28,16 @@ __all__ = [
     "ConfidenceProof",
     "ConfidenceScope",
     "Favourable",
+    "FoldColumn",
     "GroupColumn",
     "GroupNames",
     "LabelColumn",
     "LabelNames",
     "RatesName",
+    "RowIdColumn",
     "ScoreColumns",
     "Source",
+    "SplitColumn",
     "guarantee_of",
     "read_program",
 ]
@@ -45,7 +53,8 @@ RatesName = Annotated[
     str | None,
     typer.Option(
         "--rates",
-        help="Where rates come from: labels, scores or shrunk. Default: labels; exact: shrunk.",
+        help="Where rates come from: labels, scores or shrunk. Default: labels; for exact without "
+        "folds: shrunk.",
     ),
 ]
 ClientColumn = Annotated[str | None, typer.Option("--client", help="Column of the client.")]
@@ -60,7 +69,26 @@ LabelNames = Annotated[
 GroupNames = Annotated[str | None, typer.Option("--groups", help="All groups.")]
 ClientNames = Annotated[str | None, typer.Option("--clients", help="All clients.")]
 Favourable = Annotated[str | None, typer.Option("--favourable", help="Label. Default: the last.")]
-
+SplitColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        help="Column that says fit (or validation) or test. People are fitted on the ones and "
+        "judged on the others; without it on all rows.",
+    ),
+]
+FoldColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--fold",
+        help="Cross-fitted: column of the fold whose model, which never saw the person, gave the "
+        "row; a test person has one row of every fold.",
+    ),
+]
+RowIdColumn = Annotated[
+    str | None,
+    typer.Option("--row-id", help="With --fold: column that names the person in a client."),
+]
 
 Confidence = Annotated[
     float | None,
@@ -93,9 +121,13 @@ class Columns:
     groups: str | None
     clients: str | None
     favourable: str | None
+    prediction: str | None = None
+    split: str | None = None
+    fold: str | None = None
+    row_id: str | None = None
 
     def named(self, region: str) -> bool:
-        """Whether a table of scores is meant; if so, that all its columns are named."""
+        """Whether a table is meant, not counts; if so, that all its columns are named."""
         from fairfl_core.solving.regions import region_kind
 
         options = {
@@ -104,9 +136,12 @@ class Columns:
             "--label": self.label,
             "--scores": self.scores,
         }
+        others = (self.prediction, self.split, self.fold, self.row_id)
         needs_scores = region_kind(region).needs_scores
-        if not needs_scores and not any(options.values()):
+        if not needs_scores and not any((*options.values(), *others)):
             return False
+        if self.prediction is not None and not needs_scores:
+            del options["--scores"]
         missing = ", ".join(option for option, given in options.items() if not given)
         if missing and needs_scores:
             raise InputError(
@@ -117,28 +152,82 @@ class Columns:
             raise InputError(f"a table of scores needs {missing} too; name the columns.")
         return True
 
-    def read(self, rows: Path) -> "ScoredPeople":
-        """Read the table of scores."""
-        from fairfl_core._io.tables import open_table_at, read_rows
-        from fairfl_core.people.scored import ScoredPeople
+    def counted(self, path: Path) -> "ClientCounts":
+        """Count the people a lottery is fitted on."""
+        from fairfl_core.people.counts import ClientCounts
+        from fairfl_core.people.splits import FIT
 
-        scores = split_names(self.scores) or []
-        client, group, label = str(self.client), str(self.group), str(self.label)
-        table = read_rows(open_table_at(rows), [client, group, label], scores)
+        return self._read(path, FIT, ClientCounts.from_table)
+
+    def fitted(self, path: Path) -> "ScoredPeople":
+        """The people a lottery is fitted on, with their scores."""
+        from fairfl_core.people.scored import ScoredPeople
+        from fairfl_core.people.splits import FIT
+
+        return self._read(path, FIT, ScoredPeople.from_table)
+
+    def unseen(self, path: Path) -> "ClientCounts | ScoredPeople | FoldedPeople":
+        """The people a predictor is judged on: by scores where there are some."""
+        from fairfl_core.people.counts import ClientCounts
+        from fairfl_core.people.folded import FoldedPeople
+        from fairfl_core.people.scored import ScoredPeople
+        from fairfl_core.people.splits import TEST
+
+        take: Callable[..., Any] = ScoredPeople.from_table
+        if self.fold is not None:
+            take = FoldedPeople.from_table
+        elif self.scores is None:
+            take = ClientCounts.from_table
+        return self._read(path, TEST, take)
+
+    def _read(self, path: Path, split: int, take: Callable[..., Any]) -> Any:
+        """Take the rows of a split, or all where no column says one."""
+        from fairfl_core._io.tables import open_table_at, read_rows
+
+        options = {
+            "client": self.client,
+            "group": self.group,
+            "label": self.label,
+            "prediction": self.prediction,
+            "fold": self.fold,
+            "row_id": self.row_id if self.fold else None,
+        }
+        columns = {name: column for name, column in options.items() if column is not None}
+        scores = split_names(self.scores)
+        names = [*columns.values(), *([self.split] if self.split else [])]
+        table = read_rows(open_table_at(path), names, [] if self.prediction else scores or [])
+        where = str(path)
         try:
-            return ScoredPeople.from_table(
+            if self.split:
+                table = self._rows_of(table, split)
+                where += f', its rows of "{"test" if split else "fit"}"'
+            return take(
                 table,
-                client=client,
-                group=group,
-                label=label,
-                scores=scores,
+                **columns,
+                **({} if scores is None else {"scores": scores}),
                 labels=split_names(self.labels),
                 groups=split_names(self.groups),
                 clients=split_names(self.clients),
                 favourable=self.favourable,
             )
         except InputError as error:
-            raise InputError(f"{rows}: {error}") from error
+            raise InputError(f"{where}: {error}") from error
+
+    def _rows_of(self, table: "pa.Table", split: int) -> "pa.Table":
+        """The rows of a split; cross-fitted, nobody is in both."""
+        import pyarrow as pa
+
+        from fairfl_core._io.columns import code_column
+        from fairfl_core.people.fold_rows import FoldRows
+        from fairfl_core.people.splits import FIT, TEST, code_splits
+
+        header = str(self.split)
+        column = code_column(table.column(header), header)
+        codes = code_splits(column, header, [split], cross_fitted=self.fold is not None)
+        if self.fold and self.row_id:
+            dealt = FoldRows.of(table, client=str(self.client), row_id=self.row_id, fold=self.fold)
+            dealt.check_apart(codes == FIT, codes == TEST)
+        return table.filter(pa.array(codes == split))
 
 
 def read_program(
@@ -157,7 +246,7 @@ def read_program(
     if rates is not None:
         check_rates(rates)
     scored = columns.named(region)
-    people = columns.read(source) if scored else read_counts(source)
+    people = columns.fitted(source) if scored else read_counts(source)
     return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
 
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fairfl_core.cli._shell import Json, print_json, say, split_names, working
+from fairfl_core.cli._people import Columns, FoldColumn, RowIdColumn, SplitColumn
+from fairfl_core.cli._shell import Json, print_json, say, working
 
 __all__ = ["count"]
 
@@ -26,37 +27,36 @@ def count(
     groups: Annotated[str | None, typer.Option(help="All groups. Default: those seen.")] = None,
     clients: Annotated[str | None, typer.Option(help="All clients. Default: those seen.")] = None,
     favourable: Annotated[str | None, typer.Option(help="Label. Default: the last.")] = None,
+    split: SplitColumn = None,
+    fold: FoldColumn = None,
+    row_id: RowIdColumn = None,
     out: Annotated[Path | None, typer.Option(help="File to write. Default: print it.")] = None,
     as_json: Json = False,
 ) -> None:
     """Count people by client, group, label and prediction.
 
+    With --split only those are counted that a lottery is fitted on. Cross-fitted predictions
+    (--fold, --row-id) make counts that say so, and then a predictor that mixes the fold models.
+
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    from fairfl_core._io.tables import open_table_at, read_rows
-    from fairfl_core.errors import InputError
-    from fairfl_core.people.counts import ClientCounts
-
-    score_columns = split_names(scores)
+    columns = Columns(
+        client,
+        group,
+        label,
+        scores,
+        labels,
+        groups,
+        clients,
+        favourable,
+        prediction,
+        split,
+        fold,
+        row_id,
+    )
     with working(f"Counting {rows}"):
-        names = [client, group, label, *([prediction] if prediction else [])]
-        table = read_rows(open_table_at(rows), names, [] if prediction else score_columns or [])
-        try:
-            counts = ClientCounts.from_table(
-                table,
-                client=client,
-                group=group,
-                label=label,
-                prediction=prediction,
-                scores=score_columns,
-                labels=split_names(labels),
-                groups=split_names(groups),
-                clients=split_names(clients),
-                favourable=favourable,
-            )
-        except InputError as error:
-            raise InputError(f"{rows}: {error}") from error
+        counts = columns.counted(rows)
     if out is None:
         print_json(counts.to_json())
         return
@@ -68,12 +68,14 @@ def count(
         "groups": list(counts.groups),
         "labels": list(counts.labels),
         "favourable": counts.favourable,
+        "folds": counts.folds,
     }
     if as_json:
         print_json(summary)
         return
+    models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
-        f"{out}: {counts.n:,} people in {len(counts.clients)} clients; groups "
+        f"{out}: {counts.n:,} people{models} in {len(counts.clients)} clients; groups "
         f"{', '.join(counts.groups)}; labels {', '.join(counts.labels)} "
         f"(favourable: {counts.favourable}); the model is right for {counts.model_accuracy:.1%}."
     )

@@ -10,14 +10,18 @@ from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
     Columns,
+    FoldColumn,
     GroupColumn,
     GroupNames,
     LabelColumn,
     LabelNames,
+    RowIdColumn,
     ScoreColumns,
     Source,
+    SplitColumn,
 )
 from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say
+from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import Evaluation
@@ -36,6 +40,9 @@ def evaluate(
     client: ClientColumn = None,
     group: GroupColumn = None,
     label: LabelColumn = None,
+    prediction: Annotated[
+        str | None, typer.Option(help="Instead of scores: column of the model's answer.")
+    ] = None,
     scores: ScoreColumns = None,
     labels: LabelNames = None,
     groups: GroupNames = None,
@@ -43,18 +50,21 @@ def evaluate(
     leave_out: Annotated[
         float, typer.Option(help="Leave groups of less than this share out of impact ratios.")
     ] = 0.0,
+    split: SplitColumn = None,
+    fold: FoldColumn = None,
+    row_id: RowIdColumn = None,
     as_json: Json = False,
 ) -> None:
     """Judge a predictor on people it was not fitted on: do its limits hold, who is worse off.
 
     A predictor of the region exact is judged on a table of scores, with its columns (--client,
-    --group, --label, --scores).
+    --group, --label, --scores). A mixture of fold models is judged on test people who have one
+    row for each fold (--fold, --row-id): by what is expected over the model drawn.
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
     import numpy as np
 
-    from fairfl_core.errors import InputError
     from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
     from fairfl_core.evaluation.harm import harm_of
@@ -66,9 +76,23 @@ def evaluate(
     fair = read_predictor(predictor)
     # The labels are the predictor's, unless the score columns stand in another order.
     names = labels or (",".join(fair.labels) if scores else None)
-    columns = Columns(client, group, label, scores, names, groups, clients, fair.favourable)
-    people = columns.read(source) if columns.named(fair.region) else read_counts(source)
+    columns = Columns(
+        client,
+        group,
+        label,
+        scores,
+        names,
+        groups,
+        clients,
+        fair.favourable,
+        prediction,
+        split,
+        fold,
+        row_id,
+    )
+    people = columns.unseen(source) if columns.named(fair.region) else read_counts(source)
     try:
+        _check_models(fair, people.folds)
         evaluation = judge(fair, people)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
@@ -135,6 +159,25 @@ def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
         f"Accuracy {evaluation.accuracy:.1%}, the model's own {evaluation.before.accuracy:.1%}: "
         f"{effect}."
     )
+
+
+def _check_models(fair: "Predictor", folds: int) -> None:
+    """Refuse people who are answered by other models than those the predictor mixes."""
+    if folds == fair.folds:
+        return
+    raise InputError(
+        f"the predictor is for {_models(fair.folds)}, but these people are answered by "
+        f"{_models(folds)}; "
+        + (
+            "give every test person one row for each fold, with --fold and --row-id."
+            if fair.folds > 1
+            else "give the people as its model answers them, without --fold."
+        )
+    )
+
+
+def _models(folds: int) -> str:
+    return "one model" if folds == 1 else f"a mixture of {folds} fold models"
 
 
 def _show(fair: "Predictor", evaluation: "Evaluation") -> None:

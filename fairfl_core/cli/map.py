@@ -12,13 +12,16 @@ from fairfl_core.cli._people import (
     ConfidenceProof,
     ConfidenceScope,
     Favourable,
+    FoldColumn,
     GroupColumn,
     GroupNames,
     LabelColumn,
     LabelNames,
     RatesName,
+    RowIdColumn,
     ScoreColumns,
     Source,
+    SplitColumn,
     guarantee_of,
     read_program,
 )
@@ -74,6 +77,9 @@ def map_(
     groups: GroupNames = None,
     clients: ClientNames = None,
     favourable: Favourable = None,
+    split: SplitColumn = None,
+    fold: FoldColumn = None,
+    row_id: RowIdColumn = None,
     as_json: Json = False,
 ) -> None:
     """Map the best accuracy over (eps_local, eps_global): rows local, columns global.
@@ -84,7 +90,19 @@ def map_(
     from fairfl_core.solving.frontier import frontier
 
     grid = _numbers(epsilons)
-    columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
+    columns = Columns(
+        client,
+        group,
+        label,
+        scores,
+        labels,
+        groups,
+        clients,
+        favourable,
+        split=split,
+        fold=fold,
+        row_id=row_id,
+    )
     guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
     policy = policy_of(
         floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group

@@ -1,6 +1,7 @@
 """`predict`: give every row of a table its fair answer."""
 
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,11 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.predictors.predictor import Predictor
+    from fairfl_core._io.tables import TableFile
+    from fairfl_core.predictors.answer_predictor import FairPredictor
+    from fairfl_core.predictors.score_predictor import ScorePredictor
+
+    Fair = FairPredictor | ScorePredictor
 
 __all__ = ["predict"]
 
@@ -42,6 +47,13 @@ def predict(
     row_id: Annotated[
         str | None, typer.Option(help="Or: column that names the person; same id, same answer.")
     ] = None,
+    fold: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a mixture, where a person has one row of every fold instead of columns: the "
+            "column of the fold. All rows of a person get the person's answer."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Apply the lottery to every row.
@@ -49,58 +61,56 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core._io.tables import open_table_at, read_rows, read_whole_table, write_table
+    from fairfl_core._io.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
-    by_scores = fair.needs_scores
-    looks = _looked_at(fair, prediction, scores)
+    looks = _looked_at(fair, prediction, scores, fold)
+    if fold is not None and row_id is None:
+        raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
         seed = secrets.randbelow(2**32)
+    asked = _Asked(client, group, looks, seed, row_id, fold)
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
-        names = [client, group, *([row_id] if row_id else []), *([] if by_scores else looks)]
-        frame = read_rows(file, names, looks if by_scores else ()).to_pandas()
+        frame = asked.read(fair, file)
         try:
-            model = _models(frame, client, row_id, seed, fair.folds)
-            seen, said = (_scores if by_scores else _answers)(frame, looks, fair.labels, model)
-            whose = (frame[client], frame[group], seen)
-            answers = (
-                fair.sample(*whose, seed=seed)
-                if seed is not None
-                else fair.decide(*whose, row_id=frame[str(row_id)])
-            )
+            answers, n, changed = asked.answers(fair, frame)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error
         table = read_whole_table(file).append_column(ANSWER, [answers.tolist()])
         # In the dialect it came in: cells may have decimal commas.
         write_table(out, table, file.delimiter or ",")
-    changed = float((said != answers).mean())
     if as_json:
-        summary = {"out": str(out), "n": len(said), "changed": changed}
+        summary = {"out": str(out), "n": n, "changed": changed}
         print_json(summary | {"seed": seed, "row_id": row_id})
         return
     by = f"seed {seed}" if seed is not None else f"row id {row_id}"
-    say(f"{out}: {len(said):,} answers drawn by {by}; {changed:.1%} differ from the model's.")
+    say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.")
 
 
-def _looked_at(fair: "Predictor", prediction: str | None, scores: str | None) -> list[str]:
-    """The columns a predictor looks at, fold model after fold model."""
-    each = f" for each of its {fair.folds} fold models" if fair.folds > 1 else ""
+def _looked_at(
+    fair: "Fair", prediction: str | None, scores: str | None, fold: str | None
+) -> list[str]:
+    """The columns a predictor looks at: of every fold model, or of the one each row is by."""
+    if fold is not None and fair.folds == 1:
+        raise InputError("this predictor is for one model, so there is no --fold; leave it out.")
+    models = 1 if fold is not None else fair.folds
+    each = f" for each of its {models} fold models" if models > 1 else ""
     if fair.needs_scores:
         columns = split_names(scores) or []
-        if prediction is not None or len(columns) != fair.folds * len(fair.labels):
+        if prediction is not None or len(columns) != models * len(fair.labels):
             raise InputError(
                 "this predictor looks at scores: give --scores with one column for each of its "
                 f"{len(fair.labels)} labels ({', '.join(fair.labels)}){each}, and no --prediction."
             )
         return columns
     columns = split_names(prediction) or []
-    if scores is not None or len(columns) != fair.folds:
+    if scores is not None or len(columns) != models:
         raise InputError(
             "this predictor looks at the model's answer: give --prediction with one column"
             f"{each}, and no --scores."
@@ -108,17 +118,75 @@ def _looked_at(fair: "Predictor", prediction: str | None, scores: str | None) ->
     return columns
 
 
-def _models(
-    frame: "pd.DataFrame", client: str, row_id: str | None, seed: int | None, folds: int
-) -> NDArray[np.int64]:
-    """Which fold model answers each row: by its row id, or drawn with the seed."""
-    from fairfl_core.predictors.row_uniforms import fold_draws
+@dataclass(frozen=True)
+class _Asked:
+    """Which columns say what, and by what an answer is drawn."""
 
-    if folds == 1:
-        return np.zeros(len(frame), np.int64)
-    if row_id is not None:
-        return fold_draws(frame[client], frame[row_id], folds)
-    return np.random.default_rng([int(seed or 0), 1]).integers(folds, size=len(frame))
+    client: str
+    group: str
+    looks: list[str]
+    seed: int | None
+    row_id: str | None
+    fold: str | None
+
+    def read(self, fair: "Fair", file: "TableFile") -> "pd.DataFrame":
+        """The columns that are looked at."""
+        from fairfl_core._io.tables import read_rows
+
+        names = [self.client, self.group, *filter(None, (self.row_id, self.fold))]
+        answered = [] if fair.needs_scores else self.looks
+        scored = self.looks if fair.needs_scores else []
+        return read_rows(file, [*names, *answered], scored).to_pandas()
+
+    def answers(self, fair: "Fair", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
+        """An answer for every row, how many people they are, and the share of changed ones."""
+        model = self._models(frame, fair.folds)
+        # In long form the model is a matter of the row, else of the column.
+        column = np.zeros_like(model) if self.fold else model
+        look = _scores if fair.needs_scores else _answers
+        seen, said = look(frame, self.looks, fair.labels, column)
+        answers = self._drawn(fair, frame, seen)
+        if not self.fold:
+            return answers, len(frame), float((said != answers).mean())
+        rows = self._paired(fair, frame)
+        mine = rows[model[rows[0]], np.arange(rows.shape[1])]
+        changed = float((said[mine] != answers[mine]).mean())
+        answers[rows] = answers[mine]
+        return answers, rows.shape[1], changed
+
+    def _models(self, frame: "pd.DataFrame", folds: int) -> NDArray[np.int64]:
+        """Which fold model answers each row: by its row id, or drawn with the seed."""
+        from fairfl_core.predictors.row_uniforms import fold_draws
+
+        if folds == 1:
+            return np.zeros(len(frame), np.int64)
+        if self.row_id is not None:
+            return fold_draws(frame[self.client], frame[self.row_id], folds)
+        return np.random.default_rng([int(self.seed or 0), 1]).integers(folds, size=len(frame))
+
+    def _drawn(self, fair: "Fair", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
+        whose = (frame[self.client], frame[self.group], seen)
+        if self.seed is not None:
+            return fair.sample(*whose, seed=self.seed)
+        return fair.decide(*whose, row_id=frame[str(self.row_id)])
+
+    def _paired(self, fair: "Fair", frame: "pd.DataFrame") -> NDArray[np.intp]:
+        """The rows of each person, shape (folds, people)."""
+        from fairfl_core._io.columns import code_column
+        from fairfl_core.people.fold_rows import FoldRows
+
+        fold = str(self.fold)
+        dealt = FoldRows.of(frame, client=self.client, row_id=str(self.row_id), fold=fold)
+        everybody = np.ones(len(frame), bool)
+        folds = dealt.folds(everybody)
+        if len(folds) != fair.folds:
+            raise InputError(
+                f'column "{fold}" holds {len(folds)} folds, but the predictor mixes {fair.folds} '
+                "fold models; give every person one row for each of them."
+            )
+        return dealt.paired(
+            everybody, folds, {"group": code_column(frame[self.group], self.group)}
+        )
 
 
 def _scores(

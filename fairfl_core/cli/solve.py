@@ -15,13 +15,16 @@ from fairfl_core.cli._people import (
     ConfidenceProof,
     ConfidenceScope,
     Favourable,
+    FoldColumn,
     GroupColumn,
     GroupNames,
     LabelColumn,
     LabelNames,
     RatesName,
+    RowIdColumn,
     ScoreColumns,
     Source,
+    SplitColumn,
     guarantee_of,
     read_program,
 )
@@ -89,6 +92,9 @@ def solve(
     groups: GroupNames = None,
     clients: ClientNames = None,
     favourable: Favourable = None,
+    split: SplitColumn = None,
+    fold: FoldColumn = None,
+    row_id: RowIdColumn = None,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -104,7 +110,19 @@ def solve(
     from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.predictors.load import predictor_of
 
-    columns = Columns(client, group, label, scores, labels, groups, clients, favourable)
+    columns = Columns(
+        client,
+        group,
+        label,
+        scores,
+        labels,
+        groups,
+        clients,
+        favourable,
+        split=split,
+        fold=fold,
+        row_id=row_id,
+    )
     guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
     policy = policy_of(
         floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group

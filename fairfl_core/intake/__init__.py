@@ -9,7 +9,13 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 from fairfl_core._io.tables import TableFile, open_table
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._coding import labels_of
-from fairfl_core.intake._example import EXAMPLE, example_counts, example_table
+from fairfl_core.intake._example import (
+    EXAMPLE,
+    EXAMPLE_FOLDS,
+    example_counts,
+    example_folds,
+    example_table,
+)
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._from_table import experiment_from_table
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
@@ -19,10 +25,12 @@ __all__ = [
     "Check",
     "ColumnRoles",
     "EXAMPLE",
+    "EXAMPLE_FOLDS",
     "TableFile",
     "Intake",
     "UploadedExperiment",
     "example_counts",
+    "example_folds",
     "example_table",
     "guess_roles",
     "guess_scores",

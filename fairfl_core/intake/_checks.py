@@ -10,7 +10,7 @@ from fairfl_core.fairness.notions import Notion, not_assessable
 from fairfl_core.intake._coding import CodedRows, same_but_for_case
 from fairfl_core.people.counts import ClientCounts
 
-__all__ = ["NEITHER", "Check", "of_counts", "of_rows"]
+__all__ = ["NEITHER", "Check", "of_counts", "of_folds", "of_rows"]
 
 NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
 FEW = 30  # people in a group of a client, below which a rate says little
@@ -64,6 +64,35 @@ def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[
         ),
     ]
     return checks + _cells(fitted or counts) + _small(fitted or counts)
+
+
+def of_folds(fitted: int, tested: int, folds: Sequence[str], training: int) -> Check:
+    """How many people stand behind the limits, and how many could by cross-fitting.
+
+    `folds` are the names of the folds, none with one model; `training` people of the table are
+    those its model was trained on.
+    """
+    if folds:
+        return Check(
+            f"Cross-fitted: {fitted:,} people make the lottery, each scored by the one of "
+            f"{len(folds)} models (folds {listed(folds)}) that never saw them; {tested:,} test "
+            "people are scored by all of them, and judged by the mean over the model drawn."
+        )
+    if training:
+        many = (
+            f"they would be {fitted + training:,}, {1 + training / fitted:.1f} times as many, as "
+            "those it was trained on would count too"
+        )
+    else:
+        many = (
+            "everyone the model was trained on would count too: four times as many people where "
+            "60 % are for training and 20 % for validation"
+        )
+    return Check(
+        f"{fitted:,} people make the lottery and stand behind its limits; with cross-fitting {many} "
+        "(train a model without each of four folds, let it score the people of that fold, and "
+        "give a column called fold)."
+    )
 
 
 def _alike(rows: CodedRows) -> list[Check]:

@@ -17,6 +17,7 @@ from fairfl_core._io.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
+from fairfl_core.people.fold_rows import FoldRows, RowIds
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
 
@@ -30,7 +31,8 @@ class CodedRows:
 
     `prediction` are codes into `labels`, -1 where the model gave no answer, and `scores` its
     scores in their order where the table has them; `malformed` rows had too few or too many
-    cells and are not among these.
+    cells and are not among these. `dealt` says of a cross-fitted table whose row each is and
+    which fold's model it is by.
     """
 
     client: Coded
@@ -41,6 +43,7 @@ class CodedRows:
     prediction: Codes
     scores: NDArray[np.float64] | None
     malformed: int
+    dealt: FoldRows | None = None
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -55,7 +58,8 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
 def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> CodedRows:
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
     score_columns = [column for _, column in roles.scores]
-    chosen = [roles.client, roles.group, roles.label, roles.prediction, roles.split]
+    folded = _fold_columns(roles)
+    chosen = [roles.client, roles.group, roles.label, roles.prediction, roles.split, *folded]
     names = [column for column in chosen if column]
     _check_chosen([*names, *score_columns])
     if bool(roles.prediction) == bool(score_columns):
@@ -79,7 +83,27 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
     _check_labels(label, labels, roles)
-    return CodedRows(client, group, label, split, labels, prediction, scores, malformed)
+    dealt = None
+    if folded:
+        row_id = RowIds.of(table.column(roles.row_id), roles.row_id)
+        dealt = FoldRows(client, row_id, coded(roles.fold, "fold", join=False), roles.fold)
+    return CodedRows(client, group, label, split, labels, prediction, scores, malformed, dealt)
+
+
+def _fold_columns(roles: ColumnRoles) -> tuple[str, ...]:
+    """The columns of a cross-fitted table; a fold says nothing without the two others."""
+    if not roles.fold:
+        return ()
+    for column, needed in (
+        (roles.split, "the split (fit and test)"),
+        (roles.row_id, "the row id (which rows are one test person's)"),
+    ):
+        if not column:
+            raise InputError(
+                f'the fold column "{shown(roles.fold)}" needs a column of {needed} beside it; '
+                "choose one, or no fold column."
+            )
+    return roles.fold, roles.row_id
 
 
 def _check_chosen(columns: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.experiments import Protocol
 
 __all__ = ["merge_counts", "experiment_from_counts"]
 
@@ -39,7 +40,8 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     manifest = manifest_of(counts, files=name, sha256=sha256, rows=counts.n, sample=sample)
     no_check = Check(f"{NO_CHECK} Upload a table of predictions to have one.", look=True)
     checks = (Check(read), no_check, *of_counts(counts))
-    return Intake(uploaded_experiment({"validation": counts}, {}, manifest), checks)
+    fit_split, _ = Protocol.of(counts.folds).splits
+    return Intake(uploaded_experiment({fit_split: counts}, {}, manifest), checks)
 
 
 def _read(name: str, data: bytes) -> ClientCounts:
@@ -69,6 +71,11 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
                 f'{first_name} calls "{first.favourable}" the favourable label and {name} '
                 f'"{counts.favourable}"; count one of them again with --favourable.'
             )
+        if counts.folds != first.folds:
+            raise InputError(
+                f"{first_name} is of {first.folds} fold models and {name} of {counts.folds}; count "
+                "one of them again, with the predictions of the same models."
+            )
         for client in counts.clients:
             if client in owner:
                 raise InputError(
@@ -84,7 +91,8 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
     noisy = any(counts.noisy for _, counts in files)
     favourable = favourable if favourable in first.labels else first.favourable
     names = tuple(owner), first.groups, first.labels
-    return ClientCounts(np.concatenate(tables), *names, favourable, noisy)
+    table = np.concatenate(tables)
+    return ClientCounts(table, *names, favourable, noisy, folds=first.folds)
 
 
 def _agree(

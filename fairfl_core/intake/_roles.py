@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairfl_core._io.tables import TableFile
+from fairfl_core.people.splits import is_split
 
 __all__ = ["ColumnRoles", "guess_roles", "guess_scores"]
 
@@ -12,12 +13,13 @@ __all__ = ["ColumnRoles", "guess_roles", "guess_scores"]
 _WORDS = {
     "client": "client hospital clinic site centre center institution silo node bank branch state "
     "region country department ward",
-    "split": "split partition fold subset",
+    "split": "split partition subset",
     "prediction": "prediction pred predicted y_pred yhat y_hat answer said decision output",
     "label": "label y_true truth true target actual outcome diagnosis y class gold observed",
     "group": "group sex gender race ethnicity ethnic age_group age_band sensitive protected "
     "attribute",
 }
+_ROW_ID = "row_id id person patient subject participant person_id patient_id case record row"
 _SCORE = re.compile(r"score|prob|proba|logit|softmax|confidence|^p[_ ]?\d|^p_", re.IGNORECASE)
 _MOST_NAMES = 50  # a group or a label has few values
 
@@ -26,7 +28,8 @@ _MOST_NAMES = 50  # a group or a label has few values
 class ColumnRoles:
     """Which column holds what; the model's answer, or one score column for each label.
 
-    `scores` are pairs of a label and its column; `split` is empty where there is none.
+    `scores` are pairs of a label and its column; `split` is empty where there is none, and so are
+    `fold` and `row_id` unless the predictions are cross-fitted.
     """
 
     client: str
@@ -35,6 +38,8 @@ class ColumnRoles:
     prediction: str = ""
     scores: tuple[tuple[str, str], ...] = ()
     split: str = ""
+    fold: str = ""
+    row_id: str = ""
 
 
 def guess_roles(upload: TableFile) -> ColumnRoles:
@@ -46,6 +51,8 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
         if column:
             roles[role] = column
             left.remove(column)
+    roles |= _guess_folds(upload, roles, left)
+    left = [column for column in left if column not in roles.values()]
     scores = [column for column in left if _SCORE.search(column)]
     left = [column for column in left if column not in scores]
     for role in ("label", "group", "client"):
@@ -57,6 +64,18 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
     if not pairs and "prediction" not in roles:
         roles["prediction"] = _by_values(upload, left, "label") or _any_other(upload, roles)
     return ColumnRoles(scores=pairs, **roles)
+
+
+def _guess_folds(upload: TableFile, roles: dict[str, str], left: Sequence[str]) -> dict[str, str]:
+    """A fold column with the column of row ids; one that says test in it is a split."""
+    fold = _by_header(left, ["fold"])
+    if not fold:
+        return {}
+    values = {value.strip().casefold() for value in upload.sample[fold]}
+    if is_split(values):
+        return {} if "split" in roles else {"split": fold}
+    row_id = _by_header([column for column in left if column != fold], _ROW_ID.split())
+    return {"fold": fold, "row_id": row_id} if row_id and "split" in roles else {}
 
 
 def guess_scores(labels: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import SPLITS, Experiment, Scores
+from fairfl_core.people.experiments import Experiment, Protocol, Scores
 
 __all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
 
@@ -25,47 +25,45 @@ class UploadedExperiment(Experiment):
     Attributes
     ----------
     tables : mapping from split to ClientCounts
-        Without "test" where only counts came: then no held-out check is possible.
-    people : mapping from split to Scores
-        The people, where the table has scores that are probabilities; else empty.
+        Of those it is fitted on and, with one model, of those it is tested on; without them
+        where only counts came: then no held-out check is possible.
+    people : mapping from split to tuple of Scores
+        The people of each fold (one, with one model), where the table has scores that are
+        probabilities. Cross-fitted test people are always here: where a model tells only its
+        answers, these stand for scores, and nobody is there to fit by scores.
     """
 
     tables: Mapping[str, ClientCounts]
-    people: Mapping[str, Scores]
+    people: Mapping[str, tuple[Scores, ...]]
 
     @property
     def has_held_out(self) -> bool:
         """Whether there are people to check on whom nothing was fitted."""
-        return "test" in self.tables
+        return "test" in self.tables or "test" in self.people
 
     @property
     def has_scores(self) -> bool:
         """Whether people come with a probability for each label."""
-        return bool(self.people)
-
-    def scores(self, seed: int, split: str, fold: int | None = None) -> Scores:
-        """The people of a split, where there are scores."""
-        self._check(seed, split)
-        if split not in self.people:
-            raise InputError(
-                "this set has no score for each label, and the exact region needs one; upload a "
-                "table with a column of probabilities for each label."
-            )
-        return self.people[split]
+        return self.fit_split in self.people
 
     def counts(  # type: ignore[override]
         self, seed: int, split: str, fold: int | None = None
     ) -> ClientCounts | None:
         """The counts of a split; None for "test" where no held-out check is possible."""
-        self._check(seed, split)
-        return self.tables.get(split)
+        self._check_asked(seed, split, fold)
+        if split == "test" and not self.has_held_out:
+            return None
+        if fold is None and split in self.tables:
+            return self.tables[split]
+        return super().counts(seed, split, fold)
 
-    def _check(self, seed: int, split: str) -> None:
-        if seed not in self.seeds or split not in SPLITS:
+    def _block(self, seed: int, split: str, fold: int) -> Scores:
+        if split not in self.people:
             raise InputError(
-                f"an uploaded set has the seed {SEED} with the splits "
-                f"{' and '.join(SPLITS)}; choose one of them."
+                "this set has no score for each label, and the exact region needs one; upload a "
+                "table with a column of probabilities for each label."
             )
+        return self.people[split][fold]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,10 @@ class Intake:
 def manifest_of(
     counts: ClientCounts, *, files: str, sha256: str, rows: float, sample: str
 ) -> dict[str, Any]:
-    """What pages and reports tell of a set, in the words of a bundled one's manifest."""
+    """What pages and reports tell of a set, in the words of a bundled one's manifest.
+
+    `counts` are of the people it is fitted on.
+    """
     return {
         "name": "uploaded",
         "title": f"Your data: {files}",
@@ -101,11 +102,14 @@ def manifest_of(
             "rows_used": rows,
         },
         "scores": {"sha256": sha256},
+        "protocol": Protocol.of(counts.folds).to_json(),
     }
 
 
 def uploaded_experiment(
-    tables: Mapping[str, ClientCounts], people: Mapping[str, Scores], manifest: Mapping[str, Any]
+    tables: Mapping[str, ClientCounts],
+    people: Mapping[str, tuple[Scores, ...]],
+    manifest: Mapping[str, Any],
 ) -> UploadedExperiment:
     """Put the pieces together."""
     return UploadedExperiment(path=_NOWHERE, manifest=manifest, tables=tables, people=people)

@@ -5,6 +5,7 @@ Rows may be held by pandas, polars, Arrow or a mapping of lists; one row is one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from fairfl_core._io.columns import Coded, as_numbers, code_names, column_names, to_arrow
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.errors import InputError
+from fairfl_core.people.fold_rows import FoldRows
 
 __all__ = ["CodedPeople", "all_labels", "check_two", "code_people", "score_matrix"]
 
@@ -25,7 +27,8 @@ class CodedPeople:
     """One entry a person: codes into `clients`, `groups` and `labels`.
 
     `prediction` is the model's own answer (the paper's Y_1); `scores` are what it was the largest
-    of, one column a label, and no column where the table has answers instead.
+    of, one column a label, and no column where the table has answers instead. `dealt` says of a
+    cross-fitted table whose row each is and which fold's model it is by.
     """
 
     client: Ints
@@ -36,6 +39,13 @@ class CodedPeople:
     clients: tuple[str, ...]
     groups: tuple[str, ...]
     labels: tuple[str, ...]
+    dealt: FoldRows | None = None
+
+    @cached_property
+    def folds(self) -> int:
+        """How many models scored these people, if all are fitted on; one unless cross-fitted."""
+        everybody = np.ones(len(self.label), bool)
+        return 1 if self.dealt is None else len(self.dealt.fitted(everybody))
 
 
 def code_people(
@@ -49,10 +59,13 @@ def code_people(
     clients: Sequence[Any] | None = None,
     groups: Sequence[Any] | None = None,
     labels: Sequence[Any] | None = None,
+    fold: str | None = None,
+    row_id: str | None = None,
 ) -> CodedPeople:
     """Code the rows of a predictions table; `ClientCounts.from_table` tells the parameters."""
     score_columns = list(scores or ())
-    _check_columns(rows, [client, group, label], prediction, score_columns)
+    folded = {} if fold is None else {"fold": fold, "row_id": _named(row_id)}
+    _check_columns(rows, [client, group, label, *folded.values()], prediction, score_columns)
     by_client, by_group, by_label = (
         code_names(rows[column], column) for column in (client, group, label)
     )
@@ -78,7 +91,18 @@ def code_people(
         clients=client_names,
         groups=group_names,
         labels=label_names,
+        dealt=FoldRows.of(rows, client=client, **folded) if folded else None,
     )
+
+
+def _named(row_id: str | None) -> str:
+    """The column of row ids, without which nobody can tell whose row of a fold it is."""
+    if row_id is None:
+        raise InputError(
+            "a fold column needs the column that names the person too, to see that nobody is in "
+            "two folds; name it with --row-id."
+        )
+    return row_id
 
 
 def _check_columns(

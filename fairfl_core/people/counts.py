@@ -1,7 +1,7 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +20,8 @@ __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
 Codes = NDArray[np.integer[Any]]
-_KEYS = {"format", "labels", "favourable", "groups", "clients", "noisy"}
+_OPTIONAL = {"noisy", "folds"}
+_KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
 
 
 def table_shape(
@@ -69,6 +70,9 @@ class ClientCounts:
         The label that equal opportunity (`eop`) looks at; the last one unless said.
     noisy : bool
         Whether noise was added for privacy, so that the counts may be reals.
+    folds : int
+        How many models answered: J when cross-fitted, each person by the one of them that never
+        saw them; else 1.
     """
 
     table: NDArray[Any]
@@ -77,12 +81,13 @@ class ClientCounts:
     labels: tuple[str, ...]
     favourable: str = ""
     noisy: bool = False
+    folds: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
-        for field in ("clients", "groups", "labels"):
-            names = tuple(str(name) for name in getattr(self, field))
-            check_names(names, field)
-            object.__setattr__(self, field, names)
+        for axis in ("clients", "groups", "labels"):
+            names = tuple(str(name) for name in getattr(self, axis))
+            check_names(names, axis)
+            object.__setattr__(self, axis, names)
         favourable = self.favourable or self.labels[-1]
         if favourable not in self.labels:
             raise InputError(
@@ -90,6 +95,8 @@ class ClientCounts:
                 f"({listed(self.labels)}); choose one of them."
             )
         object.__setattr__(self, "favourable", favourable)
+        if not isinstance(self.folds, int) or isinstance(self.folds, bool) or self.folds < 1:
+            raise InputError('"folds" must be a whole number of fold models, 1 or more.')
         object.__setattr__(self, "table", self._checked_table())
 
     def _checked_table(self) -> NDArray[Any]:
@@ -175,9 +182,7 @@ class ClientCounts:
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
         rows = [self.clients.index(name) for name in clients]
-        return ClientCounts(
-            self.table[rows], tuple(clients), self.groups, self.labels, self.favourable, self.noisy
-        )
+        return replace(self, table=self.table[rows], clients=tuple(clients))
 
     # ---------------------------------------------------------------- from rows
 
@@ -237,6 +242,8 @@ class ClientCounts:
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
         favourable: str | None = None,
+        fold: str | None = None,
+        row_id: str | None = None,
     ) -> "ClientCounts":
         """Count the rows of a predictions table.
 
@@ -255,6 +262,9 @@ class ClientCounts:
             The names to expect and their order. Default: those seen, sorted.
         favourable : str, optional
             Default: the last label.
+        fold, row_id : str, optional
+            Of cross-fitted predictions: the column of the fold whose model, which never saw the
+            person, gave them; and the column that names the person inside a client.
         """
         from fairfl_core.people.coding import code_people
 
@@ -268,6 +278,8 @@ class ClientCounts:
             clients=clients,
             groups=groups,
             labels=labels,
+            fold=fold,
+            row_id=row_id,
         )
         return cls.from_people(people, favourable)
 
@@ -278,7 +290,8 @@ class ClientCounts:
         table = count_people(
             people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
-        return cls(table, *names, "" if favourable is None else as_name(favourable))
+        favourable = "" if favourable is None else as_name(favourable)
+        return cls(table, *names, favourable, folds=people.folds)
 
     # ---------------------------------------------------------------- JSON
 
@@ -294,14 +307,15 @@ class ClientCounts:
                 for name, counts in zip(self.clients, self.table, strict=True)
             ],
         }
-        return value | ({"noisy": True} if self.noisy else {})
+        noisy = {"noisy": True} if self.noisy else {}
+        return value | noisy | ({"folds": self.folds} if self.folds > 1 else {})
 
     @classmethod
     def from_json(cls, value: Any) -> "ClientCounts":
         """Check and take a `fairfl-counts/1` object."""
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl count`.')
-        check_keys(value, _KEYS, {"noisy"}, "the file")
+        check_keys(value, _KEYS, _OPTIONAL, "the file")
         for key in ("labels", "groups"):
             if not _is_list_of(value[key], str):
                 raise InputError(f'"{key}" must be a list of names (strings).')
@@ -334,7 +348,7 @@ class ClientCounts:
             )
         table = np.array(tables, dtype=float).reshape(shape)
         fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
-        return cls(table, *fields, value["favourable"], noisy)
+        return cls(table, *fields, value["favourable"], noisy, folds=value.get("folds", 1))
 
     @classmethod
     def read(cls, path: str | Path) -> "ClientCounts":

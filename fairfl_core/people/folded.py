@@ -1,16 +1,20 @@
 """Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.columns import Coded
+from fairfl_core._io.names import as_name
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers, answers_to
+from fairfl_core.people.coding import code_people
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.fold_rows import FoldRows
 from fairfl_core.people.scored import ScoredPeople
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ class FoldedPeople:
     exact expectation over that draw too.
     """
 
-    folds: tuple[ScoredPeople, ...]
+    by_fold: tuple[ScoredPeople, ...]
 
     @classmethod
     def from_experiment(cls, experiment: "Experiment", seed: int) -> "FoldedPeople":
@@ -57,9 +61,55 @@ class FoldedPeople:
             )
         )
 
+    @classmethod
+    def from_table(
+        cls,
+        rows: Any,
+        *,
+        client: str,
+        group: str,
+        label: str,
+        fold: str,
+        row_id: str | None = None,
+        prediction: str | None = None,
+        scores: Sequence[str] | None = None,
+        clients: Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        favourable: str | None = None,
+    ) -> "FoldedPeople":
+        """Take test people from a table that has one row for each person and fold.
+
+        A person's rows are paired by client and `row_id`; the other columns are those of
+        `ClientCounts.from_table`. A table of answers says no scores: only predictors that look at
+        answers can be judged on it.
+        """
+        people = code_people(
+            rows,
+            client=client,
+            group=group,
+            label=label,
+            prediction=prediction,
+            scores=scores,
+            clients=clients,
+            groups=groups,
+            labels=labels,
+            fold=fold,
+            row_id=row_id,
+        )
+        dealt = cast(FoldRows, people.dealt)
+        everybody = np.ones(len(people.label), bool)
+        alike = {
+            "group": Coded(people.group.astype(np.int32), people.groups),
+            "label": Coded(people.label.astype(np.int32), people.labels),
+        }
+        pairs = dealt.paired(everybody, dealt.folds(everybody), alike)
+        name = people.labels[-1] if favourable is None else as_name(favourable)
+        return cls(tuple(ScoredPeople.from_coded(people, name, mine) for mine in pairs))
+
     def __post_init__(self) -> None:
-        first = self.folds[0]
-        for fold in self.folds[1:]:
+        first = self.by_fold[0]
+        for fold in self.by_fold[1:]:
             if not all(
                 np.array_equal(getattr(first, part), getattr(fold, part))
                 for part in ("client", "group", "label")
@@ -70,50 +120,55 @@ class FoldedPeople:
                 )
 
     def __len__(self) -> int:
-        return len(self.folds[0])
+        return len(self.by_fold[0])
+
+    @property
+    def folds(self) -> int:
+        """How many models answer them."""
+        return len(self.by_fold)
 
     @property
     def clients(self) -> tuple[str, ...]:
         """Names of the clients."""
-        return self.folds[0].clients
+        return self.by_fold[0].clients
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Names of the groups."""
-        return self.folds[0].groups
+        return self.by_fold[0].groups
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the labels."""
-        return self.folds[0].labels
+        return self.by_fold[0].labels
 
     @property
     def favourable(self) -> str:
         """The label that equal opportunity looks at."""
-        return self.folds[0].favourable
+        return self.by_fold[0].favourable
 
     @property
     def counts(self) -> ClientCounts:
         """How many they are; their answers are those of the first fold model."""
-        return self.folds[0].counts
+        return self.by_fold[0].counts
 
     @cached_property
     def mean_counts(self) -> ClientCounts:
         """Their counts, mean over the fold models: reals, exact for whatever is linear in them."""
-        table = np.mean([fold.counts.table for fold in self.folds], axis=0)
+        table = np.mean([fold.counts.table for fold in self.by_fold], axis=0)
         names = (self.clients, self.groups, self.labels, self.favourable)
         return ClientCounts(table, *names, noisy=True)
 
     @cached_property
     def _patterns(self) -> tuple[Ints, Ints, Ints, Floats]:
         """Cell, label, each fold model's answer, and how many people have all of these alike."""
-        first, labels = self.folds[0], len(self.labels)
+        first, labels = self.by_fold[0], len(self.labels)
         code = first.cell * labels + first.label
-        for fold in self.folds:
+        for fold in self.by_fold:
             code = code * labels + fold.said
         codes, many = np.unique(code, return_counts=True)
         said = []
-        for _ in self.folds:
+        for _ in self.by_fold:
             codes, answer = np.divmod(codes, labels)
             said.append(answer)
         cell, label = np.divmod(codes, labels)
@@ -137,11 +192,11 @@ class FoldedPeople:
 
         A person's mean over the folds is needed, so what is known of whole folds is of no use.
         """
-        parts = [chances_of(fold) for fold in self.folds]
+        parts = [chances_of(fold) for fold in self.by_fold]
         place = np.arange(len(self))
-        kept = [part[place, fold.said] for part, fold in zip(parts, self.folds, strict=True)]
-        first = self.folds[0]
-        said = np.array([fold.said for fold in self.folds])
+        kept = [part[place, fold.said] for part, fold in zip(parts, self.by_fold, strict=True)]
+        first = self.by_fold[0]
+        said = np.array([fold.said for fold in self.by_fold])
         return answers_to(
             first.cell,
             first.label,

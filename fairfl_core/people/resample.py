@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.folded import FoldedPeople
 from fairfl_core.people.scored import ScoredPeople
 
-__all__ = ["FEWEST", "client_names", "even_shares", "largest_size", "redraw", "redraw_people"]
+__all__ = [
+    "FEWEST",
+    "client_names",
+    "even_shares",
+    "largest_size",
+    "redraw",
+    "redraw_folded",
+    "redraw_people",
+]
 
 FEWEST = 2  # people a client needs, so that two groups can meet in it
 _WHO = 1  # sets the draw of who apart from the draw of how many
@@ -69,6 +78,21 @@ def redraw_people(
     How many of each group, label and answer come into a client is drawn as for counts; who of
     them comes is drawn after that.
     """
+    return _dealt(people, *_drawn(people, shares, size, seed))
+
+
+def redraw_folded(
+    people: FoldedPeople, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
+) -> FoldedPeople:
+    """The same draw of people whom several models answer, by the answers of the first."""
+    drawn = _drawn(people.by_fold[0], shares, size, seed)
+    return FoldedPeople(tuple(_dealt(fold, *drawn) for fold in people.by_fold))
+
+
+def _drawn(
+    people: ScoredPeople, shares: Sequence[float], size: int, seed: int | Sequence[int]
+) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
+    """Names of the new clients, who is drawn, and into which of them."""
     if people.calibration is not None:
         raise InputError(
             "scores are recalibrated by client; draw clients first, then recalibrate."
@@ -85,15 +109,23 @@ def redraw_people(
     full = np.cumsum(wanted, axis=0)  # so many of a kind are dealt out once a client has its own
     client = (rank >= full[:, kind[order]]).sum(axis=0)
     chosen = client < shape[0]
-    drawn = order[chosen]
+    return counts.clients, order[chosen], client[chosen]
+
+
+def _dealt(
+    people: ScoredPeople,
+    clients: tuple[str, ...],
+    drawn: NDArray[np.int64],
+    client: NDArray[np.int64],
+) -> ScoredPeople:
     return replace(
         people,
-        client=client[chosen],
+        client=client,
         group=people.group[drawn],
         label=people.label[drawn],
         scores=people.scores[drawn],
         said=people.said[drawn],
-        clients=counts.clients,
+        clients=clients,
     )
 
 

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.calibration import Calibration
-from fairfl_core.people.coding import code_people
+from fairfl_core.people.coding import CodedPeople, code_people
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.ranks import Ranks
 
 if TYPE_CHECKING:
     from fairfl_core.people.experiments import Experiment
 
-__all__ = ["ScoredPeople", "check_scores"]
+__all__ = ["ScoredPeople", "check_scores", "scores_of_answers"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,6 +50,9 @@ class ScoredPeople:
     calibration : Calibration, optional
         What the scores were recalibrated by; None for scores as the model gave them. The
         model's answers stay those of the model.
+    folds : int
+        How many models gave the scores: J when cross-fitted, each person's by the one of them
+        that never saw them; else 1.
     """
 
     client: Ints
@@ -62,6 +65,7 @@ class ScoredPeople:
     labels: tuple[str, ...]
     favourable: str
     calibration: Calibration | None = None
+    folds: int = 1
 
     def __post_init__(self) -> None:
         check_scores(self.scores, self.labels)
@@ -79,7 +83,8 @@ class ScoredPeople:
         """The table n[client, group, label, prediction] of these people."""
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(self.client, self.group, self.label, self.said, shape)
-        return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
+        names = self.clients, self.groups, self.labels, self.favourable
+        return ClientCounts(table, *names, folds=self.folds)
 
     def under_lottery(self, lottery: Floats) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
@@ -152,6 +157,7 @@ class ScoredPeople:
             groups=experiment.groups,
             labels=experiment.labels,
             favourable=experiment.favourable,
+            folds=experiment.folds if split == experiment.fit_split else 1,
         )
 
     @classmethod
@@ -167,6 +173,8 @@ class ScoredPeople:
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
         favourable: str | None = None,
+        fold: str | None = None,
+        row_id: str | None = None,
     ) -> "ScoredPeople":
         """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
         people = code_people(
@@ -178,19 +186,40 @@ class ScoredPeople:
             clients=clients,
             groups=groups,
             labels=labels,
+            fold=fold,
+            row_id=row_id,
         )
         counts = ClientCounts.from_people(people, favourable)
+        return cls.from_coded(people, counts.favourable, folds=people.folds)
+
+    @classmethod
+    def from_coded(
+        cls,
+        people: CodedPeople,
+        favourable: str,
+        rows: NDArray[np.intp] | slice = slice(None),
+        folds: int = 1,
+    ) -> "ScoredPeople":
+        """Some of the people whose rows are coded already; answers stand for themselves."""
+        said = np.asarray(people.prediction[rows], np.int64)
+        scores = people.scores[rows]
         return cls(
-            client=np.asarray(people.client, np.int64),
-            group=np.asarray(people.group, np.int64),
-            label=np.asarray(people.label, np.int64),
-            scores=people.scores,
-            said=np.asarray(people.prediction, np.int64),
+            client=np.asarray(people.client[rows], np.int64),
+            group=np.asarray(people.group[rows], np.int64),
+            label=np.asarray(people.label[rows], np.int64),
+            scores=scores if scores.size else scores_of_answers(said, people.labels),
+            said=said,
             clients=people.clients,
             groups=people.groups,
             labels=people.labels,
-            favourable=counts.favourable,
+            favourable=favourable,
+            folds=folds,
         )
+
+
+def scores_of_answers(answers: NDArray[np.integer[Any]], labels: Sequence[str]) -> Floats:
+    """The scores of a model that tells only its answers: 1 for the answer, 0 for the others."""
+    return np.eye(len(labels))[answers]
 
 
 def check_scores(scores: Floats, labels: Sequence[str]) -> None:

@@ -55,9 +55,9 @@ class FairPredictor(Predictor):
     # ---------------------------------------------------------------- where it comes from
 
     @classmethod
-    def from_solution(cls, solution: AnswerSolution, folds: int = 1) -> "FairPredictor":
-        """Take the lottery that a solved program found, for so many fold models."""
-        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution, folds))
+    def from_solution(cls, solution: AnswerSolution) -> "FairPredictor":
+        """Take the lottery that a solved program found."""
+        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
 
     # ---------------------------------------------------------------- using it
 

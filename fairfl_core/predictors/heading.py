@@ -39,7 +39,7 @@ class Reached:
     gap_local: tuple[float | None, ...]
 
 
-def heading_of(solution: Solution, folds: int) -> dict[str, Any]:
+def heading_of(solution: Solution) -> dict[str, Any]:
     """The shared fields of a predictor from what a program found."""
     counts = solution.counts
     return {
@@ -51,7 +51,7 @@ def heading_of(solution: Solution, folds: int) -> dict[str, Any]:
         "region": solution.region,
         "guarantee": solution.guarantee,
         "policy": solution.policy,
-        "folds": folds,
+        "folds": counts.folds,
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(

@@ -14,14 +14,11 @@ from fairfl_core.solving.solution import AnswerSolution, Solution
 __all__ = ["predictor_of", "read_predictor"]
 
 
-def predictor_of(solution: Solution, folds: int = 1) -> FairPredictor | ScorePredictor:
-    """The predictor that a solved program of any region found.
-
-    `folds` says of how many fold models it is the mixture; 1 for a single model.
-    """
+def predictor_of(solution: Solution) -> FairPredictor | ScorePredictor:
+    """The predictor that a solved program of any region found."""
     if solution.needs_scores:
-        return ScorePredictor.from_solution(cast(ExactSolution, solution), folds)
-    return FairPredictor.from_solution(cast(AnswerSolution, solution), folds)
+        return ScorePredictor.from_solution(cast(ExactSolution, solution))
+    return FairPredictor.from_solution(cast(AnswerSolution, solution))
 
 
 def read_predictor(path: str | Path) -> FairPredictor | ScorePredictor:

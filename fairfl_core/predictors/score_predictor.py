@@ -67,14 +67,14 @@ class ScorePredictor(Predictor):
         object.__setattr__(self, "beta", beta)
 
     @classmethod
-    def from_solution(cls, solution: ExactSolution, folds: int = 1) -> "ScorePredictor":
-        """Take the rules that a solved program found, for so many fold models."""
+    def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
+        """Take the rules that a solved program found."""
         return cls(
             rules=solution.rules,
             beta=solution.beta,
             calibration=solution.calibration,
             rates=solution.rates,
-            **heading_of(solution, folds),
+            **heading_of(solution),
         )
 
     # ---------------------------------------------------------------- using it

@@ -7,7 +7,7 @@ score histograms (`histograms`). A client must apply
 the lottery the server sends; re-solving it with its own raw rates breaks fairness.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,9 +155,7 @@ def _received(counts: ClientCounts, mechanism: Mechanism, noisy: Floats) -> Clie
         wrong = (people - correct) / (labels - 1)
         one = np.eye(labels)
         table = correct[..., None] * one + wrong[..., None] * (1 - one)
-    return ClientCounts(
-        table, counts.clients, counts.groups, counts.labels, counts.favourable, noisy=True
-    )
+    return replace(counts, table=table, noisy=True)
 
 
 def _discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Floats:

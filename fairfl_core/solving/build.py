@@ -11,9 +11,14 @@ from fairfl_core.solving.regions import region_kind
 __all__ = ["build_program", "default_rates"]
 
 
-def default_rates(region: str, guarantee: Guarantee | None = None) -> str:
-    """The rates that a region is best fed; a guarantee is about counted labels."""
-    return "labels" if guarantee is not None else region_kind(region).default_rates
+def default_rates(region: str, guarantee: Guarantee | None = None, folds: int = 1) -> str:
+    """The rates that a region is best fed.
+
+    Counted labels where a guarantee is about them, and where cross-fitting gives people enough.
+    """
+    if guarantee is not None or folds > 1:
+        return "labels"
+    return region_kind(region).default_rates
 
 
 def build_program(
@@ -41,5 +46,5 @@ def build_program(
     policy : Policy, optional
         What is asked beyond the epsilons: floors, ratios, groupings, a utility.
     """
-    rates = check_rates(rates or default_rates(region, guarantee))
+    rates = check_rates(rates or default_rates(region, guarantee, people.folds))
     return region_kind(region).program(people, notion, rates, guarantee, policy)

@@ -7,7 +7,7 @@ from every row; shrinking lets a small cell borrow from its group in the other c
 is independent of the region.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,4 @@ def shrink(counts: ClientCounts, rows: float = PSEUDO_ROWS) -> ClientCounts:
 
 
 def _reals(counts: ClientCounts, table: Floats) -> ClientCounts:
-    return ClientCounts(
-        table, counts.clients, counts.groups, counts.labels, counts.favourable, noisy=True
-    )
+    return replace(counts, table=table, noisy=True)

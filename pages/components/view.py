@@ -172,7 +172,7 @@ def _rates(known: _Known) -> tuple[str, ...]:
 
 def _best_rates(known: _Known) -> str:
     """Counted labels where cross-fitting gives people enough, else what the region is best fed."""
-    best = default_rates(known["region"]) if known.experiment.folds == 1 else "labels"
+    best = default_rates(known["region"], folds=known.experiment.folds)
     return best if best in _rates(known) else _rates(known)[0]
 
 

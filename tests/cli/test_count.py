@@ -64,6 +64,7 @@ def test_count_with_json_and_out_says_what_it_wrote(files):
         "groups": ["f", "m"],
         "labels": ["no", "yes"],
         "favourable": "yes",
+        "folds": 1,
     }
     assert out.read_bytes() == files.counts.read_bytes()
 

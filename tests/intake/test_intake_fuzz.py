@@ -72,7 +72,10 @@ CELL = st.one_of(
     ),
     st.text(max_size=8),
 )
-HEADERS = ("client", "group", "label", "prediction", "score_0", "score_1", "split", "other")
+HEADERS = (
+    *("client", "group", "label", "prediction", "score_0", "score_1"),
+    *("split", "fold", "id", "other"),
+)
 
 
 def feed(name, data):

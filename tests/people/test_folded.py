@@ -29,14 +29,14 @@ def folded(labels, rows=200):
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
 def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
     people = folded(labels)
-    assert len({tuple(model.said) for model in people.folds}) == FOLDS
+    assert len({tuple(model.said) for model in people.by_fold}) == FOLDS
     fair = predictor_of(
         build_program(scored_network(3, 2, labels, seed=2), "eo", region).solve(0.02, 0.05)
     )
     judged = evaluate(fair, people)
     chances = np.zeros((len(people), labels))
     own, leaves = np.zeros_like(chances), np.zeros(len(people))
-    for model in people.folds:  # one person, one fold model at a time
+    for model in people.by_fold:  # one person, one fold model at a time
         if fair.needs_scores:
             part = fair.chances_of(model)
         else:
@@ -44,7 +44,7 @@ def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
         chances += part / FOLDS
         own[np.arange(len(own)), model.said] += 1 / FOLDS
         leaves += (1 - part[np.arange(len(part)), model.said]) / FOLDS
-    first = people.folds[0]
+    first = people.by_fold[0]
     for c, a, y, k in np.ndindex(judged.confusion.shape):
         rows = (first.client == c) & (first.group == a) & (first.label == y)
         assert judged.confusion[c, a, y, k] == pytest.approx(chances[rows, k].sum())
@@ -59,7 +59,7 @@ def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
 
 
 def test_folds_hold_the_same_people():
-    one = folded(2).folds[0]
+    one = folded(2).by_fold[0]
     other = as_people(one.client, one.group, 1 - one.label, one.scores, 3, 2)
     with pytest.raises(InputError, match="each test person once a fold"):
         FoldedPeople((one, other))

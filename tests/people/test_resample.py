@@ -1,5 +1,7 @@
 """Clients drawn anew from the same people."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -8,9 +10,17 @@ from hypothesis import strategies as st
 from fairfl_core.errors import InputError
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
+from fairfl_core.people.folded import FoldedPeople
+from fairfl_core.people.resample import (
+    even_shares,
+    largest_size,
+    redraw,
+    redraw_folded,
+    redraw_people,
+)
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
+from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, synthetic
 
 shares_of = st.lists(st.floats(0, 1), min_size=2, max_size=6)
@@ -121,3 +131,27 @@ def test_recalibrated_people_are_not_drawn_anew():
     people = scored(np.random.default_rng(0))
     with pytest.raises(InputError, match="draw clients first"):
         redraw_people(people.recalibrated(Calibration.fit(people)), (0.3, 0.3), 20, seed=0)
+
+
+def test_people_of_several_models_are_drawn_with_all_their_scores():
+    """Scores are made to tell who a person is, so that a draw can be followed."""
+    rng = np.random.default_rng(3)
+    first = scored_network(2, 2, 2, rows=150, seed=1)
+    who = (np.arange(len(first)) + 1) / (len(first) + 1)
+    models = []
+    for _ in range(3):
+        order = rng.permutation(len(first))  # a score names one person in each model
+        score = who[order]
+        models.append(
+            replace(first, scores=np.stack([1 - score, score], axis=1), said=(score > 0.5) + 0)
+        )
+    drawn = redraw_folded(FoldedPeople(tuple(models)), [0.2, 0.5], 40, seed=4)
+    assert drawn.counts.n_client.tolist() == [40, 40]
+    assert (drawn.counts.table == redraw(models[0].counts, [0.2, 0.5], 40, seed=4).table).all()
+    place = {score: row for row, score in enumerate(models[0].scores[:, 1])}
+    rows = [place[score] for score in drawn.by_fold[0].scores[:, 1]]
+    assert len(set(rows)) == 80
+    for model, mine in zip(models, drawn.by_fold, strict=True):
+        np.testing.assert_array_equal(mine.scores, model.scores[rows])
+        np.testing.assert_array_equal(mine.said, model.said[rows])
+        np.testing.assert_array_equal(mine.group, first.group[rows])

@@ -1,6 +1,7 @@
 """A predictor of fold models: who is answered by which, always the same, and what files say."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,9 +29,9 @@ def test_the_model_drawn_is_spread_evenly_and_tells_nothing_of_the_lottery():
 @pytest.mark.parametrize("region", ["simplex", "exact"])
 def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tmp_path):
     models = [scored_network(2, 2, 2, rows=150, seed=s) for s in (1, 2, 3)]
-    first = models[0]
+    first = replace(models[0], folds=3)
     solution = build_program(first, "eop", region).solve(0.02, 0.05)
-    fair = predictor_of(solution, folds=3)
+    fair = predictor_of(solution)
     path = fair.write(tmp_path / "fair.json")
     assert read_predictor(path).folds == 3 and json.loads(path.read_text())["folds"] == 3
     labels = np.array(first.labels)

@@ -17,7 +17,7 @@ from fairfl_core.people.experiments._open import (
     list_experiments,
     open,
 )
-from fairfl_core.people.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, SPLITS
+from fairfl_core.people.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, SPLITS, Protocol
 from fairfl_core.people.experiments._save import FORMAT, save, save_cross_fitted
 from fairfl_core.people.experiments._scores import (
     UNITS,
@@ -36,6 +36,7 @@ __all__ = [
     "UNITS",
     "Experiment",
     "FoldScores",
+    "Protocol",
     "Scores",
     "SeedScores",
     "cross_fitted_of",

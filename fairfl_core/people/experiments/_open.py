@@ -110,6 +110,11 @@ class Experiment:
         return self.splits[0]
 
     @property
+    def has_held_out(self) -> bool:
+        """Whether there are people to check on whom nothing was fitted."""
+        return True
+
+    @property
     def has_scores(self) -> bool:
         """Whether people come with a probability for each label."""
         return True
@@ -172,7 +177,8 @@ class Experiment:
         people = self.scores(seed, split, fold)
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(people.client, people.group, people.label, people.prediction, shape)
-        return ClientCounts(table, self.clients, self.groups, self.labels, self.favourable)
+        names = self.clients, self.groups, self.labels, self.favourable
+        return ClientCounts(table, *names, folds=self.folds if split == self.fit_split else 1)
 
     @property
     def _file(self) -> Path:

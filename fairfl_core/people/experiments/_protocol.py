@@ -43,6 +43,11 @@ class Protocol:
         return cls(CROSS_FITTED, ("fit", "test"), folds)
 
     @classmethod
+    def of(cls, folds: int) -> "Protocol":
+        """The protocol of so many models: cross-fitted if there are several."""
+        return cls.paper_split() if folds == 1 else cls.cross_fitted(folds)
+
+    @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> "Protocol":
         """The protocol a manifest tells; the paper's split where it tells none."""
         entry = manifest.get("protocol", {"name": PAPER_SPLIT})

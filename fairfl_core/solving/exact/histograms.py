@@ -38,6 +38,8 @@ class ScoreHistogram:
     favourable : str
     noisy : bool
         Whether noise was added, so that counts are reals.
+    folds : int
+        How many models gave the scores; see `ScoredPeople`.
     """
 
     table: Floats
@@ -46,6 +48,7 @@ class ScoreHistogram:
     labels: tuple[str, ...]
     favourable: str
     noisy: bool = False
+    folds: int = 1
 
     @classmethod
     def of(cls, people: ScoredPeople, bins: int = BINS) -> "ScoreHistogram":
@@ -66,7 +69,8 @@ class ScoreHistogram:
         place = np.clip(np.ceil(people.scores[:, 1] * bins).astype(np.int64) - 1, 0, bins - 1)
         flat = np.ravel_multi_index((people.client, people.group, people.label, place), shape)
         table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(float)
-        return cls(table, people.clients, people.groups, people.labels, people.favourable)
+        names = people.clients, people.groups, people.labels, people.favourable
+        return cls(table, *names, folds=people.folds)
 
     @property
     def bins(self) -> int:
@@ -77,9 +81,8 @@ class ScoreHistogram:
     def counts(self) -> ClientCounts:
         """The table n[client, group, label, prediction] that the bins add up to."""
         half = self.table.reshape(*self.table.shape[:3], 2, self.bins // 2).sum(axis=4)
-        return ClientCounts(
-            half, self.clients, self.groups, self.labels, self.favourable, noisy=self.noisy
-        )
+        names = self.clients, self.groups, self.labels, self.favourable
+        return ClientCounts(half, *names, noisy=self.noisy, folds=self.folds)
 
     def measured(self) -> Measured:
         """What `ExactProgram` takes: one point for each cell and bin."""

@@ -11,14 +11,27 @@ from fairfl_core.paper import printed
 from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.resample import even_shares, largest_size, redraw, redraw_people
+from fairfl_core.people.resample import (
+    even_shares,
+    largest_size,
+    redraw,
+    redraw_folded,
+    redraw_people,
+)
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.solving.policy import NOTHING_MORE
 from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import catalogue, experiment_of
-from pages.components.shared.people import People, counts_of, people_of, required
+from pages.components.shared.people import (
+    People,
+    Unseen,
+    counts_of,
+    folded_of,
+    people_of,
+    required,
+)
 from pages.components.shared.results import heat_of, program_on, study_of
 from pages.components.shared.summary import summary_of
 from pages.components.view import NO_LIMIT, View, changed
@@ -184,33 +197,36 @@ def own_most(own: OwnClients) -> int:
 
 
 def _pools(view: View) -> list[ClientCounts]:
-    pools = [
-        counts_of(view.experiment, seed, split)
-        for seed in view.seeds
-        for split in experiments.SPLITS
-    ]
-    return [counts for counts in pools if counts is not None]
+    name = view.experiment
+    pools: list[Unseen | None] = []
+    for seed in view.seeds:
+        pools.append(counts_of(name, seed, experiment_of(name).fit_split))
+        pools.append(folded_of(name, seed) or counts_of(name, seed, "test"))
+    return [people.counts for people in pools if people is not None]
 
 
-def own_people(own: OwnClients) -> list[tuple[People | None, People | None]]:
-    """Every run's validation and test people, drawn; refused where there are too few."""
+def own_people(own: OwnClients) -> list[tuple[People | None, Unseen | None]]:
+    """Every run's fitted and test people, drawn; refused where there are too few."""
     return [_drawn(own.without_limits(), seed) for seed in own.view.seeds]
 
 
 @cached(120)
-def _drawn(own: OwnClients, seed: int) -> tuple[People | None, People | None]:
-    view = own.view
+def _drawn(own: OwnClients, seed: int) -> tuple[People | None, Unseen | None]:
+    view, name = own.view, own.view.experiment
 
     def dealt(code: int, split: str) -> People | None:
         state = (own.draw, seed, code)
         if view.needs_scores:
-            people = people_of(view.experiment, seed, split)
+            people = people_of(name, seed, split)
             return people and redraw_people(people, own.shares, own.size, seed=state)
-        counts = counts_of(view.experiment, seed, split)
+        counts = counts_of(name, seed, split)
         return counts and redraw(counts, own.shares, own.size, seed=state)
 
-    validation, test = (dealt(code, split) for code, split in enumerate(experiments.SPLITS))
-    return validation, test
+    fitted = dealt(0, experiment_of(name).fit_split)
+    folded = folded_of(name, seed)
+    if folded is not None:
+        return fitted, redraw_folded(folded, own.shares, own.size, seed=(own.draw, seed, 1))
+    return fitted, dealt(1, "test")
 
 
 @cached(120)
@@ -229,7 +245,7 @@ def own_study(own: OwnClients) -> Study:
     return run_study(programs, unseen, view.eps_global, view.eps_local)
 
 
-def _counted(people: People | None) -> ClientCounts | None:
+def _counted(people: Unseen | None) -> Unseen | None:
     return people.counts if isinstance(people, ScoredPeople) else people
 
 

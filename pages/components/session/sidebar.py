@@ -57,7 +57,7 @@ def _settings(view: View) -> None:
     )
     st.caption(shared_text.region_meaning(view.region))
     if len(options_of("rates", view, catalogue())) > 1:
-        best = default_rates(view.region)
+        best = default_rates(view.region, folds=experiment.folds)
         _select(
             "rates",
             text.RATES,

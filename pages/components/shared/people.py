@@ -7,7 +7,15 @@ from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.view import View
 
-__all__ = ["People", "counts_of", "people_of", "required", "unseen_of"]
+__all__ = [
+    "People",
+    "Unseen",
+    "counts_of",
+    "folded_of",
+    "people_of",
+    "required",
+    "unseen_of",
+]
 
 People = ClientCounts | ScoredPeople
 Unseen = People | FoldedPeople
@@ -19,10 +27,11 @@ def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
 
     Test people of several fold models are counted as the mean over the models.
     """
-    experiment = experiment_of(name)
-    if experiment.folds > 1 and split == "test":
-        return _folded(name, seed).mean_counts
-    return experiment.counts(seed, split)
+    if split == "test":
+        folded = folded_of(name, seed)
+        if folded is not None:
+            return folded.mean_counts
+    return experiment_of(name).counts(seed, split)
 
 
 @cached(48)
@@ -34,14 +43,19 @@ def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
 
 
 @cached(48)
-def _folded(name: str, seed: int) -> FoldedPeople:
-    return FoldedPeople.from_experiment(experiment_of(name), seed)
+def folded_of(name: str, seed: int) -> FoldedPeople | None:
+    """The test people of several fold models; None where one model answers, or nobody is there."""
+    experiment = experiment_of(name)
+    if experiment.folds == 1 or not experiment.has_held_out:
+        return None
+    return FoldedPeople.from_experiment(experiment, seed)
 
 
 def unseen_of(view: View, seed: int) -> Unseen | None:
     """The unseen people of a run, as the view's lottery looks at them; None if there are none."""
-    if experiment_of(view.data).folds > 1:
-        return _folded(view.data, seed)
+    folded = folded_of(view.data, seed)
+    if folded is not None:
+        return folded
     return (people_of if view.answers_by_scores else counts_of)(view.data, seed, "test")
 
 

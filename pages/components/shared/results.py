@@ -132,7 +132,7 @@ def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFr
             point = replace(
                 view.without_limits(),
                 region=region,
-                rates=default_rates(region),
+                rates=default_rates(region, folds=experiment_of(view.data).folds),
                 eps_global=limit,
                 eps_local=limit,
             )
@@ -157,8 +157,8 @@ def _curve_point(view: View) -> dict[str, object]:
 def predictor_of(view: View) -> FairPredictor | ScorePredictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
     program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
-    experiment = experiment_of(view.data)
-    return predictor_from(program.solve(**view.limits(experiment.clients)), experiment.folds)
+    clients = experiment_of(view.data).clients
+    return predictor_from(program.solve(**view.limits(clients)))
 
 
 def accuracy_within(view: View, limits: dict[str, Any]) -> float:

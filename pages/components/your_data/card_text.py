@@ -23,6 +23,7 @@ CLIENT_HEADER = (
 COMMAND = "fairfl predict"
 WITH_SCORES = "With {command}, which looks at the model's scores."
 WITHOUT_PACKAGE = "With {command}, or in Python without any package:"
+WHICH_MODEL = 'int({folds} * draw(client, f"fold\\x1f{{row_id}}"))'
 _CELLS = 20  # cells that cannot be judged, listed by name
 
 
@@ -62,6 +63,14 @@ def what_it_is(view: View, favourable: str) -> list[str]:
 def requested_header(*, held_out: bool) -> tuple[str, ...]:
     """Headings of the table of what was requested, reached, and held."""
     return "", "requested", "reached (fitted)", "held out (test)" if held_out else "held out"
+
+
+def which_model(folds: int) -> str:
+    """Which of several models' answers is the one to give to the lottery."""
+    return (
+        f"There are {folds} fold models; the one whose answer is given for a person has the number "
+        f"`{WHICH_MODEL.format(folds=folds)}`, counted from 0 in the order of the folds."
+    )
 
 
 def requested_rows(summary: Summary) -> list[tuple[str, ...]]:

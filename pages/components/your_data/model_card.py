@@ -87,4 +87,6 @@ def _how(view: View) -> str:
     if view.answers_by_scores:
         return f"<p>{sentence}</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))
-    return f"<p>{sentence}</p><pre>{code}</pre>"
+    folds = experiment_of(view.data).folds
+    models = _paragraphs([text.which_model(folds).replace("`", "")]) if folds > 1 else ""
+    return f"<p>{sentence}</p><pre>{code}</pre>{models}"

@@ -46,17 +46,28 @@ TAKE_IN, READING = "Take it in and check it", "Reading, splitting and counting"
 TABLE_FILE = (
     "CSV or Parquet, one row a person: client, group, true label, the model's answer or its scores"
 )
-NOTHING_AT_HAND = "**Nothing at hand?** 2,100 made-up people in five hospitals:"
+NOTHING_AT_HAND = (
+    "**Nothing at hand?** 2,100 made-up people in five hospitals, as one model answers them or "
+    "cross-fitted:"
+)
 TRY_EXAMPLE, EXAMPLE_FILE = "Try it with the example", "Example table (CSV)"
+FOLDS_FILE = "Cross-fitted (CSV)"
 WHICH_COLUMN = "**Which column is what?** Guessed from the names; please confirm."
 CLIENT, CLIENT_TIP = "Client", "The hospital, site or state: one that trains with the others."
 GROUP, GROUP_TIP = "Group", "What fairness compares, like sex or race."
 LABEL, SPLIT = "True label", "Split"
 SPLIT_TIP = (
-    "A column that says validation or test; without one, half of each client's people are set "
-    "aside with a fixed seed."
+    "A column that says validation (or fit) or test; without one, half of each client's people "
+    "are set aside with a fixed seed."
 )
 NO_SPLIT = "none: split inside each client"
+FOLD, NO_FOLD = "Fold", "none: one model"
+FOLD_TIP = (
+    "Of cross-fitted predictions: the fold whose model, which never saw the person, gave the row. "
+    "People of split fit have one row, test people one of every fold. More people then stand "
+    "behind each limit."
+)
+ROW_ID, ROW_ID_TIP = "Row id", "Names the person inside a client; it pairs a test person's rows."
 GIVEN = "The model gave"
 GIVEN_AS = {"answer": "its answer", "scores": "a score for each label"}
 FAVOURABLE, FAVOURABLE_TIP = "Favourable label", "The good outcome; equal opportunity looks at it."
@@ -70,6 +81,8 @@ COUNT_COMMAND = """\
 fairfl count rows.csv --client hospital --group sex --label diagnosis \\
     --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
 fairfl privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
+
+_USUAL = ColumnRoles("hospital", "sex", "diagnosis", "prediction", row_id="patient")
 
 
 def refused(why: str) -> str:
@@ -96,15 +109,20 @@ def people_of_group(group: str) -> str:
     return f"group {group}"
 
 
-def predict_command(columns: ColumnRoles | None, file: str, *, with_scores: bool) -> str:
+def predict_command(
+    columns: ColumnRoles | None, file: str, folds: int, *, with_scores: bool
+) -> str:
     """The command that applies the predictor, with the columns' own names."""
-    names = {
-        "client": columns.client if columns else "hospital",
-        "group": columns.group if columns else "sex",
-        "prediction": columns.prediction if columns and columns.prediction else "prediction",
-    }
-    if with_scores and columns:
-        del names["prediction"]
+    columns = columns or _USUAL
+    answer = columns.prediction or _USUAL.prediction
+    names = {"client": columns.client, "group": columns.group}
+    if with_scores:
         names["scores"] = ",".join(column for _, column in columns.scores)
+    elif folds > 1 and not columns.fold:
+        names["prediction"] = ",".join(f"{answer}_{fold}" for fold in range(folds))
+    else:
+        names["prediction"] = answer
+    names |= {"fold": columns.fold} if columns.fold else {}
+    names["row-id"] = columns.row_id or _USUAL.row_id
     options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in names.items())
-    return f"fairfl predict {file} new-rows.csv {options} --row-id patient --out fair.csv"
+    return f"fairfl predict {file} new-rows.csv {options} --out fair.csv"

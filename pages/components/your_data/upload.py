@@ -12,10 +12,12 @@ from fairfl_core._io.names import as_name
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
+    EXAMPLE_FOLDS,
     ColumnRoles,
     Intake,
     TableFile,
     example_counts,
+    example_folds,
     example_table,
     experiment_from_counts,
     experiment_from_table,
@@ -125,14 +127,13 @@ def _example(*, offered: bool) -> None:
             disabled=not offered,
             on_click=lambda: st.session_state.update({_EXAMPLE: True}),
         )
-        st.download_button(
-            text.EXAMPLE_FILE,
-            example_table,
-            file_name=EXAMPLE,
-            mime="text/csv",
-            key="example-table",
-            on_click="ignore",
-        )
+        for label, make, name, key in (
+            (text.EXAMPLE_FILE, example_table, EXAMPLE, "example-table"),
+            (text.FOLDS_FILE, example_folds, EXAMPLE_FOLDS, "example-folds"),
+        ):
+            st.download_button(
+                label, make, file_name=name, mime="text/csv", key=key, on_click="ignore"
+            )
 
 
 def _looked_at(file_id: str, name: str, data: bytes) -> TableFile:
@@ -166,17 +167,13 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
         name = f"column-{role}-{key}"
         return str(cell.selectbox(label, options, index, key=name, help=tip or None))
 
-    cells = st.columns(4)
-    client = choose(cells[0], "client", text.CLIENT, guessed.client, columns, text.CLIENT_TIP)
-    group = choose(cells[1], "group", text.GROUP, guessed.group, columns, text.GROUP_TIP)
-    label = choose(cells[2], "label", text.LABEL, guessed.label, columns)
-    splits = (text.NO_SPLIT, *columns)
-    split = choose(
-        cells[3], "split", text.SPLIT, guessed.split or text.NO_SPLIT, splits, text.SPLIT_TIP
-    )
+    first, second = st.columns(4), st.columns(4)
+    client = choose(first[0], "client", text.CLIENT, guessed.client, columns, text.CLIENT_TIP)
+    group = choose(first[1], "group", text.GROUP, guessed.group, columns, text.GROUP_TIP)
+    label = choose(first[2], "label", text.LABEL, guessed.label, columns)
+    split, fold, row_id = _parted_by((first[3], second[3]), guessed, columns, choose)
     labels = _labels(upload, label)
-    cells = st.columns(4)
-    given = cells[0].radio(
+    given = second[0].radio(
         text.GIVEN,
         tuple(text.GIVEN_AS),
         index=int(not guessed.prediction),
@@ -186,16 +183,33 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
     favourable = ""
     if labels:
         favourable = choose(
-            cells[1], "favourable", text.FAVOURABLE, labels[-1], labels, text.FAVOURABLE_TIP
+            second[1], "favourable", text.FAVOURABLE, labels[-1], labels, text.FAVOURABLE_TIP
         )
     prediction = ""
     if given == "answer":
-        prediction = choose(cells[2], "answer", text.ANSWER, guessed.prediction, columns)
+        prediction = choose(second[2], "answer", text.ANSWER, guessed.prediction, columns)
     scores = _score_columns(upload, labels, choose) if given == "scores" else ()
     join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
-    none = split == text.NO_SPLIT
-    chosen = ColumnRoles(client, group, label, prediction, scores, "" if none else split)
+    chosen = ColumnRoles(client, group, label, prediction, scores, split, fold, row_id)
     return chosen, as_name(favourable), join
+
+
+def _parted_by(
+    cells: tuple[Any, Any], guessed: ColumnRoles, columns: Sequence[str], choose: Choose
+) -> tuple[str, str, str]:
+    """Which columns part people: the split and, if cross-fitted, the fold and the row id."""
+    chosen = []
+    for cell, role, label, none, tip in (
+        (cells[0], "split", text.SPLIT, text.NO_SPLIT, text.SPLIT_TIP),
+        (cells[1], "fold", text.FOLD, text.NO_FOLD, text.FOLD_TIP),
+    ):
+        column = choose(cell, role, label, getattr(guessed, role), (none, *columns), tip)
+        chosen.append("" if column == none else column)
+    split, fold = chosen
+    if not fold:
+        return split, "", ""
+    row_id = choose(cells[1], "row-id", text.ROW_ID, guessed.row_id, columns, text.ROW_ID_TIP)
+    return split, fold, row_id
 
 
 def _score_columns(

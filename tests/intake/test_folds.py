@@ -1,0 +1,236 @@
+"""Cross-fitted tables on intake: an experiment like the bundled ones, or one sentence."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.intake import (
+    ColumnRoles,
+    example_folds,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
+    open_table,
+)
+from fairfl_core.people.experiments import CROSS_FITTED
+from fairfl_core.people.folded import fitted_people, unseen_people
+from fairfl_core.predictors.load import predictor_of
+from fairfl_core.solving.build import build_program
+from tests.helpers.cross_fitted import (
+    cross_fitted,
+    expected_confusion,
+    lottery_chances,
+    rule_chances,
+)
+from tests.intake.test_intake import csv_of, refused, said
+
+ANSWERS = ColumnRoles("site", "sex", "truth", "said", (), "split", "fold", "id")
+PAIRS = (("no", "score_no"), ("yes", "score_yes"))
+SCORED = replace(ANSWERS, prediction="", scores=PAIRS)
+
+
+def taken(table, roles=ANSWERS, **options):
+    return experiment_from_table(open_table("rows.csv", csv_of(table)), roles, **options)
+
+
+# -------------------------------------------------------------------- what comes of it
+
+
+def test_columns_are_guessed():
+    assert guess_roles(open_table("r.csv", csv_of(cross_fitted()))) == replace(
+        ANSWERS, group="sex", label="truth", prediction="said"
+    )
+    example = guess_roles(open_table("e.csv", example_folds().encode()))
+    assert (example.split, example.fold, example.row_id) == ("split", "fold", "patient")
+    plain = cross_fitted().drop(columns="split").assign(fold=lambda t: t["id"])
+    assert guess_roles(open_table("r.csv", csv_of(plain))).fold == ""
+    split = cross_fitted().drop(columns=["fold"]).rename(columns={"split": "fold"})
+    guessed = guess_roles(open_table("r.csv", csv_of(split)))
+    assert (guessed.split, guessed.fold, guessed.row_id) == ("fold", "", "")
+
+
+@given(seed=st.integers(0, 2**20), folds=st.integers(2, 4), clients=st.integers(1, 3))
+def test_the_lottery_is_made_on_all_and_judged_by_the_mean_over_models(seed, folds, clients):
+    table = cross_fitted(120, 30, folds, clients, seed)
+    for roles, region in ((ANSWERS, "kernel"), (SCORED, "exact")):
+        experiment = taken(table, roles).experiment
+        assert (experiment.protocol, experiment.folds) == (CROSS_FITTED, folds)
+        assert experiment.splits == ("fit", "test") and experiment.has_held_out
+        scored = experiment.has_scores
+        assert scored == (roles is SCORED)
+        fit = fitted_people(experiment, 0) if scored else experiment.counts(0, "fit")
+        fair = predictor_of(build_program(fit, "eo", region, rates="labels").solve(0.05, 0.1))
+        assert (fair.folds, fair.reached.n) == (folds, 120)
+        unseen = unseen_people(experiment, 0)
+        assert (len(unseen), unseen.folds) == (30, folds)
+        chances = rule_chances(fair) if fair.needs_scores else lottery_chances(fair)
+        names = (experiment.clients, experiment.groups, experiment.labels)
+        expected = expected_confusion(table, chances, names)
+        np.testing.assert_allclose(evaluate(fair, unseen).confusion, expected, atol=1e-12)
+
+
+def test_people_of_a_fold_can_be_asked_for():
+    table = cross_fitted()
+    experiment = taken(table, SCORED).experiment
+    fit = table[table["split"] == "fit"]
+    for fold in range(3):
+        people = experiment.scores(0, "fit", fold=fold)
+        wanted = fit.loc[fit["fold"] == fold, "score_yes"]
+        assert sorted(people.scores[:, 1]) == sorted(wanted)
+        assert experiment.counts(0, "test", fold=fold).n == 60
+    everybody = experiment.scores(0, "fit")
+    assert np.bincount(everybody.fold).tolist() == fit["fold"].value_counts().sort_index().tolist()
+    refused(lambda: experiment.scores(0, "test"), "3 scores for each test person", "name a fold")
+    refused(lambda: taken(table).experiment.scores(0, "fit"), "no score for each label")
+
+
+def test_scores_that_are_no_probabilities_are_answers():
+    table = cross_fitted().assign(score_no=lambda t: 3 * t["score_no"])
+    table["said"] = np.where(table["score_no"] >= table["score_yes"], "no", "yes")
+    found = taken(table, SCORED)
+    assert not found.experiment.has_scores and "do not sum to one" in said(found)
+    mine, answers = (unseen_people(each.experiment, 0) for each in (found, taken(table)))
+    np.testing.assert_array_equal(mine.mean_counts.table, answers.mean_counts.table)
+
+
+def test_training_people_were_scored_by_a_model_that_never_saw_them():
+    table = cross_fitted()
+    table.loc[table["split"].eq("fit") & table["fold"].eq(1), "split"] = "train"
+    assert taken(table).experiment.counts(0, "fit").n == 240
+
+
+def test_it_says_what_cross_fitting_is_and_what_it_would_gain():
+    table = cross_fitted()
+    told = said(taken(table))
+    assert "Cross-fitted: 240 people make the lottery" in told
+    assert 'one of 3 models (folds "0", "1", "2") that never saw them' in told
+    assert "60 test people are scored by all of them" in told and "420 rows read" in told
+    plain = table[table["split"].eq("fit")].drop(columns=["fold"])
+    plain["split"] = np.resize(["train", "train", "train", "validation", "test"], len(plain))
+    roles = replace(ANSWERS, fold="", row_id="")
+    told = said(taken(plain, roles))
+    assert "48 people make the lottery" in told and "they would be 192, 4.0 times as many" in told
+    found = taken(plain.drop(columns="split"), replace(roles, split=""))
+    n = found.experiment.counts(0, "validation").n
+    assert f"{n} people make the lottery" in said(found)
+    assert "four times as many people" in said(found)
+
+
+def test_counts_of_fold_models_make_a_mixture():
+    counts = taken(cross_fitted()).experiment.counts(0, "fit")
+    halves = {name: counts.select_clients([name]) for name in counts.clients}
+    files = [(name, json.dumps(each.to_json()).encode()) for name, each in halves.items()]
+    experiment = experiment_from_counts(files).experiment
+    assert (experiment.folds, experiment.fit_split) == (3, "fit")
+    assert experiment.counts(0, "fit").folds == 3 and experiment.counts(0, "test") is None
+    assert not experiment.has_held_out
+    other = json.dumps(replace(halves["s1"], folds=1).to_json()).encode()
+    refused(
+        lambda: experiment_from_counts([files[0], ("b.json", other)]),
+        "s0 is of 3 fold models and b.json of 1",
+    )
+
+
+# -------------------------------------------------------------------- what is refused
+
+
+def spoilt(change):
+    table = cross_fitted()
+    found = change(table)
+    return table if found is None else found
+
+
+def person(table, split, row=4):
+    return table.index[table["split"] == split][row]
+
+
+def _missing_in_client(table):
+    return table[(table["site"] != "s1") | (table["fold"] != 2) | (table["split"] == "test")]
+
+
+def _in_two_folds(table):
+    one = person(table, "fit")
+    other = table.loc[[one]].assign(fold=(table["fold"][one] + 1) % 3)
+    return pd.concat([table, other])
+
+
+def _other(column, value):
+    def change(table):
+        table[column] = table[column].astype(object)
+        table.loc[person(table, "test"), column] = value(table.loc[person(table, "test"), column])
+
+    return change
+
+
+def _no_fold(table):
+    table["fold"] = table["fold"].astype(object)
+    table.loc[person(table, "fit"), "fold"] = None
+
+
+def _leaked(table):
+    one = table.loc[person(table, "fit")]
+    who = table.loc[person(table, "test"), ["site", "id"]]
+    rows = (table[["site", "id"]] == who).all(axis=1)
+    table.loc[rows, ["site", "id"]] = one[["site", "id"]].to_numpy()
+
+
+REFUSALS = {
+    "one fold": (lambda t: t.assign(fold=0), ["one fold", "at least two"]),
+    "folds missing in a client": (_missing_in_client, ['client "s1"', 'nobody in fold "2"']),
+    "a person in two folds": (_in_two_folds, ["is in two folds", "data rows"]),
+    "a test row missing": (
+        lambda t: t.drop(index=person(t, "test")),
+        ["person", "has no row of fold"],
+    ),
+    "a test row without its score": (
+        _other("said", lambda value: None),
+        ["person", "has no row of fold"],
+    ),
+    "a test row twice": (
+        lambda t: pd.concat([t, t.loc[[person(t, "test")]]]),
+        ["has 2 rows of fold"],
+    ),
+    "a test fold that nobody is fitted on": (
+        _other("fold", lambda value: 9),
+        ['a row of fold "9"', "nobody is fitted on"],
+    ),
+    "a group that changes": (
+        _other("sex", lambda value: "man" if value == "woman" else "woman"),
+        ["the groups", "the same group in every fold"],
+    ),
+    "a label that changes": (
+        _other("truth", lambda value: "no" if value == "yes" else "yes"),
+        ["the labels", "the same label in every fold"],
+    ),
+    "no fold": (_no_fold, ['"fold"', "has no fold", "fill it in"]),
+    "no id": (_other("id", lambda value: None), ['"id"', "has no row id"]),
+    "fitted on and tested on": (_leaked, ["both fitted on and a test person"]),
+    "no test rows": (lambda t: t[t["split"] == "fit"], ['no rows of "test"']),
+    "no fit rows": (lambda t: t[t["split"] == "test"], ['no rows of "fit"']),
+}
+
+
+@pytest.mark.parametrize(("change", "says"), REFUSALS.values(), ids=REFUSALS)
+@pytest.mark.parametrize("roles", [ANSWERS, SCORED], ids=["answers", "scores"])
+def test_one_sentence_for_whatever_is_wrong(change, says, roles):
+    table = spoilt(change)
+    if roles is SCORED and table["said"].isna().any():
+        table = table.assign(score_no=table["score_no"].where(table["said"].notna()))
+    refused(lambda: taken(table, roles), *says)
+
+
+@pytest.mark.parametrize(
+    ("role", "says"), [("split", "column of the split"), ("row_id", "column of the row id")]
+)
+def test_a_fold_says_nothing_alone(role, says):
+    refused(lambda: taken(cross_fitted(), replace(ANSWERS, **{role: ""})), '"fold"', says)
+
+
+def test_no_column_is_two_things():
+    refused(lambda: taken(cross_fitted(), replace(ANSWERS, row_id="fold")), "two things")

@@ -212,11 +212,10 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
     found = taken(holes, ColumnRoles("site", "sex", "label", "answer", split="split"))
     assert found.experiment.counts(0, "validation").n == 132
     assert "2 without a label; 133 in neither validation nor test" in said(found)
-    frame["split"] = "test"
+    frame["split"] = np.resize(["test", "Test ", "TEST"], len(frame))  # one name, three ways
     refused(
         lambda: taken(frame, ColumnRoles("site", "sex", "label", "answer", split="split")),
-        "validation",
-        "split",
+        'column "split" has no rows of "validation" (it holds "test")',
     )
 
 
@@ -242,6 +241,18 @@ def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
     found = taken(logits, ColumnRoles("site", "sex", "label", "", scores))
     assert "do not sum to one" in said(found)
     refused(lambda: found.experiment.scores(0, "test"), "exact region")
+
+
+@pytest.mark.parametrize(
+    ("part", "kept"), [("train", True), ("validation", False), ("test", False)]
+)
+def test_scores_that_are_looked_at_must_be_probabilities(part, kept):
+    frame = people()
+    frame["split"] = np.resize(["train", "validation", "test"], len(frame))
+    frame.loc[frame.split == part, "score_0"] = -2.0
+    scores = (("0", "score_0"), ("1", "score_1"))
+    found = taken(frame, ColumnRoles("site", "sex", "label", "", scores, "split"))
+    assert ("do not sum to one" not in said(found)) == kept
 
 
 # -------------------------------------------------------------------- checks

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fairfl_core.paper.reproduction import _experiment
+from fairfl_core.paper.printed import SCENARIOS
+from fairfl_core.paper.reproduction import _experiment, _privacy, _scenarios
 from fairfl_core.people import experiments
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reproduction.md"
@@ -17,17 +18,48 @@ def numbers(row):
     return [(float(text), 10.0 ** -len(text.partition(".")[2])) for text in texts]
 
 
-@pytest.mark.parametrize("name", experiments.list_experiments())
-def test_every_experiment_stands_in_the_document_as_it_comes_out_now(name):
-    """Made again and compared: a document typed by hand, or an old one, would differ."""
+def rows_of(text):
+    return [row for row in text.splitlines() if row.startswith("|")]
+
+
+def section(heading):
+    """What stands under a heading of the document, up to the next of its kind."""
     document = DOCUMENT.read_text(encoding="utf-8")
-    made = [row for row in _experiment(experiments.open(name)).splitlines() if row.startswith("|")]
-    start = document.index(f"## {name}: ")
+    start = document.index(f"## {heading}")
     end = document.find("\n## ", start + 1)
-    stands = [row for row in document[start:end].splitlines() if row.startswith("|")]
+    return document[start : end if end > 0 else None]
+
+
+def assert_same(made, stands):
+    """The same rows under the same names, and numbers that differ by rounding at most."""
     assert len(made) == len(stands)
-    for new, old in zip(made[2:], stands[2:], strict=True):
+    for new, old in zip(made, stands, strict=True):
         assert new.split("|")[1:3] == old.split("|")[1:3]
         for (value, unit), (stood, other) in zip(numbers(new), numbers(old), strict=True):
             assert unit == other
             assert value == pytest.approx(stood, abs=1.01 * unit), new
+
+
+@pytest.mark.parametrize("name", experiments.list_experiments())
+def test_every_experiment_stands_in_the_document_as_it_comes_out_now(name):
+    """Made again and compared: a document typed by hand, or an old one, would differ."""
+    made = rows_of(_experiment(experiments.open(name)))
+    assert_same(made[2:], rows_of(section(f"{name}: "))[2:])
+
+
+def test_the_scenarios_maps_stand_there_as_they_come_out_now():
+    made = _scenarios([experiments.open(name) for name in SCENARIOS])
+    stands = section(made.splitlines()[0].removeprefix("## "))
+    assert_same(rows_of(made), rows_of(stands))
+    sentences = [
+        [line for line in text.splitlines() if line.startswith("Both from .3 to .05")]
+        for text in (made, stands)
+    ]
+    assert len(sentences[0]) == len(SCENARIOS)
+    for new, old in zip(*sentences, strict=True):
+        assert numbers(new) == [(pytest.approx(v, abs=1.01 * u), u) for v, u in numbers(old)]
+
+
+def test_privacy_stands_there_as_it_comes_out_now():
+    made = _privacy(experiments.open("adult"))
+    assert_same(rows_of(made), rows_of(section("Privacy: ")))

@@ -77,6 +77,33 @@ def test_fitted_people_come_back_each_once_with_fold_and_score(tmp_path, seeds):
     assert made.counts(4, "fit").table.sum() == len(people)
 
 
+def test_a_fitted_person_has_the_one_score_of_their_fold(tmp_path, seeds):
+    made = saved(tmp_path, seeds)
+    people, alone = made.fold_scores(4, "fit"), made.scores(4, "fit")
+    assert np.array_equal(people.fold_scores, alone.scores[None])
+    assert np.array_equal(people.label, alone.label)
+
+
+def test_the_file_does_not_tell_in_which_order_people_came(tmp_path):
+    """Scores of few values, so that people are alike in some of them and not in others."""
+    rng = np.random.default_rng(7)
+    few = np.array([[0.5, 0.3, 0.2], [0.5, 0.2, 0.3], [0.2, 0.5, 0.3], [0.2, 0.3, 0.5]])
+    models = [
+        replace(one, scores=few[rng.integers(0, 4, len(one.label))]) for one in fold_models(4)
+    ]
+    numbers, shuffled = rng.permutation(PEOPLE), []
+    for one in models:
+        order = rng.permutation(len(one.label))
+        names = ("split", "client", "group", "label", "scores", "person")
+        rows = {name: getattr(one, name)[order] for name in names}
+        shuffled.append(replace(one, **rows | {"person": numbers[rows["person"]]}))
+    made, anew = (
+        saved(tmp_path / name, [part]).manifest["scores"]["sha256"]
+        for name, part in (("a", models), ("b", shuffled))
+    )
+    assert made == anew
+
+
 def test_a_test_persons_scores_are_paired_over_folds(tmp_path, seeds):
     made = saved(tmp_path, seeds)
     people = made.fold_scores(1)

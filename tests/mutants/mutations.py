@@ -12,7 +12,18 @@ ARITHMETIC = [(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), 
 FUNCTIONS = [("min", "max"), ("any", "all")]
 METHODS = [*FUNCTIONS, ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")]
 METHODS += [("mean", "sum"), ("zeros", "ones"), ("add", "subtract")]
-COMMUTE = {"hypot", "min", "max", "minimum", "maximum", "multiply", "isclose", "array_equal"}
+# clip(x, low, high) is min(max(x, low), high): the first two may change places.
+COMMUTE = {
+    "hypot",
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "multiply",
+    "isclose",
+    "array_equal",
+    "clip",
+}
 # Left alone: types and decorators, and how large a thing is drawn.
 UNTOUCHED = {"annotation", "returns", "decorator_list"}
 SIZES = {"height", "width", "size", "thickness", "opacity", "line_width", "l", "r", "t", "b"}

@@ -148,7 +148,13 @@ def test_broken_files_and_rows_are_refused_with_a_sentence(tmp_path):
         first = {"name": "c0", "rules": [rules, *value["clients"][0]["rules"][1:]]}
         return value | {"clients": [first, *value["clients"][1:]]}
 
+    def with_groups(rules):
+        return value | {"clients": [{"name": "c0", "rules": rules}, *value["clients"][1:]]}
+
     for broken, says in (
+        (with_groups("ab"), "a list with one entry per group"),
+        (with_groups({"g0": [rule], "g1": [rule]}), "a list with one entry per group"),
+        (with_groups([[rule]]), "a list with one entry per group"),
         (with_rules([]), "needs a list of rules"),
         (with_rules([rule | {"probability": 0.2}]), "do not sum to one"),
         (with_rules([{"probability": 1.0, "answers": ["l0", "no"]}]), "one of the labels"),
@@ -228,6 +234,20 @@ def test_a_map_never_falls_and_tells_how_far_it_is():
 def test_scores_of_one_person_must_be_probabilities():
     with pytest.raises(InputError, match="data row 2"):
         as_people([0, 0], [0, 1], [0, 1], np.array([[0.5, 0.5], [-0.1, 1.1]]), 1, 2)
+
+
+@pytest.mark.parametrize("low", [0.75, np.nextafter(0.75, 1)])
+@pytest.mark.parametrize("label", [[0, 1], [1, 0]])
+def test_people_whose_scores_are_neighbouring_floats_are_parted(low, label):
+    """There is no number between the two; the cut must fall between them all the same."""
+    score = np.array([low, np.nextafter(low, 1)] * 4)
+    scores = np.stack([1 - score, score], axis=1)
+    people = as_people([0] * 8, [0, 0, 1, 1] * 2, label * 4, scores, 1, 2)
+    solution = ExactProgram(people, "eo").solve(0.0, 0.0)
+    assert solution.accuracy == pytest.approx(1.0)
+    fair = ScorePredictor.from_solution(solution)
+    told = fair.chances(people.client, people.group, people.scores, people.said)
+    np.testing.assert_allclose(told, np.eye(2)[people.label], atol=1e-9)
 
 
 @given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons)

@@ -81,6 +81,21 @@ def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local
     assert found.bound.certified and found.bound.upper >= expected - 1e-7
 
 
+@pytest.mark.parametrize("rates", ["scores", "shrunk"])
+def test_unless_said_rules_are_sought_to_a_ten_thousandth(rates):
+    people = ready(scored_network(3, 2, 3), rates)
+    program = ExactProgram(people, "eo", rates=rates)
+    found = program.solve(0.01, 0.02)
+    assert found.bound.upper - found.accuracy <= 1e-4
+    closer = ExactProgram(people, "eo", rates=rates, gap=1e-7).solve(0.01, 0.02)
+    assert found.accuracy <= closer.accuracy + 1e-7 <= found.accuracy + 1e-4 + 2e-7
+    # By hand: a client is told nine prices of answers for each group once and, each round, those
+    # of its rules and limits; it sends a table for its people or, shrunk, for everyone's rules.
+    tables = 9 * (3 if rates == "shrunk" else 1)
+    numbers = 9 + found.rounds * (tables + len(program.notion.rates) + 1)
+    assert found.bytes_per_client == 8 * 2 * numbers
+
+
 @usual
 @given(scored_people(labels=(2, 2)), notions, epsilons, epsilons)
 def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local):

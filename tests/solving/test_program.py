@@ -266,5 +266,8 @@ def test_what_cannot_be_asked_is_said():
         program.solve(0.1, {"c0": 0.1, "c1": 0.1, "elsewhere": 0.1})
     with pytest.raises(InputError, match='"c1" has none'):
         program.solve(0.1, {"c0": 0.1})
+    for clients, named in ((8, "c6, c7"), (9, r"c6, c7 \.\.\.")):
+        with pytest.raises(InputError, match=f"the clients are c0, c1, .*{named}[.]$"):
+            FairnessProgram(synthetic(clients, 2, 2)).solve(0.1, {"c0": 0.1})
     with pytest.raises(InputError, match="3 values for 2 clients"):
         program.solve(0.1, [0.1, 0.2, 0.3])

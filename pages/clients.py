@@ -6,16 +6,25 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core.errors import CollisionError
+from fairfl_core.evaluation.harm import Effect, Harm, effect_of
 from fairfl_core.evaluation.study import Study
 from pages.components.clients import figures, text
-from pages.components.clients.results import effect_of, rate_table
+from pages.components.clients.results import effect_of_limit, every_rate, rate_table
 from pages.components.codecs import OneOf, PerName
 from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import format
+from pages.components.shared import format, harm_text
 from pages.components.shared import text as shared_text
-from pages.components.shared.charts import chart, metric, part, table_below, verdict_banner
+from pages.components.shared.charts import (
+    accuracy_metric,
+    chart,
+    metric,
+    part,
+    table_below,
+    verdict_banner,
+)
+from pages.components.shared.harm import client_alarm, label_choice, rates_of
 from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import study_of
 from pages.components.shared.summary import ClientRow, client_rows, summary_of
@@ -47,18 +56,21 @@ def _live() -> None:
             return
         at = clients.index(client)
         row = client_rows(study)[at]
+        summary = summary_of(study)
+        with place, part(harm_text.ALARMS):
+            client_alarm(summary.harm, client)
         with place, part(text.HEADLINE):
-            summary = summary_of(study)
             judged_on = shared_text.judged_on(summary)
             verdict_banner(
                 summary.verdict.word,
                 shared_text.verdict_title(summary),
                 shared_text.verdict(summary),
-                harmless=not summary.verdict.worse,
+                harmless=summary.harmless,
             )
-            st.markdown(f"#### {text.headline(row, judged_on)}")
+            effect = effect_of(row.accuracy - row.accuracy_before, summary.harm, client)
+            st.markdown(f"#### {text.headline(row, judged_on, effect)}")
         with part(text.FIGURES):
-            _metrics(study, at, row)
+            _metrics(study, at, row, effect)
         left, right = st.columns([3, 2], gap="large")
         with left, part(text.RATES):
             _rates(study, at)
@@ -67,6 +79,8 @@ def _live() -> None:
         if client in dict(view.own_limits):
             with part(text.EFFECT):
                 _effect(view, study, at)
+        with part(harm_text.RATES):
+            _every_rate(study, summary.harm, client)
 
 
 def _pick(clients: tuple[str, ...]) -> str:
@@ -106,20 +120,16 @@ def _own_limit(view: View, client: str) -> None:
         )
 
 
-def _metrics(study: Study, at: int, row: ClientRow) -> None:
+def _metrics(study: Study, at: int, row: ClientRow, effect: Effect) -> None:
     people = [row.n]
     if study.has_held_out:
         people.insert(0, client_rows(study, unseen=False)[at].n)
     cells = st.columns(4)
     with cells[0]:
         metric(text.PEOPLE_BOTH if study.has_held_out else text.PEOPLE, text.people(people))
-    cells[1].metric(
-        text.ACCURACY,
-        format.percent(row.accuracy),
-        format.signed_points(row.accuracy - row.accuracy_before),
-        border=True,
-        height="stretch",
-    )
+    with cells[1]:
+        change = row.accuracy - row.accuracy_before
+        accuracy_metric(text.ACCURACY, row.accuracy, change, effect)
     with cells[2]:
         floor = format.gap(row.noise_floor)
         metric(text.CHANCE, floor, text.one_draw(row.gap_one_draw), tip=text.CHANCE_TIP)
@@ -146,6 +156,30 @@ def _rates(study: Study, at: int) -> None:
             st.caption(text.nobody(cell))
 
 
+def _every_rate(study: Study, harm: Harm, client: str) -> None:
+    """Every rate of a label, here and overall, what becomes of every notion, and why."""
+    closed = [gap for gap in harm.closed if gap.client == client]
+    if closed:
+        st.markdown(harm_text.CLOSED)
+        st.markdown("\n".join(f"- {line}" for line in harm_text.closed_lines(closed)))
+    label, rates = label_choice(harm), rates_of(study)
+    table = rates.table()
+    for column, place in zip(st.columns(2, gap="large"), (client, None), strict=True):
+        with column:
+            mine = table[table["client"].isna() if place is None else table["client"] == place]
+            chart(
+                figures.rates(every_rate(mine, label), rates.groups),
+                reading=harm_text.rates_reading(label, place, unseen=study.has_held_out),
+                table=mine.assign(client=harm_text.where(place)).round(4),
+                headings=harm_text.RATE_COLUMNS,
+                name="every-rate" if place else "every-rate-overall",
+            )
+            st.markdown(harm_text.NOTIONS)
+            rows = [harm_text.notion_cells(one) for one in rates.notions_of(place)]
+            st.table(pd.DataFrame(rows, columns=list(harm_text.NOTION_HEADER)))
+            st.markdown(harm_text.why_not_all(rates.base.sentence(place)))
+
+
 def _lottery(study: Study, at: int) -> None:
     """Of the first run shown: the one whose predictor can be taken along."""
     outcome = study.first
@@ -161,7 +195,7 @@ def _lottery(study: Study, at: int) -> None:
 def _effect(view: View, study: Study, at: int) -> None:
     client = study.first.solution.counts.clients[at]
     others = tuple(pair for pair in view.own_limits if pair[0] != client)
-    effect = effect_of(study, study_of(replace(view, own_limits=others)), client)
+    effect = effect_of_limit(study, study_of(replace(view, own_limits=others)), client)
     st.markdown(text.effect(effect, shared_text.judged_on(summary_of(study))))
     table_below(
         effect.table.round(4),

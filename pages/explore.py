@@ -17,7 +17,7 @@ from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import figures, format
+from pages.components.shared import figures, format, harm_text
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import (
     SURE,
@@ -26,8 +26,16 @@ from pages.components.shared.certainty import (
     certainty_possible,
     median_client,
 )
-from pages.components.shared.charts import chart, metric, part, progress, verdict_banner
+from pages.components.shared.charts import (
+    accuracy_metric,
+    chart,
+    metric,
+    part,
+    progress,
+    verdict_banner,
+)
 from pages.components.shared.client_choice import chosen_clients
+from pages.components.shared.harm import alarm_banner, recognition_part
 from pages.components.shared.people import counts_of
 from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import (
@@ -95,12 +103,14 @@ def _live() -> None:
 
 def _results(view: View, study: Study, place: DeltaGenerator) -> None:
     summary = summary_of(study)
+    with place, part(harm_text.ALARMS):
+        alarm_banner(summary.harm)
     with place, part(text.HEADLINE):
         verdict_banner(
             summary.verdict.word,
             shared_text.verdict_title(summary),
             shared_text.verdict(summary),
-            harmless=not summary.verdict.worse,
+            harmless=summary.harmless,
         )
         st.markdown(f"#### {shared_text.headline(summary)}")
         if view.answers_by_scores and papers_region_serves(view):
@@ -116,6 +126,8 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _three_numbers(view, summary)
         _prices(view, summary)
         _pin(view, summary)
+    with part(harm_text.RECOGNITION):
+        recognition_part(study, summary.harm)
     with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
         _advice(view)
     with part(text.CLIENTS):
@@ -129,13 +141,9 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
 def _metrics(summary: Summary) -> None:
     judged, worst = summary.judged, summary.judged.worst
     cells = st.columns(4)
-    cells[0].metric(
-        text.ACCURACY_UNSEEN if summary.unseen else text.ACCURACY,
-        format.percent(judged.accuracy),
-        format.signed_points(-judged.cost),
-        border=True,
-        height="stretch",
-    )
+    with cells[0]:
+        label = text.ACCURACY_UNSEEN if summary.unseen else text.ACCURACY
+        accuracy_metric(label, judged.accuracy, -judged.cost, summary.effect)
     with cells[1]:
         metric(text.OVERALL, format.gap(judged.overall), text.was(judged.overall_before))
     with cells[2]:

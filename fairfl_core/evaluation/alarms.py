@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["HARDLY", "SHOWN", "Alarm", "BlindLottery", "LostLabel", "blindness", "is_lost"]
+__all__ = [
+    "HARDLY",
+    "SHOWN",
+    "UNLIKELY",
+    "Alarm",
+    "BlindLottery",
+    "LostLabel",
+    "blindness",
+    "is_lost",
+]
 
 MOST_POINTS = 0.05  # a larger fall is an alarm
 LEAST_SHARE = 0.5  # of what it was; less is an alarm
@@ -63,7 +72,7 @@ class Alarm(ABC):
 
     @abstractmethod
     def brief(self) -> str:
-        """The same, without how sure it is."""
+        """The same in fewer words."""
 
     @property
     def where(self) -> str:
@@ -132,16 +141,19 @@ class LostLabel(Alarm):
 
     def told(self) -> str:
         """The label's recognition before and after, on whom, and how sure."""
-        sure = "beyond chance" if self.beyond_chance else "too few people to rule out chance"
         limits = f"95 % between {_percent(self.low)} and {_percent(self.high)}"
-        return f"{self._fact()}, was {_percent(self.before)} (n = {self.n:,}, {limits}: {sure})"
+        return f"{self._fact()} (n = {self.n:,}, {limits}: {self._sure()})"
 
     def brief(self) -> str:
-        """The label's recognition before and after, and on whom."""
-        return f"{self._fact()} (was {_percent(self.before)}, n = {self.n:,})"
+        """The same without limits."""
+        return f"{self._fact()} (n = {self.n:,}: {self._sure()})"
+
+    def _sure(self) -> str:
+        return "beyond chance" if self.beyond_chance else "too few people to rule out chance"
 
     def _fact(self) -> str:
-        return f"“{self.label}” is recognised in {_percent(self.after)} of {self.group}"
+        now, was = _percent(self.after), _percent(self.before)
+        return f"“{self.label}” is recognised in {now} of {self.group}, was {was}"
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""

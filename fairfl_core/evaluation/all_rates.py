@@ -37,6 +37,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 _EQUAL = 0.01  # shares of a label closer than this are as good as equal
+_SOMEBODY = 0.5  # where fewer people are to expect an answer, nobody is said to get it
 MENDS, BREAKS, UNCHANGED, UNTOLD = "mends", "breaks", "unchanged", "cannot be told"
 
 
@@ -251,6 +252,7 @@ def _counted(confusion: Floats, have: Floats, labels: Sequence[int]) -> Counted:
     """People each rate counts and people it is a share of: (scopes, groups, measures)."""
     table = with_overall(confusion)  # (scopes, groups, label, answer)
     everyone, get = have.sum(axis=2), table.sum(axis=2)
+    some = np.where(get < _SOMEBODY, 0.0, get)
     right = np.einsum("sayy->say", table)
     parts: list[Counted] = []
     for y in labels:
@@ -258,7 +260,7 @@ def _counted(confusion: Floats, have: Floats, labels: Sequence[int]) -> Counted:
             (get[..., y], everyone),
             (right[..., y], have[..., y]),
             (get[..., y] - right[..., y], everyone - have[..., y]),
-            (right[..., y], get[..., y]),
+            (right[..., y], some[..., y]),
         ]
     parts.append((right.sum(axis=2), everyone))
     return np.stack([part for part, _ in parts], axis=2), np.stack([n for _, n in parts], axis=2)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import (
     HARDLY,
+    UNLIKELY,
     Alarm,
     BlindLottery,
     LostLabel,
@@ -52,13 +53,13 @@ class ClientHarm:
         """Those in which a label is lost."""
         return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
 
-    def told(self, most: int = 2) -> str:
-        """What happens there, at most so many labels of it, without the client's name."""
+    def told(self, most: int = 2, *, rest: bool = True) -> str:
+        """What happens there, at most so many labels of it (and how many more, if `rest`)."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
-        parts += [alarm.told() for alarm in self.lost[:most]]
+        parts += [alarm.brief() for alarm in self.lost[:most]]
         more = len(self.lost) - most
-        if more > 0:
+        if rest and more > 0:
             places = "group and label" if more == 1 else "of its groups and labels"
             parts.append(f"Recognition falls in {more} more {places}")
         return f"{'. '.join(parts)}."
@@ -171,6 +172,7 @@ class Harm:
             "after_high": after.high,
             "change": self.recognition.change,
             "p_value": self.p_value,
+            "beyond_chance": self.p_value < UNLIKELY,
             "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
         }
         columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}

@@ -307,8 +307,8 @@ def test_under_35_nobodys_cancer_is_recognised_and_that_comes_first():
     effect = effect_of(change, harm, "under 35")
     assert effect.word == "gains on average" and effect.colour == "mixed"
     assert effect.told("2.59 points") == (
-        "gains on average 2.59 points, but “cancer or pre-cancer” is recognised in 0.1 % of women "
-        "(was 11.6 %, n = 11)"
+        "gains on average 2.59 points, but “cancer or pre-cancer” is recognised in 0.1 % of women, "
+        "was 11.6 % (n = 11: too few people to rule out chance)"
     )
     closed = [one for one in harm.closed if one.client == "under 35"]
     by_label = {one.rate.label: one for one in closed}
@@ -323,7 +323,10 @@ def test_the_word_for_a_change_of_accuracy():
     for client in (None, "clinic"):
         effect = effect_of(0.01, lost, client)
         assert (effect.word, effect.colour) == ("gains on average", "mixed")
-        assert "“l1” is recognised in 30.0 % of women (was 60.0 %, n = 100)" in effect.but
+        assert (
+            "“l1” is recognised in 30.0 % of women, was 60.0 % (n = 100: beyond chance)"
+            in effect.but
+        )
     for change in (0.0, -0.01, float("nan")):
         assert effect_of(change, kept).word == "costs"
         assert effect_of(change, lost, "clinic") == effect_of(change, kept)

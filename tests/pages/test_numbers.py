@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
@@ -173,7 +174,9 @@ def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
     low, high = int(np.nanargmin(change)), int(np.nanargmax(change))
     if change[low] < -0.0005:
         assert f"{core.clients[low]} loses most accuracy: {points(change[low])}" in told
-        assert (f"{core.clients[high]} gains {points(change[high])}" in told) == (
+        worse_off = core.clients[high] in harm_of(core.unseen).clients
+        word = "gains on average" if worse_off else "gains"
+        assert (f"{core.clients[high]} {word} {points(change[high])}" in told) == (
             change[high] > 0.0005
         )
     bought = [
@@ -341,14 +344,23 @@ def test_one_client_in_numbers(opened, link, core):
         f"{gap(of(lambda e: e.local_interval[0]))} and {gap(of(lambda e: e.local_interval[1]))}, "
         f"on {of(lambda e: e.counts.n_client):,.0f} people" in headline
     )
-    assert float(re.search(r"asked ([\d.]+)\.$", headline)[1]) == pytest.approx(asked)
+    assert float(re.search(r"asked ([\d.]+)\. Acc", headline)[1]) == pytest.approx(asked)
     shown = {m.label: (m.value, m.delta) for m in app.metric}
     accuracy, before = of(lambda e: e.client_accuracy), of(lambda e: e.before.client_accuracy)
+    effect = effect_of(accuracy - before, harm_of(core.unseen), core.clients[at])
+    assert headline.endswith(
+        f"Accuracy {percent(before)} → {percent(accuracy)}: it "
+        f"{effect.told(points(accuracy - before))}."
+    )
+    average = " on average" if effect.but else ""
     price = core.prices[at]
     n = [of(lambda e: e.counts.n_client, people) for people in ("fitted", "unseen")]
     assert shown == {
         "People (fitted · unseen)": (f"{n[0]:,.0f} · {n[1]:,.0f}", ""),
-        "Accuracy here": (percent(accuracy), f"{100 * (accuracy - before):+.2f} points"),
+        "Accuracy here": (
+            percent(accuracy),
+            f"{100 * (accuracy - before):+.2f} points{average}",
+        ),
         "Chance alone": (
             gap(of(lambda e: e.noise_floor)),
             f"one draw of the lottery: {gap(of(lambda e: e.one_draw))}",
@@ -363,7 +375,7 @@ def test_one_client_in_numbers(opened, link, core):
 def test_one_clients_rates(opened, link, core):
     at = len(core.clients) // 2
     app = opened("clients", **link, client=core.clients[at])
-    table = next(d.value for d in app.dataframe if "95 % from" in d.value)
+    table = next(d.value for d in app.dataframe if {"95 % from", "rate"} <= set(d.value))
     for r, rate in enumerate(core.solutions[0].notion.rates):
         for a, group in enumerate(core.solutions[0].counts.groups):
             named = table["rate"].str.contains(f"“{rate.answer}”", regex=False)
@@ -448,7 +460,7 @@ def tables(html):
 def test_the_reports_numbers(link, core):
     view = view_of(**link)
     found, text = tables(html_report(view, ""))
-    settings, clients = found
+    settings, _, clients, *_ = found  # recognition and every rate: see test_harm
     told = dict(settings)
     assert float(told["Gap allowed overall"]) == view.eps_global
     assert float(told["Gap allowed inside each client"]) == view.eps_local
@@ -473,7 +485,7 @@ def test_the_reports_numbers(link, core):
 
 def test_the_model_cards_numbers(link, core):
     view = view_of(**link)
-    (requested, groups, clients, _), _ = tables(model_card(view, ""))
+    (requested, _, _, _, groups, clients, _), _ = tables(model_card(view, ""))
     rows = {name: cells for name, *cells in requested}
 
     def interval(low, high):

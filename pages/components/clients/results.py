@@ -8,11 +8,11 @@ import pandas as pd
 from fairfl_core.evaluation.study import Study
 from pages.components.shared.summary import FREE, Summary, summary_of
 
-__all__ = ["Effect", "effect_of", "rate_table"]
+__all__ = ["LimitEffect", "effect_of_limit", "every_rate", "rate_table"]
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class LimitEffect:
     """Changes that one client's own limit makes: overall, to how many others, and to whom."""
 
     accuracy: float
@@ -31,7 +31,15 @@ def rate_table(study: Study, client: str) -> pd.DataFrame:
     return mean.sort_values("rate_of", key=lambda names: names.map(order), kind="stable")
 
 
-def effect_of(now: Study, without: Study, client: str) -> Effect:
+def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The rates of one label, and the accuracy, as the figure of rates wants them."""
+    mine = table[(table["label"] == label) | table["label"].isna()]
+    names = {"rate": "rate_of", "before": "rate_before", "after": "rate"}
+    limits = {"after_low": "rate_low", "after_high": "rate_high"}
+    return mine.rename(columns=names | limits)
+
+
+def effect_of_limit(now: Study, without: Study, client: str) -> LimitEffect:
     """Compare a study with the same one in which the client has no limit of its own."""
     judged: list[Summary] = [summary_of(study) for study in (now, without)]
     unseen = now.has_held_out
@@ -39,7 +47,7 @@ def effect_of(now: Study, without: Study, client: str) -> Effect:
     table.insert(2, "gap_without", without.client_table(unseen=unseen)["gap"])
     table.insert(3, "change", table["gap"] - table["gap_without"])
     moved = table[np.abs(table["change"].fillna(0.0)) > FREE]
-    return Effect(
+    return LimitEffect(
         accuracy=judged[0].judged.accuracy - judged[1].judged.accuracy,
         overall=judged[0].judged.overall - judged[1].judged.overall,
         others=int((moved["client"] != client).sum()),

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.evaluation.harm import Effect
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
-from pages.components.clients.results import Effect
+from pages.components.clients.results import LimitEffect
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
 from pages.components.shared.summary import FREE, ClientRow
@@ -54,14 +55,19 @@ HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
 HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"
 
 
-def headline(row: ClientRow, judged_on: str) -> str:
-    """The client in one sentence."""
+def headline(row: ClientRow, judged_on: str, effect: Effect) -> str:
+    """The client in one or two sentences."""
     name = plain(row.client)
+    change = row.accuracy - row.accuracy_before
+    accuracy = (
+        f" Accuracy {format.percent(row.accuracy_before)} → {format.percent(row.accuracy)}: it "
+        f"{effect.word} {format.points(change)}{text.but(effect)}."
+    )
     if np.isnan(row.gap):
-        return f"**{name}** has no two groups to compare: it has no local gap."
+        return f"**{name}** has no two groups to compare: it has no local gap.{accuracy}"
     return (
         f"**{name}**: gap {format.gap(row.gap_before)} → **{format.gap(row.gap)}** on "
-        f"{judged_on} ({text.sure(row)}); asked {format.epsilon(row.eps_local)}."
+        f"{judged_on} ({text.sure(row)}); asked {format.epsilon(row.eps_local)}.{accuracy}"
     )
 
 
@@ -115,7 +121,7 @@ def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     return f"**{plain(group)}** – {'; '.join(told)}."
 
 
-def effect(of: Effect, judged_on: str) -> str:
+def effect(of: LimitEffect, judged_on: str) -> str:
     """What one client's own limit does to everyone."""
     others = f"{of.others} other client{'s' if of.others != 1 else ''}"
     return (

@@ -117,7 +117,7 @@ def approximation(view: Summary, simplex: Summary) -> str:
     """Two prices apart: of fairness, and of the paper's approximation; at what gaps is said."""
     ours, papers = view.judged, simplex.judged
     people = text.UNSEEN if view.unseen else text.FITTED
-    costs = f"{'costs' if ours.cost >= 0 else 'gains'} {format.points(ours.cost)}"
+    costs = f"{view.effect.word} {format.points(ours.cost)}"
     more = "more" if ours.accuracy >= papers.accuracy else "less"
     said = (
         f"On {people} this {costs}; the paper's simplex would cost "

@@ -220,9 +220,9 @@ def even_rows(summaries: Sequence[Summary], losses: Sequence[float]) -> dict[str
     """What is compared with even clients."""
     judged = [summary.judged for summary in summaries]
 
-    def cost(figures: Figures) -> str:
-        said = format.points(figures.cost)
-        return said if figures.cost >= 0 else f"gains {said}"
+    def cost(summary: Summary) -> str:
+        said = format.points(summary.judged.cost)
+        return said if summary.judged.cost >= 0 else f"{summary.effect.word} {said}"
 
     def worst(figures: Figures) -> str:
         return format.gap(figures.worst.gap if figures.worst else float("nan"))
@@ -230,7 +230,7 @@ def even_rows(summaries: Sequence[Summary], losses: Sequence[float]) -> dict[str
     return {
         "Accuracy, the model's own": [format.percent(each.accuracy_before) for each in judged],
         "Accuracy, fair": [format.percent(each.accuracy) for each in judged],
-        "Cost": [cost(each) for each in judged],
+        "Cost": [cost(summary) for summary in summaries],
         "Overall gap": [format.gap(each.overall) for each in judged],
         "Mean client's gap": [format.gap(each.local_mean) for each in judged],
         "Worst client's gap": [worst(each) for each in judged],

@@ -13,11 +13,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from fairfl_core.errors import FairflError
+from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from pages.components.session import state, streamlit_internals
-from pages.components.shared import text, theme
+from pages.components.shared import format, text, theme
 
 __all__ = [
+    "accuracy_metric",
     "chart",
     "csv_for_people",
     "draw",
@@ -79,8 +81,27 @@ Colour = Literal["green", "blue", "red", "orange"]
 _COLOURS: dict[str, Colour] = {HOLDS: "green", BROKEN: "red", UNTOLD: "orange"}
 
 
+_DELTAS: dict[str, Literal["normal", "orange"]] = {
+    "better": "normal",
+    "worse": "normal",
+    "mixed": "orange",
+}
+
+
+def accuracy_metric(label: str, accuracy: float, change: float, effect: Effect) -> None:
+    """Accuracy in a box, with its change: green where it rises and nobody is worse off."""
+    st.metric(
+        label,
+        format.percent(accuracy),
+        text.accuracy_change(effect, change),
+        delta_color=_DELTAS[effect.colour],
+        border=True,
+        height="stretch",
+    )
+
+
 def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> None:
-    """The verdict, first on the page; green where it holds and nobody's gap grew, never else."""
+    """The verdict; green where it holds and nobody is worse off, never else."""
     if sentence:
         colour: Colour = "blue" if word == HOLDS and not harmless else _COLOURS[word]
         with st.container(border=True):

@@ -7,6 +7,7 @@ import numpy as np
 
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.solving.policy import Policy
@@ -93,8 +94,19 @@ class Summary:
     gains_most: ClientRow
     prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
     verdict: Verdict
+    harm: Harm
     policy: Policy
     remarks: tuple[str, ...]
+
+    @property
+    def harmless(self) -> bool:
+        """Whether nobody's gap grew, and nobody is worse off."""
+        return not self.verdict.worse and not self.harm.alarms
+
+    @property
+    def effect(self) -> Effect:
+        """What everyone's change of accuracy may be called."""
+        return effect_of(-self.judged.cost, self.harm)
 
     @property
     def judged(self) -> Figures:
@@ -135,6 +147,7 @@ def summary_of(study: Study) -> Summary:
             solution.guarantee,
             unseen=unseen,
         ),
+        harm=harm_of(study.evaluations(unseen=unseen)),
         policy=solution.policy,
         remarks=tuple(Solution.remarks(solution)),
     )

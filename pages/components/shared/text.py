@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.solving.guarantee import Guarantee
@@ -143,14 +144,23 @@ def judged_on(summary: Summary) -> str:
 
 def headline(summary: Summary) -> str:
     """The page in one sentence: what it costs, what is left, who is worst off."""
-    judged = summary.judged
-    verb = "costs" if judged.cost >= 0 else "gains"
+    judged, effect = summary.judged, summary.effect
     return (
-        f"{asked(summary)} {verb} **{format.points(judged.cost)}** of accuracy on "
+        f"{asked(summary)} {effect.word} **{format.points(judged.cost)}** of accuracy on "
         f"{UNSEEN if summary.unseen else FITTED}: {format.percent(judged.accuracy_before)} → "
-        f"**{format.percent(judged.accuracy)}**; overall gap {format.gap(judged.overall)}, "
-        f"{_worst(judged)}."
+        f"**{format.percent(judged.accuracy)}**{but(effect)}; overall gap "
+        f"{format.gap(judged.overall)}, {_worst(judged)}."
     )
+
+
+def but(effect: Effect) -> str:
+    """Who is worse off where accuracy rises, to be said in the same breath."""
+    return f", but {plain(effect.but, 400)}" if effect.but else ""
+
+
+def accuracy_change(effect: Effect, change: float) -> str:
+    """A change of accuracy in a box: an average that hides someone says that it is one."""
+    return format.signed_points(change) + (" on average" if effect.but else "")
 
 
 def _worst(judged: Figures) -> str:
@@ -203,7 +213,8 @@ def who_pays(summary: Summary) -> str:
         return "No client loses accuracy."
     said = f"**{plain(loser.client)}** loses most accuracy: {format.points(lost)}"
     if gained > FREE:
-        said += f"; **{plain(gainer.client)}** gains {format.points(gained)}"
+        effect = effect_of(gained, summary.harm, gainer.client)
+        said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"
     return said + "."
 
 

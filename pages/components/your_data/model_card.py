@@ -6,9 +6,17 @@ from pathlib import Path
 from fairfl_core.evaluation.study import Study
 from pages.components.session import own_data
 from pages.components.session.catalogue import experiment_of
-from pages.components.shared import format, report_text
+from pages.components.shared import format, harm_text, report_text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
-from pages.components.shared.report import html_document, html_list, html_table, settings_table
+from pages.components.shared.harm import rates_of
+from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition
+from pages.components.shared.html import (
+    html_document,
+    html_list,
+    html_paragraphs,
+    html_table,
+)
+from pages.components.shared.report import settings_table
 from pages.components.shared.results import study_of
 from pages.components.shared.summary import ClientRow, summary_of
 from pages.components.view import View
@@ -24,10 +32,14 @@ def model_card(view: View, link: str) -> str:
     study = study_of(view)
     experiment = experiment_of(view.data)
     header = text.requested_header(held_out=study.has_held_out)
+    summary = summary_of(study)
     sections = {
-        text.VERDICT: _paragraphs(text.verdict(summary_of(study))),
-        text.WHAT_IT_IS: _paragraphs(text.what_it_is(view, experiment.favourable)),
-        text.REQUESTED: html_table(header, text.requested_rows(summary_of(study))),
+        harm_text.WHO_IS_WORSE_OFF: html_alarms(summary.harm),
+        text.VERDICT: html_paragraphs(text.verdict(summary)),
+        text.WHAT_IT_IS: html_paragraphs(text.what_it_is(view, experiment.favourable)),
+        text.REQUESTED: html_table(header, text.requested_rows(summary)),
+        harm_text.RECOGNISED: html_recognition(summary.harm),
+        harm_text.EVERY_RATE: html_rates(rates_of(study)),
         text.GROUPS: _groups(study),
         text.CLIENTS: _clients(study),
         text.NOT_JUDGED: _not_judged(study),
@@ -37,10 +49,6 @@ def model_card(view: View, link: str) -> str:
         report_text.SETTINGS: settings_table(view, link),
     }
     return html_document(text.title(experiment.manifest["title"]), "", sections)
-
-
-def _paragraphs(sentences: list[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
 
 
 def _groups(study: Study) -> str:
@@ -55,7 +63,7 @@ def _groups(study: Study) -> str:
         )
         for row in table.itertuples()
     ]
-    on = _paragraphs([text.groups_on(held_out=study.has_held_out)])
+    on = html_paragraphs([text.groups_on(held_out=study.has_held_out)])
     return on + html_table(text.GROUP_HEADER, rows)
 
 
@@ -64,12 +72,12 @@ def _clients(study: Study) -> str:
     some = worst_and_largest(table).to_dict("records")
     rows = [text.client_cells(ClientRow(**record)) for record in some]
     shown = [text.shown(MOST, len(table))] if len(table) > ALL_UP_TO else []
-    return _paragraphs(shown) + html_table(text.CLIENT_HEADER, rows)
+    return html_paragraphs(shown) + html_table(text.CLIENT_HEADER, rows)
 
 
 def _not_judged(study: Study) -> str:
     cells = study.evaluations(unseen=study.has_held_out)[0].not_assessable
-    return _paragraphs([text.not_assessable(cells)])
+    return html_paragraphs([text.not_assessable(cells)])
 
 
 def _data(view: View) -> str:
@@ -78,7 +86,7 @@ def _data(view: View) -> str:
         checks = own_data.find(view.experiment).intake.checks
         return html_list([check.sentence for check in checks])
     dataset = experiment_of(view.data).manifest["dataset"]
-    return _paragraphs([f"{dataset['source']}, {dataset['licence']}."])
+    return html_paragraphs([f"{dataset['source']}, {dataset['licence']}."])
 
 
 def _how(view: View) -> str:
@@ -88,5 +96,5 @@ def _how(view: View) -> str:
         return f"<p>{sentence}</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))
     folds = experiment_of(view.data).folds
-    models = _paragraphs([text.which_model(folds).replace("`", "")]) if folds > 1 else ""
+    models = html_paragraphs([text.which_model(folds).replace("`", "")]) if folds > 1 else ""
     return f"<p>{sentence}</p><pre>{code}</pre>{models}"

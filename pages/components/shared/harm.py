@@ -1,0 +1,125 @@
+"""Parts of a page about those who are worse off, and about rates that nobody asked for."""
+
+import pandas as pd
+import streamlit as st
+
+from fairfl_core.evaluation.all_rates import AllRates, all_rates_of
+from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.study import Study
+from pages.components.codecs import OneOf
+from pages.components.session import state
+from pages.components.shared import harm_figures as figures
+from pages.components.shared import harm_text as text
+from pages.components.shared.charts import chart, table_below
+from pages.components.shared.client_choice import MOST
+
+__all__ = [
+    "alarm_banner",
+    "alarm_table",
+    "client_alarm",
+    "label_choice",
+    "rates_of",
+    "recognition_part",
+]
+
+
+def rates_of(study: Study) -> AllRates:
+    """Every rate of a study, on unseen people where there are any."""
+    return all_rates_of(study.evaluations(unseen=study.has_held_out))
+
+
+# -------------------------------------------------------------------- alarms
+
+
+def alarm_banner(harm: Harm) -> None:
+    """Who is worse off, before anything else is told; nothing where nobody is."""
+    if not harm.alarms:
+        return
+    with st.container(border=True, key="alarm"):
+        st.badge(text.alarm_title(harm), color="red" if harm.beyond_chance else "orange")
+        st.markdown("\n".join(f"- {line}" for line in text.alarm_lines(harm)))
+        st.markdown(text.alarm_rest(harm))
+        _every_alarm(harm)
+
+
+def client_alarm(harm: Harm, client: str) -> None:
+    """Who is worse off in one client, and in which others someone is."""
+    own = harm.by_client.get(client)
+    others = text.elsewhere(harm, client)
+    if own is None:
+        if others:
+            st.caption(others)
+        return
+    with st.container(border=True, key="alarm"):
+        st.badge(text.client_title(own), color="red" if own.beyond_chance else "orange")
+        st.markdown(text.client_line(own, 4))
+        if others:
+            st.markdown(others)
+        _every_alarm(harm)
+
+
+def _every_alarm(harm: Harm) -> None:
+    if harm.lost:
+        table_below(
+            alarm_table(harm).round(4),
+            name="alarms",
+            title=text.EVERY_ALARM,
+            headings=text.ALARM_COLUMNS,
+        )
+
+
+def alarm_table(harm: Harm) -> pd.DataFrame:
+    """Every label that is lost somewhere, worst first."""
+    return pd.DataFrame(
+        [
+            {
+                "where": text.where(alarm.client),
+                "group": alarm.group,
+                "label": alarm.label,
+                "before": alarm.before,
+                "after": alarm.after,
+                "low": alarm.low,
+                "high": alarm.high,
+                "n": alarm.n,
+                "beyond_chance": alarm.beyond_chance,
+            }
+            for alarm in harm.lost
+        ]
+    )
+
+
+# -------------------------------------------------------------------- recognition
+
+
+def label_choice(harm: Harm) -> str:
+    """The label that pictures are of: the favourable one until another is chosen."""
+    others = [label for label in harm.labels if label != harm.favourable]
+    labels = (harm.favourable, *others)
+    setting = state.Setting("label", labels[0], OneOf(labels))
+    st.selectbox(text.LABEL, labels, help=text.LABEL_TIP, width=320, **state.bound(setting))
+    return state.get(setting)
+
+
+def recognition_part(study: Study, harm: Harm) -> None:
+    """How often a label is recognised before and after, and how its gaps were closed."""
+    label = label_choice(harm)
+    table = harm.recognition_table()
+    table["client"] = table["client"].map(text.where)
+    mine = table[table["label"] == label]
+    worst_first = [*harm.clients, *(name for name in harm.scopes if name is not None)]
+    shown = [text.OVERALL, *list(dict.fromkeys(worst_first))[:MOST]]
+    drawn = pd.concat([mine[mine["client"] == client] for client in shown])
+    chart(
+        figures.recognition(drawn, harm.groups),
+        reading=text.recognition_reading(
+            label, unseen=study.has_held_out, runs=len(study.outcomes)
+        ),
+        table=table.round(4),
+        headings=text.RECOGNITION_COLUMNS,
+        name="recognition",
+        key="explore-recognition",
+    )
+    closed = [gap for gap in harm.closed if gap.rate.answer == label]
+    st.markdown(text.CLOSED)
+    lines = text.closed_lines(closed) or [text.NOTHING_CLOSED]
+    st.markdown("\n".join(f"- {line}" for line in lines))

@@ -1,0 +1,119 @@
+"""The picture of recognition before and after."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairfl_core.evaluation.alarms import SHOWN
+from pages.components.shared import harm_text as text
+from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, segments
+from pages.components.shared.format import figure_text
+from pages.components.shared.theme import GREY, GROUP_COLOURS
+
+__all__ = ["recognition"]
+
+ROW = 44  # height of a client's row
+# How a change looks: word, symbol, and whether a bar is drawn across it.
+LOOKS = {
+    1: (text.MORE, "triangle-right", False),
+    -1: (text.LESS, "triangle-left-open", True),
+    0: (text.SAME, "circle", False),
+}
+
+
+def recognition(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
+    """One row a client, one mark a group, joined to where it was: how often a label is recognised.
+
+    `table` has the columns client, group, n, before, after, after_low, after_high, alarm of one
+    label, in the order of the rows that are drawn.
+    """
+    figure = go.Figure()
+    clients = list(dict.fromkeys(table["client"]))
+    row_of = {client: row for row, client in enumerate(clients)}
+    aside = np.linspace(-0.22, 0.22, len(groups)) if len(groups) > 1 else np.zeros(1)
+    for place, group in enumerate(groups):
+        some = table[table["group"] == group]
+        y = some["client"].map(row_of).to_numpy(float) + aside[place]
+        _add_group(figure, some, y, figure_text(group), GROUP_COLOURS[place % len(GROUP_COLOURS)])
+    for word, symbol, _ in (*LOOKS.values(), (text.BEFORE, "circle-open", False)):
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=word,
+            marker={"symbol": symbol, "size": 10, "color": GREY},
+        )
+    names = [_tick(client, table[table["client"] == client]) for client in clients]
+    return figure.update_layout(
+        height=max(200, 120 + ROW * len(clients)),
+        margin=MARGIN,
+        legend=LEGEND_ABOVE | {"y": 1.0},
+        xaxis={"title": text.AXIS_RECOGNISED, "range": [-3, 103], "fixedrange": True},
+        yaxis={
+            "tickvals": list(row_of.values()),
+            "ticktext": names,
+            "range": [len(clients) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+        },
+    )
+
+
+def _tick(client: str, rows: pd.DataFrame) -> str:
+    mark = "▼ " if rows["alarm"].any() else ""
+    people = " · ".join(f"{n:,.0f}" for n in rows["n"])
+    return f"{mark}{figure_text(client, 24)}<br>n = {people}"
+
+
+def _add_group(
+    figure: go.Figure, some: pd.DataFrame, y: np.ndarray, name: str, colour: str
+) -> None:
+    before, after = (100 * some[side].to_numpy(float) for side in ("before", "after"))
+    low, high = (100 * some[f"after_{end}"].to_numpy(float) for end in ("low", "high"))
+    for start, end, width in ((low, high, 1), (before, after, 4)):
+        figure.add_scatter(
+            x=segments(start, end),
+            y=np.repeat(y, 3),
+            mode="lines",
+            line={"color": colour, "width": width},
+            opacity=0.55,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    figure.add_scatter(
+        x=before,
+        y=y,
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 9, "color": GREY, "line": {"width": 2}},
+        showlegend=False,
+        hovertemplate=text.HOVER_BEFORE,
+    )
+    change = np.where(np.abs(after - before) < 100 * SHOWN, 0, np.sign(after - before))
+    told = np.stack([some["client"], [name] * len(some), before, some["n"]], axis=1, dtype=object)
+    for sign, (_, symbol, barred) in LOOKS.items():
+        rows = np.flatnonzero(change == sign)
+        figure.add_scatter(
+            x=after[rows],
+            y=y[rows],
+            mode="markers",
+            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2}},
+            name=name,
+            showlegend=False,
+            customdata=told[rows],
+            hovertemplate=text.HOVER,
+        )
+        if barred:
+            figure.add_scatter(
+                x=after[rows],
+                y=y[rows],
+                mode="markers",
+                marker={"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": colour}},
+                showlegend=False,
+                hoverinfo="skip",
+            )
+    figure.add_scatter(
+        x=[None], y=[None], mode="markers", name=name, marker={"symbol": "square", "color": colour}
+    )

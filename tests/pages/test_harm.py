@@ -1,0 +1,300 @@
+"""Who is worse off comes first on a page and is never green; its numbers are the core's own."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core.evaluation.harm import harm_of
+from fairfl_core.people.shares import wilson
+from pages.components.shared.report import html_report
+from pages.components.your_data.model_card import model_card
+from tests.pages.conftest import healthy, view_of
+from tests.pages.core_numbers import CoreNumbers
+
+DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
+CANCER = "cancer or pre-cancer"
+
+
+@pytest.fixture(scope="module")
+def core():
+    return CoreNumbers.of(view_of(**DISASTER))
+
+
+@pytest.fixture(scope="module")
+def harm(core):
+    return harm_of(core.unseen)
+
+
+def unmarked(markdown):
+    return re.sub(r"\\(.)|\*\*", lambda sign: sign[1] or "", markdown)
+
+
+def lines(app):
+    return [unmarked(line.value) for line in app.markdown]
+
+
+def recognised(core, client, group, label, side):
+    """Share of a group's people with a label who are told it, mean over runs that have any."""
+    shares, people = [], []
+    for run in core.unseen:
+        counts = run.counts
+        c, a = counts.clients.index(client), counts.groups.index(group)
+        y = counts.labels.index(label)
+        n = counts.table[c, a, y].sum()
+        confusion = run.confusion if side == "after" else run.own.confusion
+        if n:
+            shares.append(confusion[c, a, y, y] / n)
+            people.append(n)
+    return np.mean(shares), round(np.mean(people))
+
+
+# -------------------------------------------------------------------- Explore
+
+
+def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
+    app = opened(**DISASTER)
+    said = lines(app)
+    first = next(place for place, line in enumerate(said) if line)
+    assert said[first].startswith(":red-badge[▼ SOMEONE IS WORSE OFF")
+    headline = next(place for place, line in enumerate(said) if line.startswith("#### "))
+    verdict = next(place for place, line in enumerate(said) if "-badge[○ CANNOT BE TOLD" in line)
+    assert first < verdict < headline
+    worst = said[first + 1].splitlines()[0]
+    after, n = recognised(core, "under 35", "women", CANCER, "after")
+    before, _ = recognised(core, "under 35", "women", CANCER, "before")
+    assert worst.startswith("- under 35: almost whatever the model says, ")
+    assert (
+        f"“{CANCER}” is recognised in {100 * after:.1f} % of women, was {100 * before:.1f} % "
+        f"(n = {n}: too few people to rule out chance)" in worst
+    )
+    assert "are answered “mole”" in worst
+    told = [line.removeprefix("- ").split(":")[0] for line in said[first + 1].splitlines()]
+    assert told == ["Overall" if name is None else name for name in list(harm.by_client)[:3]]
+    sure = sum(one.beyond_chance for one in harm.alarms)
+    assert said[first + 2].startswith(
+        f"In all {len(harm.alarms)} alarms in 5 of 5 clients, {sure} of them beyond chance."
+    )
+
+
+def test_nothing_is_green_and_nobody_gains(opened):
+    for page, more in (("", {}), ("clients", {"client": "under 35"})):
+        app = opened(page, **DISASTER, **more)
+        said = lines(app)
+        assert not any("green" in line for line in said)
+        for text in said:
+            for word in re.findall(r"\bgains[^.;]*", text):
+                assert word.startswith("gains on average") and ", but " in text
+        assert any(f"but “{CANCER}” is recognised in 0.1 % of women" in line for line in said)
+        # A rise of accuracy is green unless it is told to be otherwise.
+        rising = [m for m in app.metric if m.delta.startswith("+")]
+        assert len(rising) == (1 if page else 0)
+        for metric in rising:
+            assert metric.delta == "+2.59 points on average"
+            assert metric.color == "orange" or metric.proto.color == metric.proto.ORANGE
+
+
+def test_every_alarm_is_in_the_table(opened, harm):
+    app = opened(**DISASTER)
+    (table,) = [
+        t.value
+        for t in app.dataframe
+        if "recognised before" in t.value
+        and "after" in t.value
+        and "beyond chance" in t.value
+        and "alarm" not in t.value
+    ]
+    rows = [tuple(row) for row in table[["where", "group", "label"]].to_numpy()]
+    assert rows == [
+        (one.where.replace("Overall", "overall"), one.group, one.label) for one in harm.lost
+    ]
+    for name, part in (("recognised before", "before"), ("after", "after"), ("people", "n")):
+        assert list(table[name]) == pytest.approx([getattr(x, part) for x in harm.lost], abs=1e-4)
+    assert list(table["beyond chance"]) == [one.beyond_chance for one in harm.lost]
+
+
+def traces(app, key):
+    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(key)]
+    return json.loads(chart.proto.spec)
+
+
+@pytest.mark.parametrize("label", [CANCER, "benign growth"])
+def test_the_picture_of_recognition_is_the_cores(opened, core, harm, label):
+    app = opened(**DISASTER)
+    app.selectbox(key="widget_label").set_value(label).run()
+    healthy(app)
+    spec = traces(app, "explore-recognition")
+    clients = [name.split("<br>")[0] for name in spec["layout"]["yaxis"]["ticktext"]]
+    assert [name.removeprefix("▼ ") for name in clients] == ["overall", *harm.clients]
+    drawn = {}
+    for trace in spec["data"]:
+        for x, told in zip(numbers(trace["x"]), trace.get("customdata") or [], strict=False):
+            symbol = trace["marker"]["symbol"]
+            drawn[told[0], told[1]] = (told[2], x, told[3], symbol)
+    for client in core.clients:
+        for group in ("women", "men"):
+            before, n = recognised(core, client, group, label, "before")
+            after, _ = recognised(core, client, group, label, "after")
+            shown = drawn[client, group]
+            assert shown[:3] == pytest.approx((100 * before, 100 * after, n), abs=1e-9)
+            fell, rose = after < before - 5e-4, after > before + 5e-4
+            looks = "triangle-left-open" if fell else "triangle-right" if rose else "circle"
+            assert shown[3] == looks
+    alarmed = {one.client for one in harm.lost if one.label == label}
+    assert {name.removeprefix("▼ ") for name in clients if name.startswith("▼")} == {
+        "overall" if client is None else client for client in alarmed
+    }
+    closed = [one for one in harm.closed if one.rate.answer == label]
+    said = "\n".join(lines(app))
+    assert all(one.sentence() in said for one in closed[:4])
+
+
+def numbers(data):
+    import base64
+
+    if isinstance(data, dict):
+        return np.frombuffer(base64.b64decode(data["bdata"]), data["dtype"])
+    return [value for value in data if value is not None]
+
+
+@pytest.mark.parametrize(("eps", "colour"), [((1, 0.3), "green"), ((0.1, 0.1), "blue")])
+def test_green_is_for_nobody_worse_off(opened, eps, colour):
+    """Both hold on unseen people; the second by recognising men with an income less often."""
+    asked = {"notion": "sp", "seed": 0, "eps_global": eps[0], "eps_local": eps[1]}
+    alarms = harm_of(CoreNumbers.of(view_of("adult", **asked)).unseen).alarms
+    assert bool(alarms) == (colour == "blue")
+    for page in ("", "clients"):
+        said = lines(opened(page, experiment="adult", **asked))
+        assert any(f":{colour}-badge[● HOLDS" in line for line in said)
+        assert any("WORSE OFF" in line for line in said) == bool(alarms)
+
+
+# -------------------------------------------------------------------- Clients
+
+
+def test_a_clients_alarm_and_headline(opened, harm):
+    app = opened("clients", **DISASTER, client="under 35")
+    said = lines(app)
+    first = next(place for place, line in enumerate(said) if line)
+    assert said[first].startswith(":red-badge[▼ SOMEONE IS WORSE OFF HERE")
+    assert said[first + 1] == f"under 35: {harm.by_client['under 35'].told(4)}"
+    others = ", ".join(name for name in harm.clients if name != "under 35")
+    assert said[first + 2] == f"Someone is worse off in other clients: {others}."
+    headline = next(line for line in said if line.startswith("#### "))
+    assert headline.endswith(
+        f"it gains on average 2.6 points, but “{CANCER}” is recognised in 0.1 % of women, was "
+        "11.6 % (n = 11: too few people to rule out chance)."
+    )
+
+
+def by_hand(core, client, label, name, group, side):
+    """A rate from its definition, mean over runs that have anybody behind it; overall if None."""
+    shares, people = [], []
+    for run in core.unseen:
+        counts = run.counts
+        chosen = [c for c, one in enumerate(counts.clients) if client in (None, one)]
+        confusion = run.confusion if side == "after" else run.own.confusion
+        table = sum(confusion[c, counts.groups.index(group)] for c in chosen)
+        y = counts.labels.index(label) if label else 0
+        answered, have = table[:, y].sum(), table[y].sum()
+        part, whole = {
+            "selection rate": (answered, table.sum()),
+            "true-positive rate": (table[y, y], have),
+            "false-positive rate": (answered - table[y, y], table.sum() - have),
+            "precision": (table[y, y], answered),
+            "accuracy": (np.trace(table), table.sum()),
+        }[name]
+        if whole >= (0.5 if name == "precision" else 1e-9):
+            shares.append(part / whole)
+            people.append(whole)
+    if not shares:
+        return float("nan"), float("nan"), float("nan"), 0
+    ends = [
+        wilson(np.array(s), np.array(n), 1.959964) for s, n in zip(shares, people, strict=True)
+    ]
+    low, high = np.mean(ends, axis=0)
+    return np.mean(shares), low, high, np.mean(people)
+
+
+def test_every_rate_of_a_client_and_overall(opened, core):
+    app = opened("clients", **DISASTER, client="65 and over")
+    tables = [t.value for t in app.dataframe if "people, before" in t.value]
+    assert [set(table["where"]) for table in tables] == [{"65 and over"}, {"overall"}]
+    for client, table in zip(("65 and over", None), tables, strict=True):
+        assert len(table) == 2 * (4 * 4 + 1)
+        for _, row in table.iterrows():
+            label = row["label"] if isinstance(row["label"], str) else None
+            for side, where, n in (
+                ("before", "before, ", "people, before"),
+                ("after", "after, ", "people"),
+            ):
+                share, low, high, people = by_hand(
+                    core, client, label, row["rate"], row["group"], side
+                )
+                assert row[side] == pytest.approx(share, abs=6e-5, nan_ok=True)
+                assert row[n] == pytest.approx(people, abs=0.51)
+                ends = row[f"{where}95 % from"], row[f"{where}95 % to"]
+                assert ends == pytest.approx((low, high), abs=1e-4, nan_ok=True)
+
+
+def test_every_notion_and_why_not_all(opened, core):
+    rates = all_rates_of(core.unseen)
+    app = opened("clients", **DISASTER, client="65 and over")
+    tables = [t.value for t in app.table if "this setting" in t.value]
+    assert len(tables) == 2
+    for client, table in zip(("65 and over", None), tables, strict=True):
+        for (_, row), one in zip(table.iterrows(), rates.notions_of(client), strict=True):
+            low, high = one.limits
+            assert row["gap after (95 %)"] == f"{one.after:.3f} ({low:.3f} to {high:.3f})"
+            low, high = one.before_limits
+            assert row["gap before (95 %)"] == f"{one.before:.3f} ({low:.3f} to {high:.3f})"
+        assert rates.base.sentence(client) in lines(app)
+
+
+def test_a_client_without_alarms_names_the_others(opened):
+    core = CoreNumbers.of(view_of("public_coverage", seed=3, eps_local=0.02))
+    harm = harm_of(core.unseen)
+    fine = next((name for name in core.clients if name not in harm.clients), None)
+    assert fine and harm.clients
+    app = opened("clients", experiment="public_coverage", seed=3, eps_local=0.02, client=fine)
+    assert not any("WORSE OFF" in line for line in lines(app))
+    others = [unmarked(line.value) for line in app.caption]
+    assert any(line.startswith(f"{harm.title} in other clients: ") for line in others)
+
+
+# -------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("make", [html_report, model_card])
+def test_files_begin_with_who_is_worse_off(make, harm, core):
+    page = re.sub(
+        r"<[^>]*>",
+        "\n",
+        re.sub(r"<(script|style).*?</\1>", "", make(view_of(**DISASTER), ""), flags=re.S),
+    )
+    text = re.sub(r"\s+", " ", page).replace("&#x27;", "'")
+    first = text.index("▼ SOMEONE IS WORSE OFF. " + harm.by_client["under 35"].sentence())
+    assert first < text.lower().index("cannot be told") and harm.counted() in text
+    assert " gains " not in text
+    for label in (CANCER, "mole"):
+        for group in ("women", "men"):
+            before, n = recognised(core, "55 to 64", group, label, "before")
+            after, _ = recognised(core, "55 to 64", group, label, "after")
+            row = re.search(rf"55 to 64 {group} {label} {n} (.*?%\)) (.*?%\))", text)
+            assert row[1].startswith(f"{100 * before:.1f} % (")
+            assert row[2].startswith(f"{100 * after:.1f} % (")
+    for one in harm.closed[:12]:
+        assert one.sentence() in text
+    share, low, high, people = by_hand(core, None, "mole", "precision", "men", "after")
+    cell = f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %) {people:,.0f}"
+    assert cell in text
+    assert all_rates_of(core.unseen).base.sentence() in text
+
+
+def test_a_file_without_alarms_says_so():
+    view = view_of("adult", notion="sp", seed=0, eps_global=1, eps_local=1)
+    for text in (html_report(view, ""), model_card(view, "")):
+        assert "No label is recognised less often by more than 5 points" in text
+        assert "WORSE OFF" not in text and "class='alarm'" not in text

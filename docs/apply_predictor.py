@@ -12,7 +12,10 @@ def draw(client, row_id):
 
 
 def answer(predictor, client, group, prediction, row_id):
-    """The fair answer for one person; `predictor` is json.load of the file."""
+    """The fair answer for one person; `predictor` is json.load of the file.
+
+    One made with --without-group answers all groups alike: give any of predictor["groups"].
+    """
     labels, groups = predictor["labels"], predictor["groups"]
     mine = next(each for each in predictor["clients"] if each["name"] == client)
     chances = mine["lottery"][groups.index(group)][labels.index(prediction)]

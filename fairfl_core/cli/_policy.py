@@ -65,7 +65,11 @@ Limits = Annotated[
 ]
 WithoutGroup = Annotated[
     bool,
-    typer.Option("--without-group", help="One rule for all groups of a client (two labels)."),
+    typer.Option(
+        "--without-group",
+        help="One rule for all groups of a client: the predictor does not ask for the group "
+        "(region exact: two labels).",
+    ),
 ]
 
 

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairfl_core._io.tables import TableFile
-    from fairfl_core.predictors.answer_predictor import FairPredictor
-    from fairfl_core.predictors.score_predictor import ScorePredictor
-
-    Fair = FairPredictor | ScorePredictor
+    from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["predict"]
 
@@ -30,8 +27,11 @@ def predict(
     predictor: Annotated[Path, typer.Argument(help="A fairfl-predictor/1 file.")],
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet table of the model's answers.")],
     client: Annotated[str, typer.Option(help="Column of the client.")],
-    group: Annotated[str, typer.Option(help="Column of the group.")],
     out: Annotated[Path, typer.Option(help="Table to write: the rows with a column 'answer'.")],
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column of the group; not looked at after --without-group."),
+    ] = None,
     prediction: Annotated[
         str | None,
         typer.Option(help="Column of the model's answer; of each fold model's, COL,COL."),
@@ -68,6 +68,7 @@ def predict(
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
     looks = _looked_at(fair, prediction, scores, fold)
+    group = _group_column(fair, group)
     if fold is not None and row_id is None:
         raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
@@ -90,11 +91,21 @@ def predict(
         print_json(summary | {"seed": seed, "row_id": row_id})
         return
     by = f"seed {seed}" if seed is not None else f"row id {row_id}"
-    say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.")
+    blind = "" if fair.needs_group else " The group was not looked at."
+    say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
+
+
+def _group_column(fair: "Predictor", group: str | None) -> str | None:
+    """The column of the group; None where the predictor does not look at it."""
+    if not fair.needs_group:
+        return None
+    if group is None:
+        raise InputError("this predictor looks at the group: give --group with its column.")
+    return group
 
 
 def _looked_at(
-    fair: "Fair", prediction: str | None, scores: str | None, fold: str | None
+    fair: "Predictor", prediction: str | None, scores: str | None, fold: str | None
 ) -> list[str]:
     """The columns a predictor looks at: of every fold model, or of the one each row is by."""
     if fold is not None and fair.folds == 1:
@@ -123,22 +134,22 @@ class _Asked:
     """Which columns say what, and by what an answer is drawn."""
 
     client: str
-    group: str
+    group: str | None
     looks: list[str]
     seed: int | None
     row_id: str | None
     fold: str | None
 
-    def read(self, fair: "Fair", file: "TableFile") -> "pd.DataFrame":
+    def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
         """The columns that are looked at."""
         from fairfl_core._io.tables import read_rows
 
-        names = [self.client, self.group, *filter(None, (self.row_id, self.fold))]
+        names = [self.client, *filter(None, (self.group, self.row_id, self.fold))]
         answered = [] if fair.needs_scores else self.looks
         scored = self.looks if fair.needs_scores else []
         return read_rows(file, [*names, *answered], scored).to_pandas()
 
-    def answers(self, fair: "Fair", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
+    def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
         model = self._models(frame, fair.folds)
         # In long form the model is a matter of the row, else of the column.
@@ -164,13 +175,13 @@ class _Asked:
             return fold_draws(frame[self.client], frame[self.row_id], folds)
         return np.random.default_rng([int(self.seed or 0), 1]).integers(folds, size=len(frame))
 
-    def _drawn(self, fair: "Fair", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
-        whose = (frame[self.client], frame[self.group], seen)
+    def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
+        whose = (frame[self.client], None if self.group is None else frame[self.group], seen)
         if self.seed is not None:
             return fair.sample(*whose, seed=self.seed)
         return fair.decide(*whose, row_id=frame[str(self.row_id)])
 
-    def _paired(self, fair: "Fair", frame: "pd.DataFrame") -> NDArray[np.intp]:
+    def _paired(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
         from fairfl_core._io.columns import code_column
         from fairfl_core.people.fold_rows import FoldRows
@@ -184,9 +195,9 @@ class _Asked:
                 f'column "{fold}" holds {len(folds)} folds, but the predictor mixes {fair.folds} '
                 "fold models; give every person one row for each of them."
             )
-        return dealt.paired(
-            everybody, folds, {"group": code_column(frame[self.group], self.group)}
-        )
+        group = self.group
+        alike = {} if group is None else {"group": code_column(frame[group], group)}
+        return dealt.paired(everybody, folds, alike)
 
 
 def _scores(

@@ -1,5 +1,6 @@
 """`solve`: from counts to the most accurate fair predictor and its price."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +53,8 @@ from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.prohibition import ProhibitionPrice
+    from fairfl_core.solving.program import Program
     from fairfl_core.solving.solution import Solution
 
 __all__ = ["solve"]
@@ -138,13 +141,49 @@ def solve(
                 raise
             print_json(error.collision.to_json())
             raise typer.Exit(COLLISION) from None
+        price = _prohibition(program, solution) if without_group else None
     if out is not None:
         predictor_of(solution).write(out)
     if as_json:
-        print_json(solution.to_json())
+        told = {"prohibition": price and price.to_json()} if without_group else {}
+        print_json(solution.to_json() | told)
     else:
         harm = harm_of([evaluate(predictor_of(solution), program.people)])
         _show(solution, harm, out)
+        if price is not None:
+            _show_prohibition(price)
+
+
+def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
+    """The same limits with the group; None where they collide with the floors there."""
+    from fairfl_core.evaluation.prohibition import ProhibitionPrice
+    from fairfl_core.evaluation.study import run_study
+    from fairfl_core.solving.build import build_program
+
+    how = (program.notion.name, program.region)
+    knowing = build_program(
+        program.people,
+        *how,
+        rates=program.rates,
+        guarantee=program.guarantee,
+        policy=replace(program.policy, without_group=False),
+    )
+    limits = (solution.eps_global, solution.eps_local)
+    try:
+        studies = [run_study([(0, one)], [None], *limits) for one in (knowing, program)]
+    except CollisionError:
+        return None
+    return ProhibitionPrice(*studies)
+
+
+def _show_prohibition(price: "ProhibitionPrice") -> None:
+    with_group, without = (one.mean for one in price.accuracy(unseen=False))
+    cost = 100 * (with_group - without)
+    say(
+        f"With the group these limits would allow {with_group:.1%}: not to look at it "
+        f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
+        f"({price.people(unseen=False):,.0f} people, those it was fitted on)."
+    )
 
 
 def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
@@ -236,6 +275,8 @@ def _asked(solution: "Solution") -> list[str]:
         if ratio is not None:
             said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
     said += [f"Kept besides: {limit}." for limit in policy.limits]
+    if policy.without_group:
+        said.append("One rule for all groups of a client: the predictor does not ask for a group.")
     if utility.name != "accuracy":
         said.append(
             f"Utility {utility.name}: {utility.value:.4f}, the model's own answers "

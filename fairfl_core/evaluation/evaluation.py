@@ -20,9 +20,7 @@ from fairfl_core.fairness.notions import (
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import wilson
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.predictor import People
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,7 +332,7 @@ class Evaluation:
         }
 
 
-def evaluate(predictor: FairPredictor | ScorePredictor, people: People) -> Evaluation:
+def evaluate(predictor: Predictor, people: People) -> Evaluation:
     """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
     A predictor of the exact region looks at scores and needs `ScoredPeople`; to any other one

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.predictor import People
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.predictor import People, Predictor
 from fairfl_core.solving.limits import EpsLocal
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.solution import Solution
@@ -54,7 +52,7 @@ class Outcome:
 
     seed: int
     solution: Solution
-    predictor: FairPredictor | ScorePredictor
+    predictor: Predictor
     reached: Evaluation
     held_out: Evaluation | None
 

@@ -17,6 +17,7 @@ from fairfl_core.solving.solution import AnswerSolution
 __all__ = ["FairPredictor"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,6 +50,12 @@ class FairPredictor(Predictor):
                 f'the probabilities of client "{self.clients[c]}", group "{self.groups[a]}", '
                 f'prediction "{self.labels[j]}" do not sum to one; fit the predictor again.'
             )
+        if not (self.needs_group or np.allclose(lottery, lottery[:, :1], rtol=0, atol=1e-9)):
+            c = int(np.abs(lottery - lottery[:, :1]).max(axis=(1, 2, 3)).argmax())
+            raise InputError(
+                f'the groups of client "{self.clients[c]}" have lotteries of their own, though '
+                '"policy" says "without_group"; fit the predictor again.'
+            )
         lottery.setflags(write=False)
         object.__setattr__(self, "lottery", lottery)
 
@@ -66,32 +73,12 @@ class FairPredictor(Predictor):
         """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
         return np.asarray(1 - self.lottery.min(axis=2).sum(axis=2))
 
-    def sample(
-        self, client: ArrayLike, group: ArrayLike, prediction: ArrayLike, *, seed: int
-    ) -> NDArray[Any]:
-        """Draw an answer for every row (the paper's algorithm 1); the same seed, the same draw."""
-        codes = self._codes(client, group, prediction)
-        draws = np.random.default_rng(seed).random(len(codes[0]))
-        return self.draw(self.lottery[codes], codes[2], draws)
-
-    def decide(
-        self, client: ArrayLike, group: ArrayLike, prediction: ArrayLike, *, row_id: ArrayLike
-    ) -> NDArray[Any]:
-        """Answer by client and row id: the same person always gets the same answer."""
-        codes = self._codes(client, group, prediction)
-        return self.draw(self.lottery[codes], codes[2], self.luck(codes[0], row_id))
-
-    def _codes(
-        self, client: ArrayLike, group: ArrayLike, prediction: ArrayLike
-    ) -> tuple[NDArray[np.int64], ...]:
-        found = (
-            self.position(client, self.clients, "client"),
-            self.position(group, self.groups, "group"),
-            self.position(prediction, self.labels, "prediction"),
-        )
-        if len({len(codes) for codes in found}) > 1:
-            raise InputError("clients, groups and predictions differ in number; give one a row.")
-        return found
+    def _rows(
+        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
+    ) -> tuple[Ints, Floats, Ints]:
+        said = self.position(seen, self.labels, "prediction")
+        clients, groups = self._cells(client, group, len(said))
+        return clients, self.lottery[clients, groups, said], said
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation."""

@@ -1,12 +1,15 @@
 """Predictors of any region: from a solution, and from a file."""
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core.errors import InputError
 from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.bin_predictor import BinPredictor
+from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.solving.exact.bin_program import BinSolution
 from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.solution import AnswerSolution, Solution
@@ -14,19 +17,28 @@ from fairfl_core.solving.solution import AnswerSolution, Solution
 __all__ = ["predictor_of", "read_predictor"]
 
 
-def predictor_of(solution: Solution) -> FairPredictor | ScorePredictor:
+def predictor_of(solution: Solution) -> Predictor:
     """The predictor that a solved program of any region found."""
-    if solution.needs_scores:
-        return ScorePredictor.from_solution(cast(ExactSolution, solution))
-    return FairPredictor.from_solution(cast(AnswerSolution, solution))
+    if not solution.needs_scores:
+        return FairPredictor.from_solution(cast(AnswerSolution, solution))
+    if solution.policy.without_group:
+        return BinPredictor.from_solution(cast(BinSolution, solution))
+    return ScorePredictor.from_solution(cast(ExactSolution, solution))
 
 
-def read_predictor(path: str | Path) -> FairPredictor | ScorePredictor:
+def read_predictor(path: str | Path) -> Predictor:
     """Read a `fairfl-predictor/1` file of any region."""
     value = read_json(path)
-    region = value.get("region") if isinstance(value, dict) else None
-    scores = region in region_names() and region_kind(str(region)).needs_scores
     try:
-        return ScorePredictor.from_json(value) if scores else FairPredictor.from_json(value)
+        return _kind(value if isinstance(value, dict) else {}).from_json(value)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def _kind(value: dict[str, Any]) -> type[FairPredictor | ScorePredictor | BinPredictor]:
+    """Which predictor a file holds, by what it looks at."""
+    region, policy = value.get("region"), value.get("policy")
+    if not (region in region_names() and region_kind(str(region)).needs_scores):
+        return FairPredictor
+    blind = isinstance(policy, dict) and policy.get("without_group") is True
+    return BinPredictor if blind else ScorePredictor

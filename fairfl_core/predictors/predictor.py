@@ -50,6 +50,8 @@ class Predictor(ABC):
         them answers a person is drawn by `row_uniforms.fold_draws`.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
+    needs_group : bool
+        Whether it looks at the group.
     """
 
     clients: tuple[str, ...]
@@ -84,6 +86,52 @@ class Predictor(ABC):
         ):
             if name not in known:
                 raise InputError(f'there is no {kind} "{name}"; it is one of {listed(known)}.')
+
+    @property
+    def needs_group(self) -> bool:
+        """Whether it looks at the group; else one rule serves all groups of a client."""
+        return not self.policy.without_group
+
+    def sample(
+        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike, *, seed: int
+    ) -> NDArray[Any]:
+        """Draw an answer for every row (the paper's algorithm 1); the same seed, the same draw.
+
+        `seen` is what it looks at: the model's answers, or its scores as it gave them, one column
+        a label in the order of `labels`. The group may be None where it is not looked at.
+        """
+        _, chances, said = self._rows(client, group, seen)
+        return self.draw(chances, said, np.random.default_rng(seed).random(len(said)))
+
+    def decide(
+        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike, *, row_id: ArrayLike
+    ) -> NDArray[Any]:
+        """Answer by client and row id: the same person always gets the same answer."""
+        clients, chances, said = self._rows(client, group, seen)
+        return self.draw(chances, said, self.luck(clients, row_id))
+
+    @abstractmethod
+    def _rows(
+        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Each row's client as a code, its answer probabilities, and the model's answer."""
+
+    def _cells(
+        self, client: ArrayLike, group: ArrayLike | None, rows: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Client and group of so many rows, as codes; the first group where none is looked at."""
+        clients = self.position(client, self.clients, "client")
+        if not self.needs_group:
+            groups = np.zeros(len(clients), np.int64)
+        elif group is None:
+            raise InputError("this predictor looks at the group; give the group of every row.")
+        else:
+            groups = self.position(group, self.groups, "group")
+        if not len(clients) == len(groups) == rows:
+            raise InputError(
+                "clients, groups and what the predictor looks at differ in number; give one a row."
+            )
+        return clients, groups
 
     def draw(self, chances: Floats, said: NDArray[np.int64], draws: Floats) -> NDArray[Any]:
         """Walk each person's cumulative probabilities, the model's own answer first.

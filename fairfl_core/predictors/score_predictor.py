@@ -53,6 +53,11 @@ class ScorePredictor(Predictor):
         super().__post_init__()
         if self.rates not in RATES:
             raise InputError(f'there are no rates by "{self.rates}"; they are {listed(RATES)}.')
+        if not self.needs_group:
+            raise InputError(
+                'each group has rules of its own, though "policy" says "without_group"; fit the '
+                "predictor again."
+            )
         beta = np.array(self.beta, dtype=float)
         total = np.zeros((len(self.clients), len(self.groups)))
         np.add.at(total, (self.rules.client, self.rules.group), beta)
@@ -87,36 +92,16 @@ class ScorePredictor(Predictor):
         np.add.at(total, (self.rules.client, self.rules.group), self.beta * looks)
         return total
 
-    def sample(
-        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike, *, seed: int
-    ) -> NDArray[Any]:
-        """Draw an answer for every row; the same seed, the same draw.
-
-        `scores` are the model's own, one column a label, in the order of `labels`.
-        """
-        _, chances, said = self._rows(client, group, scores)
-        return self.draw(chances, said, np.random.default_rng(seed).random(len(said)))
-
-    def decide(
-        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike, *, row_id: ArrayLike
-    ) -> NDArray[Any]:
-        """Answer by client and row id: the same person always gets the same answer."""
-        codes, chances, said = self._rows(client, group, scores)
-        return self.draw(chances, said, self.luck(codes, row_id))
-
     def _rows(
-        self, client: ArrayLike, group: ArrayLike, scores: ArrayLike
+        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
     ) -> tuple[Ints, Floats, Ints]:
-        clients = self.position(client, self.clients, "client")
-        groups = self.position(group, self.groups, "group")
-        matrix = np.asarray(scores, dtype=float)
-        check_scores(matrix, self.labels)
-        if not len(clients) == len(groups) == len(matrix):
-            raise InputError("clients, groups and scores differ in number; give one a row.")
-        said = matrix.argmax(axis=1)
+        scores = np.asarray(seen, dtype=float)
+        check_scores(scores, self.labels)
+        clients, groups = self._cells(client, group, len(scores))
+        said = scores.argmax(axis=1)
         if self.calibration is not None:
-            matrix = self.calibration.apply(clients, groups, matrix)
-        return clients, self.chances(clients, groups, matrix, said), said
+            scores = self.calibration.apply(clients, groups, scores)
+        return clients, self.chances(clients, groups, scores, said), said
 
     def chances(self, client: Ints, group: Ints, scores: Floats, said: Ints) -> Floats:
         """Each person's answer probabilities; codes, labels and scores as the rules see them."""

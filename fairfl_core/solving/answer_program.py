@@ -1,6 +1,6 @@
 """The program of regions whose rules look at the model's answer: the paper's, and the kernel."""
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +58,18 @@ class FairnessProgram(Program):
             guarantee=guarantee,
             policy=policy,
         )
-        rules: AnswerRules = region_kind(region).answer_rules(counts.labels)
-        self.rules = rules if guarantee is None else rules.with_constants()
-        self._columns = self.rules.columns(counts)
+        self.rules = self._answer_rules()
+        self._columns = self.rules.columns(self._seen)
         self._rebuild()
+
+    def _answer_rules(self) -> AnswerRules:
+        rules = region_kind(self.region).answer_rules(self.counts.labels)
+        return rules if self.guarantee is None else rules.with_constants()
+
+    @property
+    def _seen(self) -> NDArray[Any]:
+        """People by client, group, label and what the rules see of them."""
+        return self.counts.table
 
     def _rebuild(self) -> None:
         self._sharing = (
@@ -98,9 +106,9 @@ class FairnessProgram(Program):
         beta = self._sharing.settled(
             values[self._rows.auxiliary :], fall_back=self.guarantee is None
         )
+        figures = self._figures(self._columns, beta, duals, eps_global, local)
         shape = (len(self.counts.clients), len(self.counts.groups), -1)
-        return AnswerSolution(
-            **self._figures(self._columns, beta, duals, eps_global, local),
-            rules=self.rules,
-            beta=beta.reshape(shape),
-        )
+        return self._solution(figures | {"rules": self.rules, "beta": beta.reshape(shape)})
+
+    def _solution(self, found: dict[str, Any]) -> AnswerSolution:
+        return AnswerSolution(**found)

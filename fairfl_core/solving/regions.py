@@ -12,7 +12,7 @@ always feasible.
 from abc import ABC
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,9 @@ class AnswerRules:
     name : str
         The region's name.
     labels : tuple of str
-    response : ndarray, shape (rules, labels, labels)
-        Each rule's matrix [model's answer, answer given].
+    response : ndarray, shape (rules, seen, labels)
+        Each rule's matrix [what it sees, answer given]; what is seen is the model's answer, or
+        finer than that (see `own`).
     block : ndarray, shape (rules,)
         The weights of one block sum to one: one block for `simplex`, for `kernel` one for each
         answer of the model.
@@ -62,6 +63,11 @@ class AnswerRules:
     names: tuple[str, ...]
 
     @property
+    def own(self) -> NDArray[np.int64]:
+        """The model's answer in all that a rule may see: here that answer itself."""
+        return np.arange(len(self.labels))
+
+    @property
     def blocks(self) -> int:
         """How many blocks of weights there are."""
         return int(self.block.max()) + 1
@@ -70,11 +76,11 @@ class AnswerRules:
     def span(self) -> NDArray[np.int64]:
         """How many blocks a rule's weight counts in: as many as it has answers for."""
         spoken = self.response.any(axis=2).sum(axis=1)
-        return np.where(spoken == len(self.labels), self.blocks, 1).astype(np.int64)
+        return np.where(spoken == self.response.shape[1], self.blocks, 1).astype(np.int64)
 
     @property
     def _known(self) -> Floats:
-        """The share answered k where it does not depend on the model's answer; else NaN."""
+        """The share answered k where it does not depend on what is seen; else NaN."""
         always = (self.response == self.response[:, :1]).all(axis=1)  # (rules, answers)
         return np.where(always, self.response[:, 0], np.nan)
 
@@ -86,8 +92,8 @@ class AnswerRules:
         """
         if self.blocks == 1:
             return self
-        n = len(self.labels)
-        constants = np.broadcast_to(np.eye(n)[:, None, :], (n, n, n))
+        _, seen, n = self.response.shape
+        constants = np.broadcast_to(np.eye(n)[:, None, :], (n, seen, n))
         return replace(
             self,
             response=np.concatenate([self.response, constants]),
@@ -103,16 +109,19 @@ class AnswerRules:
         return np.stack([self.response[list(rules)].sum(axis=0) for rules in product(*parts)])
 
     def lottery(self, beta: Floats) -> Floats:
-        """Pr(answer k | model says j) in each cell: shape (clients, groups, labels, labels)."""
+        """Pr(answer k | model says j) in each cell: shape (clients, groups, seen, labels)."""
         return np.einsum("cap,pjk->cajk", beta, self.response, optimize=True)
 
-    def columns(self, counts: ClientCounts) -> Columns:
-        """What each rule does in each cell of these counts, rule by rule within the cell."""
-        clients, groups, labels, _ = counts.table.shape
+    def columns(self, table: NDArray[Any]) -> Columns:
+        """What each rule does in each cell, rule by rule within the cell.
+
+        `table` counts people by client, group, label and what the rules see.
+        """
+        clients, groups, labels, seen = table.shape
         rules = len(self.block)
-        table = np.asarray(counts.table, float)
+        table = np.asarray(table, float)
         confusion = np.einsum("cayj,pjk->capyk", table, self.response, optimize=True)
-        kept = np.einsum("cayj,pjj->cap", table, self.response)
+        kept = np.einsum("cayj,pj->cap", table, self.response[:, np.arange(seen), self.own])
         client, group, rule = np.unravel_index(
             np.arange(clients * groups * rules), (clients, groups, rules)
         )

@@ -18,10 +18,12 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
+from fairfl_core.solving.policy import Policy
 from tests.cli.running import people, run
 
 FUZZ = settings(max_examples=120, derandomize=True)
@@ -80,6 +82,8 @@ EXACT = [
     predictor_of(build_program(SCORED, notion, "exact", rates=rates).solve(0.01, 0.05)).to_json()
     for notion, rates in (("eo", "scores"), ("eo-full", "shrunk"))
 ]
+BLIND = Policy(without_group=True)
+BINS = predictor_of(build_program(SCORED, "eo", "exact", policy=BLIND).solve(0.01, 0.05)).to_json()
 
 
 def places(value, path=()):
@@ -194,6 +198,21 @@ def test_spoilt_predictors_of_the_exact_region_are_taken_or_refused(value):
     try:
         found = evaluate(predictor, SCORED)
         predictor.sample(["north"], ["f"], [[0.5, 0.5]], seed=1)
+    except InputError:
+        return
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@FUZZ
+@given(mutated(BINS))
+def test_spoilt_predictors_that_do_not_ask_for_the_group_are_taken_or_refused(value):
+    predictor = goes_out_as_it_came_in(BinPredictor, value)
+    if predictor is None:
+        return
+    assert ((predictor.chance >= 0) & (predictor.chance <= 1)).all()
+    try:
+        found = evaluate(predictor, SCORED)
+        predictor.sample(["north"], None, [[0.5, 0.5]], seed=1)
     except InputError:
         return
     json.dumps(found.to_json(), allow_nan=False)

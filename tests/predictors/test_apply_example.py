@@ -15,6 +15,7 @@ import pytest
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
 TOP = Path(__file__).resolve().parents[2]
 EXAMPLE = TOP / "docs" / "apply_predictor.py"
@@ -32,10 +33,11 @@ def people():
     return list(csv.DictReader(io.StringIO(example_table())))
 
 
-def fitted(region):
+def fitted(region, policy=NOTHING_MORE):
     upload = open_table("e.csv", example_table().encode())
     counts = experiment_from_table(upload, guess_roles(upload)).experiment.counts(0, "validation")
-    return FairPredictor.from_solution(FairnessProgram(counts, "eo", region).solve(0.01, 0.03))
+    program = FairnessProgram(counts, "eo", region, policy=policy)
+    return FairPredictor.from_solution(program.solve(0.01, 0.03))
 
 
 def test_it_is_twenty_lines_without_a_package():
@@ -60,6 +62,22 @@ def test_same_answers_as_the_package(answer, people, region):
     ]
     assert (np.array(mine, object) == wanted).all()
     assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
+
+
+def test_any_group_does_where_the_group_is_not_asked_for(answer, people):
+    """What its docstring says of a predictor made with --without-group."""
+    fair = fitted("kernel", Policy(without_group=True))
+    predictor = json.loads(json.dumps(fair.to_json()))
+    columns = {name: [row[name] for row in people] for name in people[0]}
+    wanted = fair.decide(
+        columns["hospital"], None, columns["prediction"], row_id=columns["patient"]
+    )
+    for group in predictor["groups"]:
+        mine = [
+            answer(predictor, row["hospital"], group, row["prediction"], row["patient"])
+            for row in people
+        ]
+        assert (np.array(mine, object) == wanted).all()
 
 
 def test_same_answers_as_the_command(answer, people, tmp_path):

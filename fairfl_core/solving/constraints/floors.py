@@ -158,8 +158,7 @@ class FloorConstraints(RateConstraints):
             z, widths = 0.0, dvoretzky(self.notion, columns, self.people, tail, self.times)
             rate, down = widths.rate, widths.down
         else:
-            several = columns.blocks > clients * groups
-            shares = len(self.notion.labels) if several else 1
+            shares = columns.blocks // (clients * groups)
             z, widths = (
                 0.0,
                 clopper_pearson(self.notion, columns, self.people, tail / shares, self.times),

@@ -133,9 +133,8 @@ class MarginConstraints(Constraints):
         tail = self.error / (4 * cells)
         if self.cuts:
             return dvoretzky(self.notion, columns, self.people, tail, self.times)
-        # Rules of answers: in the kernel as many shares as labels stand behind a rate.
-        several = columns.blocks > self.people.shape[0] * self.people.shape[1]
-        shares = len(self.notion.labels) if several else 1
+        # Rules of answers: as many shares stand behind a rate as a cell has blocks.
+        shares = columns.blocks // (self.people.shape[0] * self.people.shape[1])
         return clopper_pearson(self.notion, columns, self.people, tail / shares, self.times)
 
     # ---------------------------------------------------------------- rows

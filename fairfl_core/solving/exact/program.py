@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.errors import InputError
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible
@@ -189,6 +190,11 @@ class ExactProgram(Program):
         self._rebuild()
 
     def _rebuild(self) -> None:
+        if self.policy.without_group:
+            raise InputError(
+                "every cell has rules of its own here; for one rule for all groups build the "
+                "program anew (build_program)."
+            )
         if self._listed is None:  # rules that would meet a floor may be yet to be found
             self._rows = self._constraints(soft=True)
         self._model = self._model_of(Sharing.apart(self._listed[1])) if self._listed else None

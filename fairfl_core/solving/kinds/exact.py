@@ -34,7 +34,11 @@ class Exact(RegionKind):
         guarantee: "Guarantee | None",
         policy: "Policy",
     ) -> "Program":
-        """Recalibrate the scores on these people, unless they are, and build the program."""
+        """Recalibrate the scores on these people, unless they are, and build the program.
+
+        Without the group the scores are taken as they are, in bins.
+        """
+        from fairfl_core.solving.exact.bin_program import BinProgram
         from fairfl_core.solving.exact.program import ExactProgram
 
         if isinstance(people, ClientCounts):
@@ -42,6 +46,8 @@ class Exact(RegionKind):
                 "the exact region looks at scores, which counts do not hold; give the table of "
                 "scores."
             )
+        if policy.without_group:
+            return BinProgram(people, notion, rates=rates, guarantee=guarantee, policy=policy)
         if people.calibration is None:
             people = people.recalibrated(Calibration.fit(people))
         return ExactProgram(people, notion, rates=rates, guarantee=guarantee, policy=policy)

@@ -13,9 +13,8 @@ import pandas as pd
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of as predictor_from
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.solving.build import build_program, default_rates
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.solving.program import Program
@@ -154,7 +153,7 @@ def _curve_point(view: View) -> dict[str, object]:
     }
 
 
-def predictor_of(view: View) -> FairPredictor | ScorePredictor:
+def predictor_of(view: View) -> Predictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
     program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
     clients = experiment_of(view.data).clients

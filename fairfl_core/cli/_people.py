@@ -33,6 +33,7 @@ __all__ = [
     "GroupNames",
     "LabelColumn",
     "LabelNames",
+    "OneGroupColumn",
     "RatesName",
     "RowIdColumn",
     "ScoreColumns",
@@ -58,7 +59,9 @@ RatesName = Annotated[
     ),
 ]
 ClientColumn = Annotated[str | None, typer.Option("--client", help="Column of the client.")]
-GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.")]
+_GROUP = "Column of the group; several, COL,COL, are crossed."
+GroupColumn = Annotated[str | None, typer.Option("--group", help=_GROUP)]
+OneGroupColumn = Annotated[str, typer.Option("--group", help=_GROUP)]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the true label.")]
 ScoreColumns = Annotated[
     str | None, typer.Option("--scores", help="One score column per label, COL,COL.")
@@ -66,7 +69,10 @@ ScoreColumns = Annotated[
 LabelNames = Annotated[
     str | None, typer.Option("--labels", help="All labels, in the order of the score columns.")
 ]
-GroupNames = Annotated[str | None, typer.Option("--groups", help="All groups.")]
+GroupNames = Annotated[
+    str | None,
+    typer.Option("--groups", help="All groups; crossed ones are written like “woman · Black”."),
+]
 ClientNames = Annotated[str | None, typer.Option("--clients", help="All clients.")]
 Favourable = Annotated[str | None, typer.Option("--favourable", help="Label. Default: the last.")]
 SplitColumn = Annotated[
@@ -183,19 +189,22 @@ class Columns:
     def _read(self, path: Path, split: int, take: Callable[..., Any]) -> Any:
         """Take the rows of a split, or all where no column says one."""
         from fairfl_core._io.tables import open_table_at, read_rows
+        from fairfl_core.people.grouping import group_columns
 
+        file = open_table_at(path)
         options = {
             "client": self.client,
-            "group": self.group,
             "label": self.label,
             "prediction": self.prediction,
             "fold": self.fold,
             "row_id": self.row_id if self.fold else None,
         }
-        columns = {name: column for name, column in options.items() if column is not None}
+        columns: dict[str, Any] = {name: given for name, given in options.items() if given}
+        groups = group_columns(str(self.group), file.header)
         scores = split_names(self.scores)
-        names = [*columns.values(), *([self.split] if self.split else [])]
-        table = read_rows(open_table_at(path), names, [] if self.prediction else scores or [])
+        names = [*columns.values(), *groups, *([self.split] if self.split else [])]
+        table = read_rows(file, names, [] if self.prediction else scores or [])
+        columns["group"] = groups
         where = str(path)
         try:
             if self.split:

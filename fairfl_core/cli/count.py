@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from fairfl_core.cli._people import Columns, FoldColumn, RowIdColumn, SplitColumn
+from fairfl_core.cli._people import (
+    Columns,
+    FoldColumn,
+    GroupNames,
+    OneGroupColumn,
+    RowIdColumn,
+    SplitColumn,
+)
 from fairfl_core.cli._shell import Json, print_json, say, working
 
 __all__ = ["count"]
@@ -14,7 +21,7 @@ __all__ = ["count"]
 def count(
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet; - is CSV from standard input.")],
     client: Annotated[str, typer.Option(help="Column of the client.")],
-    group: Annotated[str, typer.Option(help="Column of the group.")],
+    group: OneGroupColumn,
     label: Annotated[str, typer.Option(help="Column of the true label.")],
     prediction: Annotated[str | None, typer.Option(help="Column of the model's answer.")] = None,
     scores: Annotated[
@@ -24,7 +31,7 @@ def count(
         str | None,
         typer.Option(help="All labels, in the order of the score columns. Default: sorted."),
     ] = None,
-    groups: Annotated[str | None, typer.Option(help="All groups. Default: those seen.")] = None,
+    groups: GroupNames = None,
     clients: Annotated[str | None, typer.Option(help="All clients. Default: those seen.")] = None,
     favourable: Annotated[str | None, typer.Option(help="Label. Default: the last.")] = None,
     split: SplitColumn = None,
@@ -37,6 +44,9 @@ def count(
 
     With --split only those are counted that a lottery is fitted on. Cross-fitted predictions
     (--fold, --row-id) make counts that say so, and then a predictor that mixes the fold models.
+
+    Several columns of the group (--group sex,race) are crossed: each combination that a row has is
+    a group, and the counts say of which columns.
 
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`

@@ -15,6 +15,7 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairfl_core._io.columns import Coded
     from fairfl_core._io.tables import TableFile
     from fairfl_core.predictors.predictor import Predictor
 
@@ -30,7 +31,10 @@ def predict(
     out: Annotated[Path, typer.Option(help="Table to write: the rows with a column 'answer'.")],
     group: Annotated[
         str | None,
-        typer.Option(help="Column of the group; not looked at after --without-group."),
+        typer.Option(
+            help="Column of the group, or several to cross, COL,COL; not looked at after "
+            "--without-group."
+        ),
     ] = None,
     prediction: Annotated[
         str | None,
@@ -68,14 +72,14 @@ def predict(
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
     looks = _looked_at(fair, prediction, scores, fold)
-    group = _group_column(fair, group)
     if fold is not None and row_id is None:
         raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
         seed = secrets.randbelow(2**32)
-    asked = _Asked(client, group, looks, seed, row_id, fold)
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
+        groups = _group_columns(fair, group, file)
+        asked = _Asked(client, groups, looks, seed, row_id, fold)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
@@ -95,13 +99,15 @@ def predict(
     say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
 
 
-def _group_column(fair: "Predictor", group: str | None) -> str | None:
-    """The column of the group; None where the predictor does not look at it."""
+def _group_columns(fair: "Predictor", group: str | None, file: "TableFile") -> list[str]:
+    """The columns of the group; none where the predictor does not look at it."""
+    from fairfl_core.people.grouping import group_columns
+
     if not fair.needs_group:
-        return None
+        return []
     if group is None:
         raise InputError("this predictor looks at the group: give --group with its column.")
-    return group
+    return group_columns(group, file.header)
 
 
 def _looked_at(
@@ -134,7 +140,7 @@ class _Asked:
     """Which columns say what, and by what an answer is drawn."""
 
     client: str
-    group: str | None
+    groups: list[str]
     looks: list[str]
     seed: int | None
     row_id: str | None
@@ -144,7 +150,7 @@ class _Asked:
         """The columns that are looked at."""
         from fairfl_core._io.tables import read_rows
 
-        names = [self.client, *filter(None, (self.group, self.row_id, self.fold))]
+        names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
         answered = [] if fair.needs_scores else self.looks
         scored = self.looks if fair.needs_scores else []
         return read_rows(file, [*names, *answered], scored).to_pandas()
@@ -176,14 +182,20 @@ class _Asked:
         return np.random.default_rng([int(self.seed or 0), 1]).integers(folds, size=len(frame))
 
     def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
-        whose = (frame[self.client], None if self.group is None else frame[self.group], seen)
+        group = self._group(frame)
+        named = None if group is None else np.array(group.names, object)[group.codes]
+        whose = (frame[self.client], named, seen)
         if self.seed is not None:
             return fair.sample(*whose, seed=self.seed)
         return fair.decide(*whose, row_id=frame[str(self.row_id)])
 
+    def _group(self, frame: "pd.DataFrame") -> "Coded | None":
+        from fairfl_core.people.grouping import code_groups
+
+        return code_groups(frame, self.groups) if self.groups else None
+
     def _paired(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
-        from fairfl_core._io.columns import code_column
         from fairfl_core.people.fold_rows import FoldRows
 
         fold = str(self.fold)
@@ -195,8 +207,8 @@ class _Asked:
                 f'column "{fold}" holds {len(folds)} folds, but the predictor mixes {fair.folds} '
                 "fold models; give every person one row for each of them."
             )
-        group = self.group
-        alike = {} if group is None else {"group": code_column(frame[group], group)}
+        group = self._group(frame)
+        alike = {} if group is None else {"group": group}
         return dealt.paired(everybody, folds, alike)
 
 

@@ -142,9 +142,12 @@ def seeds_from(text: str) -> list[int]:
 def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, Any]:
     """All that a manifest tells beside the scores and their figures."""
     from fairfl_core import datasets
+    from fairfl_core.people.grouping import Grouping
 
     declared = datasets.declaration(recipe.dataset)
-    return {
+    crossed = declared.crossed.get(str(people.origin.get("grouping")))
+    grouping = {"grouping": Grouping.of_names(crossed, people.groups).to_json()} if crossed else {}
+    return grouping | {
         "title": recipe.title,
         "labels": list(people.labels),
         "groups": list(people.groups),

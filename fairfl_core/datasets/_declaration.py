@@ -100,6 +100,8 @@ class Dataset:
         The label whose true-positive rate equal opportunity compares.
     groupings : mapping of str to tuple of str
         Each way to form groups with its names; the first is the default.
+    crossed : mapping of str to tuple of str
+        Of groupings that cross several columns, what these are called.
     notion : str
         The fairness notion the paper uses here.
     forms : tuple of Form
@@ -133,4 +135,5 @@ class Dataset:
     arrange: Callable[[Raw, str], People]
     where: str
     fetch: Callable[[Path], None] | None = None
+    crossed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missed: float = 3.0

@@ -179,6 +179,7 @@ PUBLIC_COVERAGE = Dataset(
     group="`RAC1P`: white or not; or (grouping `race`) its nine codes merged to six groups; or "
     "(grouping `sex_race`) merged to four, crossed with `SEX`",
     groupings=_GROUPINGS,
+    crossed={_CROSSED: ("sex", "race")},
     notion="eop",
     forms=(
         Form(

@@ -14,6 +14,7 @@ __all__ = ["NEITHER", "Check", "of_counts", "of_folds", "of_rows"]
 
 NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
 FEW = 30  # people in a group of a client, below which a rate says little
+_MANY = 12  # groups, more than one reads in a sentence
 _FEW_ROWS = 3  # rows of a client: fewer on average, and it looks like a person
 
 
@@ -49,13 +50,9 @@ def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[
     """
     n = counts.n_client
     low, high = int(np.argmin(n)), int(np.argmax(n))
-    groups = ", ".join(
-        f"{name} {people:,.0f}"
-        for name, people in zip(counts.groups, counts.table.sum(axis=(0, 2, 3)), strict=True)
-    )
     size = f"{n[low]:,.0f} ({counts.clients[low]}) to {n[high]:,.0f} ({counts.clients[high]})"
     checks = [
-        Check(f"{len(n):,} clients of {size} people each. Groups: {groups}."),
+        Check(f"{len(n):,} clients of {size} people each. {_groups(counts)}"),
         Check(
             f"The model is right for {counts.model_accuracy:.1%}; labels in this order: "
             f"{listed(counts.labels)}. Equal opportunity looks at the favourable label "
@@ -157,6 +154,17 @@ def _class_order(rows: CodedRows) -> list[Check]:
             look=True,
         )
     ]
+
+
+def _groups(counts: ClientCounts) -> str:
+    """The groups with their people; of many, the smallest and the largest."""
+    people = counts.table.sum(axis=(0, 2, 3))
+    told = [f"{name} {n:,.0f}" for name, n in zip(counts.groups, people, strict=True)]
+    if len(told) <= _MANY:
+        return f"Groups: {', '.join(told)}."
+    order = np.argsort(people, kind="stable")
+    few, many = (", ".join(told[place] for place in part) for part in (order[:3], order[:-4:-1]))
+    return f"{len(told)} groups; the smallest: {few}; the largest: {many}."
 
 
 def _cells(counts: ClientCounts) -> list[Check]:

@@ -18,6 +18,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
 from fairfl_core.people.fold_rows import FoldRows, RowIds
+from fairfl_core.people.grouping import cross
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
 
@@ -59,7 +60,8 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
     score_columns = [column for _, column in roles.scores]
     folded = _fold_columns(roles)
-    chosen = [roles.client, roles.group, roles.label, roles.prediction, roles.split, *folded]
+    groups = roles.group_columns
+    chosen = [roles.client, *groups, roles.label, roles.prediction, roles.split, *folded]
     names = [column for column in chosen if column]
     _check_chosen([*names, *score_columns])
     if bool(roles.prediction) == bool(score_columns):
@@ -69,8 +71,8 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
     def coded(header: str, role: str, join: bool = join, like: Sequence[str] = ()) -> Coded:
         return _coded(table.column(header), header, role, join, like)
 
-    client, group = coded(roles.client, "client"), coded(roles.group, "group")
-    label = coded(roles.label, "label")
+    client, label = coded(roles.client, "client"), coded(roles.label, "label")
+    group = cross([coded(column, "group") for column in groups], groups)
     split = coded(roles.split, "split", join=True) if roles.split else None
     if roles.prediction:
         answer = coded(roles.prediction, "label", like=label.names)

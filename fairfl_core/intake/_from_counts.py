@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
+from fairfl_core.people.grouping import Grouping
 
 __all__ = ["merge_counts", "experiment_from_counts"]
 
@@ -61,11 +63,11 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
     Groups and labels may stand in another order, not under another name.
     """
     first_name, first = files[0]
+    groups, grouping = _all_groups(files)
     tables = []
     owner: dict[str, str] = {}
     for name, counts in files:
-        for field in ("labels", "groups"):
-            _agree(field, (first_name, getattr(first, field)), (name, getattr(counts, field)))
+        _agree("labels", (first_name, first.labels), (name, counts.labels))
         if counts.favourable != first.favourable and not favourable:
             raise InputError(
                 f'{first_name} calls "{first.favourable}" the favourable label and {name} '
@@ -83,20 +85,59 @@ def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = ""
                     "of the files out, or rename the client."
                 )
             owner[client] = name
-        group, label = (
-            positions(first.groups, counts.groups),
-            positions(first.labels, counts.labels),
-        )
-        tables.append(counts.table[:, group][:, :, label][..., label])
+        label = positions(first.labels, counts.labels)
+        table = np.zeros((len(counts.clients), len(groups), *counts.table.shape[2:]))
+        table[:, positions(counts.groups, groups)] = counts.table[:, :, label][..., label]
+        tables.append(table)
     noisy = any(counts.noisy for _, counts in files)
     favourable = favourable if favourable in first.labels else first.favourable
-    names = tuple(owner), first.groups, first.labels
+    names = tuple(owner), groups, first.labels
     table = np.concatenate(tables)
-    return ClientCounts(table, *names, favourable, noisy, folds=first.folds)
+    return ClientCounts(table, *names, favourable, noisy, folds=first.folds, grouping=grouping)
+
+
+def _all_groups(
+    files: Sequence[tuple[str, ClientCounts]],
+) -> tuple[tuple[str, ...], Grouping | None]:
+    """The groups of all files: the same in each, or crossings of the same values.
+
+    Which crossings there are is a matter of a client's people; which values a column has is not.
+    """
+    (first_name, first), *others = files
+    if first.grouping is None or any(counts.grouping is None for _, counts in others):
+        for name, counts in others:
+            _agree("groups", (first_name, first.groups), (name, counts.groups))
+        return first.groups, first.grouping
+    groups = dict(zip(first.groups, first.grouping.groups, strict=True))
+    for name, counts in others:
+        mine, theirs = first.grouping, cast(Grouping, counts.grouping)
+        if mine.columns != theirs.columns:
+            raise InputError(
+                f"{first_name} crosses the columns {listed(mine.columns)} and {name} "
+                f"{listed(theirs.columns)}; count one of them again with the same --group."
+            )
+        for column in mine.columns:
+            _agree(
+                f'values of "{column}"',
+                (first_name, mine.coarsen(column)[1]),
+                (name, theirs.coarsen(column)[1]),
+                "groups",
+            )
+        for group, values in zip(counts.groups, theirs.groups, strict=True):
+            if groups.setdefault(group, values) != values:
+                raise InputError(
+                    f'{name} calls {listed(values)} "{group}", which is {listed(groups[group])} in '
+                    f"another file; rename the group in one of them."
+                )
+    grouping = Grouping(first.grouping.columns, tuple(groups.values()))
+    return tuple(groups), grouping
 
 
 def _agree(
-    field: str, first: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]
+    field: str,
+    first: tuple[str, tuple[str, ...]],
+    other: tuple[str, tuple[str, ...]],
+    option: str = "",
 ) -> None:
     """Both files must name the same labels and the same groups."""
     if set(first[1]) == set(other[1]):
@@ -106,6 +147,6 @@ def _agree(
         if extra:
             raise InputError(
                 f"{mine[0]} has the {field} {listed(extra)} that {theirs[0]} has not "
-                f"({listed(theirs[1])}); count one of them again with --{field} so that both "
-                "name the same."
+                f"({listed(theirs[1])}); count one of them again with --{option or field} so that "
+                "both name the same."
             )

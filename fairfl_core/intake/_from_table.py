@@ -19,6 +19,7 @@ from fairfl_core.intake._uploaded import SEED, Intake, manifest_of, uploaded_exp
 from fairfl_core.people.coding import check_two
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import Protocol, Scores
+from fairfl_core.people.grouping import Grouping
 from fairfl_core.people.scored import check_scores, scores_of_answers
 
 __all__ = ["experiment_from_table"]
@@ -81,9 +82,11 @@ def _counted(
     rows: CodedRows, parting: Parting, roles: ColumnRoles, favourable: str
 ) -> tuple[ClientCounts, ClientCounts]:
     """Counts of the people fitted on, and of the test people: mean over the models."""
-    seen = np.unique(rows.group.codes[parting.rows])
-    groups = in_order([rows.group.names[code] for code in seen])
-    check_two(groups, roles.group, "group")
+    columns = roles.group_columns
+    seen = [rows.group.names[code] for code in np.unique(rows.group.codes[parting.rows])]
+    groups = in_order(seen) if len(columns) == 1 else tuple(seen)  # crossings are in order
+    check_two(groups, " and ".join(columns), "group")
+    grouping = Grouping.of_names(columns, groups) if len(columns) > 1 else None
     names = parting.clients, groups, rows.labels
     shape = table_shape(*names)
     if np.prod(shape, dtype=float) > _MOST_CELLS:
@@ -97,9 +100,11 @@ def _counted(
         return count_people(client[part], group[part], label[part], rows.prediction[part], shape)
 
     folds = len(parting.fit)
-    fitted = ClientCounts(table(np.concatenate(parting.fit)), *names, favourable, folds=folds)
+    fitted = ClientCounts(
+        table(np.concatenate(parting.fit)), *names, favourable, folds=folds, grouping=grouping
+    )
     mean = np.mean([table(part) for part in parting.test], axis=0)
-    return fitted, ClientCounts(mean, *names, favourable, noisy=folds > 1)
+    return fitted, replace(fitted, table=mean, noisy=folds > 1, folds=1)
 
 
 def _codes(

@@ -29,7 +29,8 @@ class ColumnRoles:
     """Which column holds what; the model's answer, or one score column for each label.
 
     `scores` are pairs of a label and its column; `split` is empty where there is none, and so are
-    `fold` and `row_id` unless the predictions are cross-fitted.
+    `fold` and `row_id` unless the predictions are cross-fitted. The group's column may be crossed
+    with others.
     """
 
     client: str
@@ -40,6 +41,12 @@ class ColumnRoles:
     split: str = ""
     fold: str = ""
     row_id: str = ""
+    crossed_with: tuple[str, ...] = ()
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Every column of the group."""
+        return (self.group, *self.crossed_with)
 
 
 def guess_roles(upload: TableFile) -> ColumnRoles:
@@ -63,7 +70,7 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
     pairs = guess_scores(labels, scores) if "prediction" not in roles else ()
     if not pairs and "prediction" not in roles:
         roles["prediction"] = _by_values(upload, left, "label") or _any_other(upload, roles)
-    return ColumnRoles(scores=pairs, **roles)
+    return ColumnRoles(scores=pairs, crossed_with=(), **roles)
 
 
 def _guess_folds(upload: TableFile, roles: dict[str, str], left: Sequence[str]) -> dict[str, str]:

@@ -85,7 +85,8 @@ def manifest_of(
 
     `counts` are of the people it is fitted on.
     """
-    return {
+    grouping = {} if counts.grouping is None else {"grouping": counts.grouping.to_json()}
+    return grouping | {
         "name": "uploaded",
         "title": f"Your data: {files}",
         "labels": list(counts.labels),

@@ -15,6 +15,7 @@ from fairfl_core._io.columns import Coded, as_numbers, code_names, column_names,
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.errors import InputError
 from fairfl_core.people.fold_rows import FoldRows
+from fairfl_core.people.grouping import Grouping, code_groups
 
 __all__ = ["CodedPeople", "all_labels", "check_two", "code_people", "score_matrix"]
 
@@ -28,7 +29,8 @@ class CodedPeople:
 
     `prediction` is the model's own answer (the paper's Y_1); `scores` are what it was the largest
     of, one column a label, and no column where the table has answers instead. `dealt` says of a
-    cross-fitted table whose row each is and which fold's model it is by.
+    cross-fitted table whose row each is and which fold's model it is by, `grouping` of which
+    columns the groups are crossed.
     """
 
     client: Ints
@@ -40,6 +42,7 @@ class CodedPeople:
     groups: tuple[str, ...]
     labels: tuple[str, ...]
     dealt: FoldRows | None = None
+    grouping: Grouping | None = None
 
     @cached_property
     def folds(self) -> int:
@@ -52,7 +55,7 @@ def code_people(
     rows: Any,
     *,
     client: str,
-    group: str,
+    group: str | Sequence[str],
     label: str,
     prediction: str | None = None,
     scores: Sequence[str] | None = None,
@@ -65,10 +68,12 @@ def code_people(
     """Code the rows of a predictions table; `ClientCounts.from_table` tells the parameters."""
     score_columns = list(scores or ())
     folded = {} if fold is None else {"fold": fold, "row_id": _named(row_id)}
-    _check_columns(rows, [client, group, label, *folded.values()], prediction, score_columns)
-    by_client, by_group, by_label = (
-        code_names(rows[column], column) for column in (client, group, label)
-    )
+    columns = [group] if isinstance(group, str) else list(group)
+    header = " and ".join(columns)
+    names = [client, *columns, label, *folded.values()]
+    _check_columns(rows, names, prediction, score_columns)
+    by_client, by_label = (code_names(rows[column], column) for column in (client, label))
+    by_group = code_groups(rows, columns)
     client_names = _declared(clients) or in_order(by_client.names)
     label_names = _declared(labels)
     if prediction is not None:
@@ -81,10 +86,11 @@ def code_people(
         _check_scores_fit(score_columns, label_names, label)
         matrix = _finite(score_matrix(rows, score_columns), rows, score_columns)
         said = matrix.argmax(axis=1)  # of equal ones, the first
-    group_names = _declared(groups) or check_two(in_order(by_group.names), group, "group")
+    seen = in_order(by_group.names) if len(columns) == 1 else by_group.names
+    group_names = _declared(groups) or check_two(seen, header, "group")
     return CodedPeople(
         client=_codes(by_client, client_names, client, "client"),
-        group=_codes(by_group, group_names, group, "group"),
+        group=_codes(by_group, group_names, header, "group"),
         label=_codes(by_label, label_names, label, "label"),
         prediction=said,
         scores=matrix,
@@ -92,6 +98,7 @@ def code_people(
         groups=group_names,
         labels=label_names,
         dealt=FoldRows.of(rows, client=client, **folded) if folded else None,
+        grouping=Grouping.of_names(columns, group_names) if len(columns) > 1 else None,
     )
 
 

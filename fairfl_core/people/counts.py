@@ -12,6 +12,7 @@ from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers, of_lottery
+from fairfl_core.people.grouping import Grouping
 
 if TYPE_CHECKING:
     from fairfl_core.people.coding import CodedPeople
@@ -20,7 +21,7 @@ __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
 Codes = NDArray[np.integer[Any]]
-_OPTIONAL = {"noisy", "folds"}
+_OPTIONAL = {"noisy", "folds", "grouping"}
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
 
 
@@ -73,6 +74,8 @@ class ClientCounts:
     folds : int
         How many models answered: J when cross-fitted, each person by the one of them that never
         saw them; else 1.
+    grouping : Grouping or None
+        Of which columns the groups are crossed; None for groups of one column.
     """
 
     table: NDArray[Any]
@@ -82,6 +85,7 @@ class ClientCounts:
     favourable: str = ""
     noisy: bool = False
     folds: int = field(default=1, kw_only=True)
+    grouping: Grouping | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
@@ -97,6 +101,11 @@ class ClientCounts:
         object.__setattr__(self, "favourable", favourable)
         if not isinstance(self.folds, int) or isinstance(self.folds, bool) or self.folds < 1:
             raise InputError('"folds" must be a whole number of fold models, 1 or more.')
+        if self.grouping is not None and len(self.grouping.groups) != len(self.groups):
+            raise InputError(
+                f'"grouping" tells of {len(self.grouping.groups)} groups, but there are '
+                f"{len(self.groups)} ({listed(self.groups)}); give the values of each."
+            )
         object.__setattr__(self, "table", self._checked_table())
 
     def _checked_table(self) -> NDArray[Any]:
@@ -174,6 +183,15 @@ class ClientCounts:
             "judge it on the table of scores."
         )
 
+    def coarsen(self, grouping: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Each group's place among those of some of its columns; see `Grouping.coarsen`."""
+        if self.grouping is None:
+            raise InputError(
+                f'the grouping "{grouping}" needs groups that are crossed of several columns, and '
+                "these counts do not say of which; count them again with --group COLUMN,COLUMN."
+            )
+        return self.grouping.coarsen(grouping)
+
     def select_clients(self, clients: Sequence[str]) -> "ClientCounts":
         """Return the counts of some clients only, in the order given."""
         missing = [name for name in clients if name not in self.clients]
@@ -234,7 +252,7 @@ class ClientCounts:
         rows: Any,
         *,
         client: str,
-        group: str,
+        group: str | Sequence[str],
         label: str,
         prediction: str | None = None,
         scores: Sequence[str] | None = None,
@@ -252,7 +270,8 @@ class ClientCounts:
         rows : table of pandas, polars or Arrow, or mapping from names to columns
             One row a person.
         client, group, label : str
-            The columns that hold them.
+            The columns that hold them. Several columns of the group are crossed: every
+            combination that a row has is a group, like ``female · Black``.
         prediction : str, optional
             The column of the model's answers; or
         scores : sequence of str, optional
@@ -291,7 +310,7 @@ class ClientCounts:
             people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
         favourable = "" if favourable is None else as_name(favourable)
-        return cls(table, *names, favourable, folds=people.folds)
+        return cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
 
     # ---------------------------------------------------------------- JSON
 
@@ -307,8 +326,13 @@ class ClientCounts:
                 for name, counts in zip(self.clients, self.table, strict=True)
             ],
         }
-        noisy = {"noisy": True} if self.noisy else {}
-        return value | noisy | ({"folds": self.folds} if self.folds > 1 else {})
+        if self.noisy:
+            value["noisy"] = True
+        if self.folds > 1:
+            value["folds"] = self.folds
+        if self.grouping is not None:
+            value["grouping"] = self.grouping.to_json()
+        return value
 
     @classmethod
     def from_json(cls, value: Any) -> "ClientCounts":
@@ -348,7 +372,9 @@ class ClientCounts:
             )
         table = np.array(tables, dtype=float).reshape(shape)
         fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
-        return cls(table, *fields, value["favourable"], noisy, folds=value.get("folds", 1))
+        grouping = Grouping.from_json(value["grouping"]) if "grouping" in value else None
+        more = {"folds": value.get("folds", 1), "grouping": grouping}
+        return cls(table, *fields, value["favourable"], noisy, **more)
 
     @classmethod
     def read(cls, path: str | Path) -> "ClientCounts":

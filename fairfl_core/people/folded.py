@@ -1,7 +1,7 @@
 """Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -56,6 +56,7 @@ class FoldedPeople:
                     groups=experiment.groups,
                     labels=experiment.labels,
                     favourable=experiment.favourable,
+                    grouping=experiment.grouping,
                 )
                 for scores in found.fold_scores
             )
@@ -67,7 +68,7 @@ class FoldedPeople:
         rows: Any,
         *,
         client: str,
-        group: str,
+        group: str | Sequence[str],
         label: str,
         fold: str,
         row_id: str | None = None,
@@ -156,8 +157,7 @@ class FoldedPeople:
     def mean_counts(self) -> ClientCounts:
         """Their counts, mean over the fold models: reals, exact for whatever is linear in them."""
         table = np.mean([fold.counts.table for fold in self.by_fold], axis=0)
-        names = (self.clients, self.groups, self.labels, self.favourable)
-        return ClientCounts(table, *names, noisy=True)
+        return replace(self.counts, table=table, noisy=True)
 
     @cached_property
     def _patterns(self) -> tuple[Ints, Ints, Ints, Floats]:

@@ -14,6 +14,7 @@ from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.coding import CodedPeople, code_people
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
+from fairfl_core.people.grouping import Grouping
 from fairfl_core.people.ranks import Ranks
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class ScoredPeople:
     folds : int
         How many models gave the scores: J when cross-fitted, each person's by the one of them
         that never saw them; else 1.
+    grouping : Grouping or None
+        Of which columns the groups are crossed; None for groups of one column.
     """
 
     client: Ints
@@ -66,6 +69,7 @@ class ScoredPeople:
     favourable: str
     calibration: Calibration | None = None
     folds: int = 1
+    grouping: Grouping | None = None
 
     def __post_init__(self) -> None:
         check_scores(self.scores, self.labels)
@@ -84,7 +88,7 @@ class ScoredPeople:
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(self.client, self.group, self.label, self.said, shape)
         names = self.clients, self.groups, self.labels, self.favourable
-        return ClientCounts(table, *names, folds=self.folds)
+        return ClientCounts(table, *names, folds=self.folds, grouping=self.grouping)
 
     def under_lottery(self, lottery: Floats) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
@@ -158,6 +162,7 @@ class ScoredPeople:
             labels=experiment.labels,
             favourable=experiment.favourable,
             folds=experiment.folds if split == experiment.fit_split else 1,
+            grouping=experiment.grouping,
         )
 
     @classmethod
@@ -166,7 +171,7 @@ class ScoredPeople:
         rows: Any,
         *,
         client: str,
-        group: str,
+        group: str | Sequence[str],
         label: str,
         scores: Sequence[str],
         clients: Sequence[str] | None = None,
@@ -214,6 +219,7 @@ class ScoredPeople:
             labels=people.labels,
             favourable=favourable,
             folds=folds,
+            grouping=people.grouping,
         )
 
 

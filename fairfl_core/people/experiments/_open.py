@@ -16,6 +16,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.people.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, Protocol
 from fairfl_core.people.experiments._scores import FoldScores, Scores
 from fairfl_core.people.experiments._table import check_row_groups, read_block
+from fairfl_core.people.grouping import Grouping
 
 if TYPE_CHECKING:
     from fairfl_core.people.counts import ClientCounts
@@ -59,6 +60,12 @@ class Experiment:
     def groups(self) -> tuple[str, ...]:
         """Names of the groups."""
         return tuple(self.manifest["groups"])
+
+    @cached_property
+    def grouping(self) -> Grouping | None:
+        """Of which columns the groups are crossed; None where they are of one."""
+        value = self.manifest.get("grouping")
+        return None if value is None else Grouping.from_json(value)
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -178,7 +185,8 @@ class Experiment:
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(people.client, people.group, people.label, people.prediction, shape)
         names = self.clients, self.groups, self.labels, self.favourable
-        return ClientCounts(table, *names, folds=self.folds if split == self.fit_split else 1)
+        folds = self.folds if split == self.fit_split else 1
+        return ClientCounts(table, *names, folds=folds, grouping=self.grouping)
 
     @property
     def _file(self) -> Path:

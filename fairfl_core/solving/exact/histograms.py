@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.grouping import Grouping
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.rate_estimates import Measured
 
@@ -40,6 +41,8 @@ class ScoreHistogram:
         Whether noise was added, so that counts are reals.
     folds : int
         How many models gave the scores; see `ScoredPeople`.
+    grouping : Grouping or None
+        Of which columns the groups are crossed.
     """
 
     table: Floats
@@ -49,6 +52,7 @@ class ScoreHistogram:
     favourable: str
     noisy: bool = False
     folds: int = 1
+    grouping: Grouping | None = None
 
     @classmethod
     def of(cls, people: ScoredPeople, bins: int = BINS) -> "ScoreHistogram":
@@ -70,7 +74,7 @@ class ScoreHistogram:
         flat = np.ravel_multi_index((people.client, people.group, people.label, place), shape)
         table = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(float)
         names = people.clients, people.groups, people.labels, people.favourable
-        return cls(table, *names, folds=people.folds)
+        return cls(table, *names, folds=people.folds, grouping=people.grouping)
 
     @property
     def bins(self) -> int:
@@ -82,7 +86,9 @@ class ScoreHistogram:
         """The table n[client, group, label, prediction] that the bins add up to."""
         half = self.table.reshape(*self.table.shape[:3], 2, self.bins // 2).sum(axis=4)
         names = self.clients, self.groups, self.labels, self.favourable
-        return ClientCounts(half, *names, noisy=self.noisy, folds=self.folds)
+        return ClientCounts(
+            half, *names, noisy=self.noisy, folds=self.folds, grouping=self.grouping
+        )
 
     def measured(self) -> Measured:
         """What `ExactProgram` takes: one point for each cell and bin."""

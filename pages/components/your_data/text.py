@@ -55,6 +55,11 @@ FOLDS_FILE = "Cross-fitted (CSV)"
 WHICH_COLUMN = "**Which column is what?** Guessed from the names; please confirm."
 CLIENT, CLIENT_TIP = "Client", "The hospital, site or state: one that trains with the others."
 GROUP, GROUP_TIP = "Group", "What fairness compares, like sex or race."
+CROSSED, CROSSED_TIP = (
+    "Crossed with",
+    "More columns of the group: every combination that somebody has, like “woman · Black”, is then "
+    "a group of its own.",
+)
 LABEL, SPLIT = "True label", "Split"
 SPLIT_TIP = (
     "A column that says validation (or fit) or test; without one, half of each client's people "
@@ -115,7 +120,7 @@ def predict_command(
     """The command that applies the predictor, with the columns' own names."""
     columns = columns or _USUAL
     answer = columns.prediction or _USUAL.prediction
-    names = {"client": columns.client, "group": columns.group}
+    names = {"client": columns.client, "group": ",".join(columns.group_columns)}
     if with_scores:
         names["scores"] = ",".join(column for _, column in columns.scores)
     elif folds > 1 and not columns.fold:

@@ -170,6 +170,10 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
     first, second = st.columns(4), st.columns(4)
     client = choose(first[0], "client", text.CLIENT, guessed.client, columns, text.CLIENT_TIP)
     group = choose(first[1], "group", text.GROUP, guessed.group, columns, text.GROUP_TIP)
+    others = [column for column in columns if column != group]
+    crossed = first[1].multiselect(
+        text.CROSSED, others, key=f"column-crossed-{key}", help=text.CROSSED_TIP
+    )
     label = choose(first[2], "label", text.LABEL, guessed.label, columns)
     split, fold, row_id = _parted_by((first[3], second[3]), guessed, columns, choose)
     labels = _labels(upload, label)
@@ -190,7 +194,9 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
         prediction = choose(second[2], "answer", text.ANSWER, guessed.prediction, columns)
     scores = _score_columns(upload, labels, choose) if given == "scores" else ()
     join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
-    chosen = ColumnRoles(client, group, label, prediction, scores, split, fold, row_id)
+    chosen = ColumnRoles(
+        client, group, label, prediction, scores, split, fold, row_id, tuple(crossed)
+    )
     return chosen, as_name(favourable), join
 
 

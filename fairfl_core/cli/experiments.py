@@ -60,7 +60,8 @@ def summary(experiment: "Experiment") -> dict[str, Any]:
 
 def _show(rows: list[dict[str, Any]]) -> None:
     """One line each, then what each is; plain text, so that a pipe sees it whole."""
-    form = "{:<30}{:<18}{:<8}{:>10}{:>8}{:>6}{:>9}  {:<8}{:>12}{:>12}"
+    name = max(len(row["name"]) for row in rows) + 2
+    form = f"{{:<{name}}}" + "{:<18}{:<8}{:>10}{:>8}{:>6}{:>9}  {:<8}{:>12}{:>12}"
     head = ("experiment", "protocol", "method", "rows", "clients", "seeds", "size", "sha256")
     typer.echo("The method's own model on test rows: mean and spread over seeds, in per cent.\n")
     typer.echo(form.format(*head, "accuracy", "balanced"))

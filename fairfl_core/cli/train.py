@@ -147,8 +147,10 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
     declared = datasets.declaration(recipe.dataset)
     crossed = declared.crossed.get(str(people.origin.get("grouping")))
     grouping = {"grouping": Grouping.of_names(crossed, people.groups).to_json()} if crossed else {}
+    # A title ends with how groups are formed, which a crossing forms otherwise.
+    what = recipe.title.rpartition(", ")[0]
     return grouping | {
-        "title": recipe.title,
+        "title": f"{what}, by {' and '.join(crossed)}" if crossed else recipe.title,
         "labels": list(people.labels),
         "groups": list(people.groups),
         "clients": list(clients),

@@ -22,10 +22,13 @@ class Asked:
         Floors and utilities name them.
     sure : bool
         Whether a confidence is asked for: it cannot be had for ratios.
+    columns : tuple of str
+        What groups are crossed of, where they are: limits name some of them.
     """
 
     labels: tuple[str, ...]
     sure: bool
+    columns: tuple[str, ...] = ()
 
     def read(self, text: str) -> Policy:
         """The policy, if these people have what it names."""
@@ -51,4 +54,6 @@ class Asked:
         named = {floor.label for floor in value.floors} | set(value.utility.labels)
         whole = not value.utility.labels or len(value.utility.labels) == len(self.labels)
         open_to_ratios = not (self.sure and (value.has_ratios or value.limits))
-        return named <= set(self.labels) and whole and open_to_ratios
+        columns = {part for limit in value.limits for part in limit.grouping.split("*")}
+        known = named <= set(self.labels) and columns <= set(self.columns)
+        return known and whole and open_to_ratios

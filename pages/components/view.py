@@ -213,7 +213,11 @@ class View:
     )
     guarantee: Guarantee | None = _setting(_certainty, lambda known: None, link="confidence")
     policy: Policy = _setting(
-        lambda known: Asked(known.experiment.labels, sure=known["guarantee"] is not None),
+        lambda known: Asked(
+            known.experiment.labels,
+            known["guarantee"] is not None,
+            known.experiment.grouping.columns if known.experiment.grouping else (),
+        ),
         lambda known: NOTHING_MORE,
         follows=("experiment",),
     )

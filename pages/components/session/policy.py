@@ -9,7 +9,7 @@ import streamlit as st
 from fairfl_core.datasets import DATASETS
 from fairfl_core.errors import InputError
 from fairfl_core.people.experiments import Experiment
-from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
 from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
 from pages.components.codecs import Between, OneOf
 from pages.components.session import state, text
@@ -24,6 +24,7 @@ OFF = -1.0  # what a slider shows where nothing is asked
 KEEPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
 FLOORS = (OFF, *(round(0.05 * step, 2) for step in range(1, 21)))
 RATIOS = (OFF, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+GAPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 FOUR_FIFTHS = 0.8
 EVERY = "*"  # every label at once; no label is called so by a link
 
@@ -37,6 +38,9 @@ def asked_for() -> None:
         _floors(policy, experiment)
     with st.expander(text.RATIOS, expanded=policy.has_ratios), part(text.RATIOS):
         _ratios(policy, sure=view.guarantee is not None)
+    if experiment.grouping is not None and view.guarantee is None:
+        with st.expander(text.GROUPINGS, expanded=bool(policy.limits)), part(text.GROUPINGS):
+            _groupings(policy, experiment.grouping.columns)
     with st.expander(text.GOOD, expanded=policy.utility != ACCURACY), part(text.GOOD):
         _utility(policy, experiment)
     if not policy.is_plain:
@@ -139,6 +143,35 @@ def _ratios(policy: Policy, *, sure: bool) -> None:
 def _take_ratio(field: str, key: str) -> None:
     value = st.session_state[key]
     _ask(**{field: None if value == OFF else value})
+
+
+# -------------------------------------------------------------------- other groupings
+
+
+def _groupings(policy: Policy, columns: tuple[str, ...]) -> None:
+    """A limit between the groups of each column alone, overall and inside each client."""
+    st.caption(text.GROUPINGS_MEANING)
+    for column in columns:
+        cells = st.columns(2)
+        for cell, scope in zip(cells, ("global", "local"), strict=True):
+            with cell:
+                _grouping_slider(policy, column, scope)
+
+
+def _grouping_slider(policy: Policy, grouping: str, scope: str) -> None:
+    mine = [one for one in policy.limits if (one.grouping, one.scope) == (grouping, scope)]
+    value = mine[0].eps if mine else OFF
+    options = (OFF, *sorted({*GAPS, value} - {OFF}, reverse=True))
+    key = state.widget(f"limit_{grouping}_{scope}", value)
+
+    def moved() -> None:
+        asked = st.session_state[key]
+        others = tuple(one for one in state.view().policy.limits if one not in mine)
+        new = () if asked == OFF else (GroupingLimit(grouping, scope, asked),)
+        _ask(limits=(*others, *new))
+
+    label = text.grouping_limit(grouping, scope)
+    st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
 
 
 # -------------------------------------------------------------------- what counts as good

@@ -121,6 +121,11 @@ NO_SURE_RATIOS = (
 )
 RATIO_OVERALL, RATIO_INSIDE = "Ratio at least, overall", "Ratio at least, inside each client"
 FOUR_FIFTHS = "Four-fifths rule (screening, not compliance)"
+GROUPINGS = "Limits between other groups"
+GROUPINGS_MEANING = (
+    "Groups are crossed of several columns, and the two limits above compare the crossings. Here "
+    "the groups of one column are compared, pooled over the others."
+)
 UTILITY = "Made as large as can be"
 UTILITIES = {
     "accuracy": "accuracy",
@@ -160,6 +165,12 @@ def _floor(floor: Floor) -> str:
     return (
         f"“{plain(floor.label)}” recognised at most {floor.keeps:g} less often than by the model"
     )
+
+
+def grouping_limit(grouping: str, scope: str) -> str:
+    """The label of a limit between the groups of one column."""
+    where = "overall" if scope == "global" else "inside each client"
+    return f"Gap allowed by {grouping}, {where}"
 
 
 def missed(label: str) -> str:

@@ -7,10 +7,11 @@ import streamlit as st
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of
+from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.study import Study
 from pages.components.clients import figures, text
 from pages.components.clients.results import effect_of_limit, every_rate, rate_table
-from pages.components.codecs import OneOf, PerName
+from pages.components.codecs import Flag, OneOf, PerName
 from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
@@ -29,6 +30,9 @@ from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import study_of
 from pages.components.shared.summary import ClientRow, client_rows, summary_of
 from pages.components.view import View
+
+LEAVE_OUT = state.Setting("leave_out", False, Flag())
+SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
 
 def page() -> None:
@@ -81,6 +85,22 @@ def _live() -> None:
                 _effect(view, study, at)
         with part(harm_text.RATES):
             _every_rate(study, summary.harm, client)
+        with part(text.RATIOS):
+            _impact_ratios(study, client)
+
+
+def _impact_ratios(study: Study, client: str) -> None:
+    """How often each group is selected beside the highest, overall and in this client."""
+    st.markdown(text.RATIOS_TITLE)
+    st.toggle(text.LEAVE_OUT, **state.bound(LEAVE_OUT))
+    small = SMALL if state.get(LEAVE_OUT) else 0.0
+    ratios = impact_ratios_of(study.evaluations(unseen=study.has_held_out), leave_out=small)
+    table = ratios.table()
+    shown = table[table["client"].isna() | (table["client"] == client)]
+    cells = [text.ratio_cells(row) for row in shown.to_dict("records")]
+    st.table(pd.DataFrame(cells, columns=list(text.RATIO_COLUMNS)))
+    st.caption(text.ratios_reading(ratios, unseen=study.has_held_out))
+    table_below(table.round(4), name="impact-ratios", title=text.RATIOS_ALL)
 
 
 def _pick(clients: tuple[str, ...]) -> str:

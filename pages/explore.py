@@ -43,6 +43,7 @@ from pages.components.shared.results import (
     GRID,
     heat_of,
     heavy,
+    many_margins,
     papers_region_serves,
     region_curve,
     study_of,
@@ -185,7 +186,7 @@ def _map(view: View) -> None:
 
 def _advice(view: View) -> None:
     """The tightest limits that hold with confidence within a price: one button."""
-    if not certainty_possible(view):
+    if not certainty_possible(view) or many_margins(view):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(

@@ -34,7 +34,7 @@ from pages.components.view import (
 class Made:
     """An experiment as a view sees it, with names as bad as can be."""
 
-    labels, favourable, folds = ("no", "yes"), "yes", 1
+    labels, favourable, folds, grouping = ("no", "yes"), "yes", 1, None
 
     def __init__(self, notion, seeds, clients, has_scores, folds=1):
         self.notion, self.seeds, self.clients = notion, seeds, clients

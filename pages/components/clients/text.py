@@ -1,10 +1,12 @@
 """What the Clients page says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from fairfl_core.evaluation.harm import Effect
+from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import LimitEffect
@@ -16,6 +18,11 @@ from pages.components.shared.summary import FREE, ClientRow
 HEADLINE, FIGURES = "The client's headline", "The client's figures"
 RATES, LOTTERY = "The client's rates", "The client's lottery"
 EFFECT = "The effect on the others"
+RATIOS = "The impact ratios"
+RATIOS_TITLE = "**Impact ratios**, as auditors publish them: screening, not compliance"
+RATIOS_ALL = "Table of all clients"
+LEAVE_OUT = "Leave out groups under 2 % of all people"
+RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
 CLIENT = "Client"
 OWN_LIMIT, OWN_LIMIT_TIP = (
@@ -129,3 +136,30 @@ def effect(of: LimitEffect, judged_on: str) -> str:
         f"overall gap {of.overall:+.4f}; {others} change{'s' if of.others == 1 else ''} by more "
         f"than {FREE:g} (on {judged_on})."
     )
+
+
+def ratio_cells(row: Mapping[str, Any]) -> list[str]:
+    """A row of the table of impact ratios."""
+    ratio = row["impact_ratio"]
+    low, high = (format.percent(row[f"selection_rate_{end}"]) for end in ("low", "high"))
+    mark = " ▼" if ratio < FOUR_FIFTHS else ""
+    return [
+        "overall" if row["client"] is None else plain(row["client"], 24),
+        plain(row["group"], 40),
+        format.count(row["n"]),
+        format.percent(row["selection_rate_before"]),
+        f"{format.percent(row['selection_rate'])} ({low} to {high})",
+        "–" if np.isnan(ratio) else f"{ratio:.2f}{mark}",
+    ]
+
+
+def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
+    """How to read the table of impact ratios, and who is not in it."""
+    said = (
+        f"The favourable answer, on {text.UNSEEN if unseen else text.FITTED}, mean over runs; 95 % "
+        "limits in brackets. A ratio is a group's rate by the highest one; ▼ is below four fifths."
+    )
+    if ratios.left_out:
+        names = ", ".join(plain(name, 30) for name in ratios.left_out)
+        said += f" Left out, as under 2 % of all people: {names}."
+    return said

@@ -13,7 +13,7 @@ from pages.components.session import state, text
 from pages.components.shared import format
 from pages.components.shared.certainty import certainty_costs, certainty_possible
 from pages.components.shared.charts import part
-from pages.components.shared.results import GRID, heavy
+from pages.components.shared.results import GRID, many_margins
 from pages.components.view import NO_LIMIT, START
 
 __all__ = ["LEVELS", "certainty", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
@@ -69,7 +69,7 @@ def certainty() -> None:
         help=text.CERTAINTY_TIP,
         required=True,
     )
-    if heavy(view):  # three more solutions, unasked
+    if many_margins(view):  # three more solutions, unasked
         return
     with part(text.CERTAINTY):
         offered = {name: one for name, one in CERTAINTIES.items() if one is not None}

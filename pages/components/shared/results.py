@@ -30,6 +30,7 @@ __all__ = [
     "accuracy_within",
     "heat_of",
     "heavy",
+    "many_margins",
     "papers_region_serves",
     "predictor_of",
     "program_on",
@@ -48,6 +49,13 @@ CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' 
 HEAVY = 800  # clients times groups
 
 OnProgress = Callable[[float], None]
+
+
+def many_margins(view: View) -> bool:
+    """Whether a confidence takes minutes: it compares every pair of groups in every client."""
+    experiment = experiment_of(view.data)
+    groups = len(experiment.groups)
+    return len(experiment.clients) * groups * (groups - 1) > HEAVY
 
 
 def heavy(view: View, *, map_only: bool = False) -> bool:

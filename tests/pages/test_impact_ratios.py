@@ -1,0 +1,39 @@
+"""The table of impact ratios on the Clients page: the core's own, row by row."""
+
+import numpy as np
+
+from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from pages.components.clients import text
+from pages.components.shared import format
+from pages.components.shared.results import study_of
+from tests.pages.conftest import view_of
+
+ADULT = {"experiment": "adult", "seed": 0, "eps_local": 0.1, "eps_global": 0.1}
+
+
+def test_the_table_is_the_cores(opened):
+    app = opened("clients", **ADULT, client="doctorate")
+    table = next(one.value for one in app.table if "impact ratio" in one.value.columns)
+    study = study_of(view_of(**ADULT))
+    ratios = impact_ratios_of(study.evaluations(unseen=True))
+    at = [0, 1 + study.first.solution.counts.clients.index("doctorate")]
+    ratio, before = ratios.ratio()[at].ravel(), ratios.rates.before.share[at].ravel()
+    assert len(np.unique(ratio.round(2))) > 1
+    shown = [float(cell.split()[0]) for cell in table["impact ratio"]]
+    np.testing.assert_allclose(shown, ratio, atol=0.006)
+    assert list(table["selected before"]) == [format.percent(value) for value in before]
+    assert list(table["people"]) == [format.count(n) for n in ratios.rates.after.n[at].ravel()]
+    marked = ["▼" in cell for cell in table["impact ratio"]]
+    assert marked == [value < 0.8 for value in ratio]
+
+
+def test_small_groups_are_named_and_left_out_on_request():
+    study = study_of(view_of(**ADULT))
+    ratios = impact_ratios_of(study.evaluations(unseen=True), leave_out=0.4)  # women are a third
+    assert ratios.left_out == ("women",)
+    assert "Left out" in text.ratios_reading(ratios, unseen=True)
+    assert "women" in text.ratios_reading(ratios, unseen=True)
+    rows = ratios.table().to_dict("records")
+    assert [text.ratio_cells(row)[-1] for row in rows if row["group"] == "women"] == ["–"] * 3
+    plain = impact_ratios_of(study.evaluations(unseen=True))
+    assert "Left out" not in text.ratios_reading(plain, unseen=True)

@@ -190,3 +190,23 @@ def test_any_text_is_a_policy_or_refused(text):
         assert isinstance(codec.read(text), Policy)
     except Unusable as error:
         assert str(error)
+
+
+def test_what_the_prohibition_of_the_group_costs_stands_beside_it(opened):
+    adult = {"experiment": "adult", "seed": 0, "eps_global": 0.05, "eps_local": 0.05}
+    app = opened(**adult)
+    next(one for one in app.toggle if one.label == "Decide without the group").set_value(
+        True
+    ).run()
+    assert not app.exception and not app.warning
+    assert json.loads(linked(app, "policy")) == {"without_group": True}
+    counts = fitted_people(experiments.open("adult"), 0).counts
+    blind, seeing = (
+        build_program(counts, "sp", policy=Policy(without_group=one)).solve(0.05, 0.05)
+        for one in (True, False)
+    )
+    assert blind.accuracy < seeing.accuracy
+    cost = next(part.value for part in app.caption if part.value.startswith("At these limits"))
+    assert f"not using the group cost {format.points(seeing.accuracy - blind.accuracy)}" in cost
+    predictor = json.loads(predictor_json(view_of(**adult, policy='{"without_group":true}')))
+    assert predictor["policy"] == {"without_group": True}

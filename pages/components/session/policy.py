@@ -43,9 +43,23 @@ def asked_for() -> None:
             _groupings(policy, experiment.grouping.columns)
     with st.expander(text.GOOD, expanded=policy.utility != ACCURACY), part(text.GOOD):
         _utility(policy, experiment)
+    _without_group(view)
     if not policy.is_plain:
         with part(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
+
+
+def _without_group(view: View) -> None:
+    """One rule for all groups; where scores are looked at, for two labels."""
+    if view.answers_by_scores and len(experiment_of(view.data).labels) > 2:
+        return
+    key = state.widget("without_group", view.policy.without_group)
+    st.toggle(
+        text.WITHOUT_GROUP,
+        key=key,
+        help=text.WITHOUT_GROUP_TIP,
+        on_change=lambda: _ask(without_group=st.session_state[key]),
+    )
 
 
 def _ask(**changes: Any) -> None:

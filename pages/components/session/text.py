@@ -126,6 +126,11 @@ GROUPINGS_MEANING = (
     "Groups are crossed of several columns, and the two limits above compare the crossings. Here "
     "the groups of one column are compared, pooled over the others."
 )
+WITHOUT_GROUP = "Decide without the group"
+WITHOUT_GROUP_TIP = (
+    "Where the group may not be used or is not known at the decision: one rule for all groups of a "
+    "client. Gaps are still measured by group. The model itself may have seen the group in training."
+)
 UTILITY = "Made as large as can be"
 UTILITIES = {
     "accuracy": "accuracy",

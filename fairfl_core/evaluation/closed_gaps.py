@@ -140,23 +140,28 @@ def closed_gaps(evaluations: Sequence[Evaluation]) -> tuple[ClosedGap, ...]:
     ]
     rates = BeforeAfter.of(*(list(zip(side, people, strict=True)) for side in sides))
     (low, high), (low_after, high_after) = (_ends(side, people) for side in sides)
-    closed = (high - low) - (high_after - low_after)
-    found = []
-    for scope, r in np.argwhere(np.nan_to_num(closed) > SHOWN):
-        lower, higher = _farthest(rates, scope, r, first.counts.groups)
-        found.append(
-            ClosedGap(
-                client=scopes(first)[scope],
-                rate=first.notion.rates[r],
-                before=float(high[scope, r] - low[scope, r]),
-                after=float(high_after[scope, r] - low_after[scope, r]),
-                raised=float(low_after[scope, r] - low[scope, r]),
-                lowered=float(high[scope, r] - high_after[scope, r]),
-                lower=lower,
-                higher=higher,
-            )
+    found = np.nan_to_num((high - low) - (high_after - low_after)) > SHOWN
+    names, compared = scopes(first), first.notion.rates
+    farthest = _farthest(rates, found, first.counts.groups)
+    figures = zip(
+        *(part[found].tolist() for part in (low, high, low_after, high_after)), strict=True
+    )
+    gaps = [
+        ClosedGap(
+            client=names[scope],
+            rate=compared[r],
+            before=top - bottom,
+            after=top_after - bottom_after,
+            raised=bottom_after - bottom,
+            lowered=top - top_after,
+            lower=lower,
+            higher=higher,
         )
-    return tuple(sorted(found, key=lambda one: (one.client is not None, -one.closed)))
+        for (scope, r), (bottom, top, bottom_after, top_after), (lower, higher) in zip(
+            np.argwhere(found).tolist(), figures, farthest, strict=True
+        )
+    ]
+    return tuple(sorted(gaps, key=lambda one: (one.client is not None, -one.closed)))
 
 
 def _ends(counted: Sequence[Floats], people: Sequence[Floats]) -> tuple[Floats, Floats]:
@@ -175,19 +180,28 @@ def _ends(counted: Sequence[Floats], people: Sequence[Floats]) -> tuple[Floats, 
 
 
 def _farthest(
-    rates: BeforeAfter, scope: int, r: int, groups: tuple[str, ...]
-) -> tuple[GroupRate, GroupRate]:
-    """The groups that were lowest and highest before."""
-    before, after = rates.before.share[scope, :, r], rates.after.share[scope, :, r]
-    low, high = int(np.nanargmin(before)), int(np.nanargmax(before))
-    if low == high:  # equal on average: any two groups that have people
-        low, high = (int(a) for a in np.flatnonzero(~np.isnan(before))[:2])
-
-    def told(a: int) -> GroupRate:
-        n = round(float(rates.before.n[scope, a, r]))
-        return GroupRate(groups[a], n, float(before[a]), float(after[a]))
-
-    return told(low), told(high)
+    rates: BeforeAfter, chosen: NDArray[np.bool_], groups: tuple[str, ...]
+) -> list[tuple[GroupRate, GroupRate]]:
+    """The groups that were lowest and highest before, for the chosen (scopes, rates)."""
+    n, before, after = (
+        np.moveaxis(part, 1, 2)[chosen]  # (chosen, groups)
+        for part in (rates.before.n, rates.before.share, rates.after.share)
+    )
+    there = ~np.isnan(before)
+    low = np.where(there, before, np.inf).argmin(axis=1)
+    # Of groups that were equal on average, the last is called the higher: two are named.
+    high = before.shape[1] - 1 - np.where(there, before, -np.inf)[:, ::-1].argmax(axis=1)
+    rows = np.arange(len(low))
+    ends = []
+    for end in (low, high):
+        parts = zip(*(part[rows, end].tolist() for part in (n, before, after)), strict=True)
+        ends.append(
+            [
+                GroupRate(groups[a], round(people), was, now)
+                for a, (people, was, now) in zip(end.tolist(), parts, strict=True)
+            ]
+        )
+    return list(zip(*ends, strict=True))
 
 
 def _named(rate: Rate) -> str:

@@ -361,5 +361,13 @@ def _z() -> float:
 
 def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
     """The rows of a table as files carry them: what is undefined is null."""
-    plain = table.astype(object).where(table.notna(), None)
-    return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]
+    names = [str(name) for name in table.columns]
+    there = [table[name].notna().to_list() for name in table.columns]
+    columns = [
+        [
+            value if known else None
+            for value, known in zip(table[name].to_list(), mask, strict=True)
+        ]
+        for name, mask in zip(table.columns, there, strict=True)
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

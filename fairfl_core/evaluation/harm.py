@@ -247,19 +247,22 @@ def _lost_labels(
     before, after = recognised.before, recognised.after
     with np.errstate(invalid="ignore"):  # nobody behind a rate compares as no alarm
         lost = is_lost(before.share, after.share)
+    places = np.argwhere(lost)
+    parts = (before.n, before.share, after.share, after.low, after.high, p_value)
+    figures = [part[lost].tolist() for part in parts]
     return [
         LostLabel(
             client=where[scope],
             group=groups[a],
             label=labels[y],
-            n=max(round(float(before.n[scope, a, y])), 1),
-            before=float(before.share[scope, a, y]),
-            after=float(after.share[scope, a, y]),
-            low=float(after.low[scope, a, y]),
-            high=float(after.high[scope, a, y]),
-            p_value=float(p_value[scope, a, y]),
+            n=max(round(n), 1),
+            before=was,
+            after=now,
+            low=low,
+            high=high,
+            p_value=p,
         )
-        for scope, a, y in np.argwhere(lost)
+        for (scope, a, y), n, was, now, low, high, p in zip(places.tolist(), *figures, strict=True)
     ]
 
 

@@ -102,7 +102,7 @@ def alarm_rest(harm: Harm) -> str:
     more = ""
     if others:
         named = ", ".join(plain(name) for name in others[:6])
-        more = f" Also {named}{' …' if len(others) > 6 else ''}."
+        more = f" Also {named}{' …' if len(others) > 6 else '.'}"
     return plain(harm.counted(), _LONG) + more
 
 
@@ -112,7 +112,7 @@ def elsewhere(harm: Harm, client: str) -> str | None:
     if not others:
         return None
     named = ", ".join(plain(name) for name in others[:6])
-    return f"{harm.title} in other clients: {named}{' …' if len(others) > 6 else ''}."
+    return f"{harm.title} in other clients: {named}{' …' if len(others) > 6 else '.'}"
 
 
 # -------------------------------------------------------------------- recognition

@@ -105,6 +105,26 @@ def test_and_floors_are_kept_or_collide_as_there(counts, chosen, data):
     assert found.accuracy == pytest.approx(expected, abs=1e-7)
 
 
+def test_a_collision_with_confidence_says_what_would_do_here_too():
+    """Cuts of the overall margin, found column by column, are about shared weights."""
+    counts = synthetic(4, 2, 2, rows=4000, seed=1)
+    floors = tuple(Floor(label, 0.6) for label in counts.labels)
+    program = FairnessProgram(
+        counts,
+        "eo",
+        "kernel",
+        guarantee=Guarantee(0.9),
+        policy=replace(BLIND, floors=floors),
+    )
+    with pytest.raises(CollisionError) as error:
+        program.solve(0.01, 0.5)
+    found = error.value.collision
+    assert found.least_global > 0.01
+    program.solve(found.least_global + 1e-6, found.least_local + 1e-6)
+    with pytest.raises(CollisionError):
+        program.solve(found.least_global - 1e-4, found.least_local)
+
+
 @settings(max_examples=60)
 @given(tables, notion_and_region(), st.data())
 def test_every_group_of_a_client_has_the_same_lottery(counts, chosen, data):

@@ -8,11 +8,26 @@ from streamlit.testing.v1 import AppTest
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
 from pages.components.session.catalogue import catalogue
 from pages.components.view import read_view
+from tests.pages.core_numbers import CoreNumbers
 
 TOP = Path(__file__).resolve().parents[2]
 
+# Where neighbours differ, so that the wrong client's, run's or region's number is another number.
+LINKS = {
+    "all runs, own limit": {
+        "experiment": "adult",
+        "notion": "eo",
+        "eps_global": 0.04,
+        "eps_local": 0.06,
+        "own": "doctorate=0.02",
+    },
+    "50 clients": {"experiment": "public_coverage", "seed": 3, "eps_local": 0.02},
+    "scores": {"experiment": "adult", "region": "exact", "seed": 2, "eps_local": 0.03},
+    "three labels": {"experiment": "ham10000", "region": "kernel", "rates": "shrunk", "seed": 1},
+}
 
-@pytest.fixture
+
+@pytest.fixture(scope="session")
 def opened():
     """Open a page with settings from a link; fails on any exception or error box."""
 
@@ -21,12 +36,22 @@ def opened():
         app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120)
         for name, value in settings.items():
             app.query_params[name] = str(value)
-        app.run()
         if page:
-            app.switch_page(f"pages/{page}.py").run()
-        return healthy(app)
+            app.switch_page(f"pages/{page}.py")
+        return healthy(app.run())
 
     return open_page
+
+
+@pytest.fixture(scope="module", params=LINKS, ids=list(LINKS))
+def link(request):
+    return LINKS[request.param]
+
+
+@pytest.fixture(scope="module")
+def core(link):
+    """The core's own numbers of a link."""
+    return CoreNumbers.of(view_of(**link))
 
 
 def as_before(settings):

@@ -1,11 +1,8 @@
-"""Every number that is shown is the core's own, on data where neighbours differ."""
+"""Every number on Explore and Clients is the core's own, on data where neighbours differ."""
 
-import base64
 import csv
 import io
-import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -13,86 +10,45 @@ import pytest
 from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.people import experiments
-from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
-from pages.components.shared.downloads import clients_csv, predictor_json
-from pages.components.shared.report import html_report
+from pages.components.shared.downloads import clients_csv
 from pages.components.shared.results import GRID
-from pages.components.your_data.model_card import model_card
-from tests.pages.conftest import view_of
+from tests.pages.conftest import LINKS, view_of
 from tests.pages.core_numbers import CoreNumbers
+from tests.pages.reading import (
+    HEADINGS,
+    NUMBERS,
+    check_clients,
+    figure,
+    gap,
+    lines,
+    percent,
+    points,
+    said,
+    unmarked,
+    values,
+)
 
-LINKS = {
-    "all runs, own limit": {
-        "experiment": "adult",
-        "notion": "eo",
-        "eps_global": 0.04,
-        "eps_local": 0.06,
-        "own": "doctorate=0.02",
-    },
-    "50 clients": {"experiment": "public_coverage", "seed": 3, "eps_local": 0.02},
-    "scores": {"experiment": "adult", "region": "exact", "seed": 2, "eps_local": 0.03},
-    "three labels": {"experiment": "ham10000", "region": "kernel", "rates": "shrunk", "seed": 1},
-}
-
-
-@pytest.fixture(scope="module", params=LINKS, ids=list(LINKS))
-def link(request):
-    return LINKS[request.param]
+# Opened once for each link: these are read, and nobody moves anything on them.
 
 
 @pytest.fixture(scope="module")
-def core(link):
-    return CoreNumbers.of(view_of(**link))
+def explore(opened, link):
+    return opened(**link)
 
 
-def percent(share):
-    return f"{100 * share:.1f} %"
-
-
-def points(difference):
-    size = abs(100 * difference)
-    return f"{size:.1f} points" if size >= 0.95 else f"{size:.2f} points"
-
-
-def gap(value):
-    return "none" if np.isnan(value) else f"{value:.3f}"
-
-
-def unmarked(markdown):
-    return re.sub(r"\\(.)|\*\*", lambda sign: sign[1] or "", markdown)
-
-
-def lines(app):
-    return [unmarked(line.value) for kind in (app.markdown, app.caption) for line in kind]
-
-
-def said(app, start):
-    return next(line for line in lines(app) if line.startswith(start))
-
-
-def figure(app, key):
-    """The traces of a chart, by name."""
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(key)]
-    traces = json.loads(chart.proto.spec)["data"]
-    return {trace.get("name", trace["type"]): trace for trace in traces}
-
-
-def values(trace, axis):
-    """An axis of a trace, whichever way Plotly wrote its numbers."""
-    data = trace[axis]
-    if isinstance(data, dict):
-        flat = np.frombuffer(base64.b64decode(data["bdata"]), data["dtype"])
-        shape = data.get("shape")
-        return flat.reshape([int(n) for n in shape.split(",")]) if shape else flat
-    return np.array(data, float)
+@pytest.fixture(scope="module")
+def one_client(opened, link, core):
+    """The place of a client in the middle, and its page."""
+    at = len(core.clients) // 2
+    return at, opened("clients", **link, client=core.clients[at])
 
 
 # -------------------------------------------------------------------- Explore
 
 
-def test_explores_headline_and_summary(opened, link, core):
-    app = opened(**link)
+def test_explores_headline_and_summary(explore, link, core):
+    app = explore
     accuracy, before = (
         core.mean(lambda e: e.accuracy),
         core.mean(lambda e: e.before.accuracy),
@@ -136,8 +92,8 @@ def test_explores_headline_and_summary(opened, link, core):
     ]
 
 
-def test_explores_table_of_asked_reached_and_unseen(opened, link, core):
-    app = opened(**link)
+def test_explores_table_of_asked_reached_and_unseen(explore, link, core):
+    app = explore
     view = view_of(**link)
     table = app.table[0].value
     asked = max(view.eps_local, *(limit for _, limit in view.own_limits), 0)
@@ -167,8 +123,8 @@ def test_explores_table_of_asked_reached_and_unseen(opened, link, core):
     ]
 
 
-def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
-    app = opened(**link)
+def test_who_pays_and_what_a_hundredth_buys(explore, link, core):
+    app = explore
     told = next(block for block in lines(app) if block.startswith("- ") and "accuracy" in block)
     change, prices = core.client_change, core.prices
     low, high = int(np.nanargmin(change)), int(np.nanargmax(change))
@@ -195,8 +151,8 @@ def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
         assert float(overall[2]) == round(core.price_global, 2)
 
 
-def test_the_clients_chart_its_table_and_its_file(opened, link, core):
-    app = opened(**link)
+def test_the_clients_chart_its_table_and_its_file(explore, link, core):
+    app = explore
     drawn = figure(app, "explore-clients")
     order = np.argsort(-np.nan_to_num(core.mean(lambda e: e.gaps.local), nan=-1), kind="stable")
     before = core.mean(lambda e: e.before.gaps.local)[order]
@@ -227,42 +183,6 @@ def test_the_clients_chart_its_table_and_its_file(opened, link, core):
     assert [row["client"] for row in rows] == list(core.clients)
     columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in NUMBERS}
     check_clients(columns, core, np.arange(len(core.clients)), 9)
-
-
-HEADINGS = {
-    "people": "n",
-    "accuracy, before": "accuracy_before",
-    "gap, before": "gap_before",
-    "gap, 95 % from": "gap_low",
-    "gap, 95 % to": "gap_high",
-    "gap in one draw": "gap_one_draw",
-    "chance alone": "noise_floor",
-    "gap reached (fitted)": "gap_reached",
-    "gap asked": "eps_local",
-    "price of a hundredth, points": "price",
-}
-NUMBERS = ["accuracy", "gap", *HEADINGS.values()]
-
-
-def check_clients(table, core, order, digits):
-    """A client table's every column against the core's own numbers."""
-    expected = {
-        "n": np.round(core.mean(lambda e: e.counts.n_client)),
-        "accuracy_before": core.mean(lambda e: e.before.client_accuracy),
-        "accuracy": core.mean(lambda e: e.client_accuracy),
-        "gap_before": core.mean(lambda e: e.before.gaps.local),
-        "gap": core.mean(lambda e: e.gaps.local),
-        "gap_low": core.mean(lambda e: e.local_interval[0]),
-        "gap_high": core.mean(lambda e: e.local_interval[1]),
-        "gap_one_draw": core.mean(lambda e: e.one_draw),
-        "noise_floor": core.mean(lambda e: e.noise_floor),
-        "gap_reached": core.mean(lambda e: e.gaps.local, "fitted"),
-        "eps_local": core.solutions[0].eps_local,
-        "price": core.prices,
-    }
-    for name, numbers in expected.items():
-        shown = np.asarray(table[name], float)
-        np.testing.assert_allclose(shown, numbers[order], atol=0.6 * 10**-digits, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["adult", "ham10000"])
@@ -329,9 +249,8 @@ def test_the_approximation_is_told_in_the_cores_numbers(opened):
 # -------------------------------------------------------------------- Clients
 
 
-def test_one_client_in_numbers(opened, link, core):
-    at = len(core.clients) // 2
-    app = opened("clients", **link, client=core.clients[at])
+def test_one_client_in_numbers(one_client, core):
+    at, app = one_client
 
     def of(what, people="unseen"):
         return core.mean(what, people)[at]
@@ -372,9 +291,8 @@ def test_one_client_in_numbers(opened, link, core):
     }
 
 
-def test_one_clients_rates(opened, link, core):
-    at = len(core.clients) // 2
-    app = opened("clients", **link, client=core.clients[at])
+def test_one_clients_rates(one_client, core):
+    at, app = one_client
     table = next(d.value for d in app.dataframe if {"95 % from", "rate"} <= set(d.value))
     for r, rate in enumerate(core.solutions[0].notion.rates):
         for a, group in enumerate(core.solutions[0].counts.groups):
@@ -420,124 +338,3 @@ def test_what_a_clients_own_limit_does_to_everyone(opened):
             now.prices[c],
         ]
         np.testing.assert_allclose(row[1:], expected, atol=6e-5)
-
-
-# -------------------------------------------------------------------- what is taken along
-
-
-class Tables(HTMLParser):
-    """Rows of cells of every table, and all the text."""
-
-    def __init__(self):
-        super().__init__()
-        self.tables, self.text, self.cell = [], [], None
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.cell = ""
-
-    def handle_data(self, data):
-        self.text.append(data)
-        if self.cell is not None:
-            self.cell += data
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self.tables[-1][-1].append(self.cell)
-            self.cell = None
-
-
-def tables(html):
-    reader = Tables()
-    reader.feed(html)
-    return reader.tables, " ".join(reader.text)
-
-
-def test_the_reports_numbers(link, core):
-    view = view_of(**link)
-    found, text = tables(html_report(view, ""))
-    settings, _, clients, *_ = found  # recognition and every rate: see test_harm
-    told = dict(settings)
-    assert float(told["Gap allowed overall"]) == view.eps_global
-    assert float(told["Gap allowed inside each client"]) == view.eps_local
-    n = [core.mean(lambda e: e.counts.n, people) for people in ("fitted", "unseen")]
-    assert told["People (fitted on, unseen)"] == f"{n[0]:,.0f} and {n[1]:,.0f}"
-    assert told["Runs"] == ", ".join(map(str, view.seeds))
-    header, *rows = clients
-    order = [core.clients.index(row[0]) for row in rows]
-    assert sorted(order) == list(range(len(core.clients)))
-    columns = {
-        HEADINGS.get(name, name): [
-            float("nan") if row[k] == "none" else float(row[k]) for row in rows
-        ]
-        for k, name in enumerate(header)
-        if k
-    }
-    check_clients(columns, core, order, 3)
-    after = core.mean(lambda e: e.gaps.local)[order]
-    assert np.all(np.diff(after[~np.isnan(after)]) <= 0)
-    assert f"→ {percent(core.mean(lambda e: e.accuracy))}" in text
-
-
-def test_the_model_cards_numbers(link, core):
-    view = view_of(**link)
-    (requested, _, _, _, groups, clients, _), _ = tables(model_card(view, ""))
-    rows = {name: cells for name, *cells in requested}
-
-    def interval(low, high):
-        return f"(95 %: {gap(low)} to {gap(high)})"
-
-    for column, people in ((1, "fitted"), (2, "unseen")):
-
-        def mean(what, people=people):
-            return core.mean(what, people)
-
-        assert rows["People"][column] == f"{mean(lambda e: e.counts.n):,.0f}"
-        assert rows["Accuracy, the model's own"][column] == percent(
-            mean(lambda e: e.before.accuracy)
-        )
-        assert rows["Accuracy, fair"][column] == percent(mean(lambda e: e.accuracy))
-        assert rows["Overall gap, the model's own"][column] == gap(
-            mean(lambda e: e.before.gaps.overall)
-        )
-        limits = [mean(lambda e, i=i: e.global_interval[i]) for i in (0, 1)]
-        assert rows["Overall gap, fair"][column] == (
-            f"{gap(mean(lambda e: e.gaps.overall))} {interval(*limits)}"
-        )
-        local = mean(lambda e: e.gaps.local)
-        worst = int(np.nanargmax(local))
-        limits = [mean(lambda e, i=i: e.local_interval[i])[worst] for i in (0, 1)]
-        assert rows["Worst client's gap, fair"][column] == (
-            f"{gap(local[worst])} {interval(*limits)} in {core.clients[worst]}, "
-            f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
-        )
-        assert rows["Mean client's gap, the model's own"][column] == gap(
-            mean(lambda e: e.before.gaps.local_mean)
-        )
-        assert rows["Mean client's gap, fair"][column] == gap(mean(lambda e: e.gaps.local_mean))
-    for a, row in enumerate(groups[1:]):
-        confusion = [np.einsum("cayy->a", e.confusion)[a] for e in core.unseen]
-        people = [e.counts.table.sum(axis=(0, 2, 3))[a] for e in core.unseen]
-        assert row[0] == core.solutions[0].counts.groups[a]
-        assert row[1] == f"{np.mean(people):,.0f}"
-        assert row[3] == percent(np.mean(np.divide(confusion, people)))
-        assert row[4] == percent(core.mean(lambda e: e.changed)[a])
-    for row in clients[1:]:
-        c = core.clients.index(row[0])
-        assert row[1:] == [
-            f"{core.mean(lambda e: e.counts.n_client)[c]:,.0f}",
-            gap(core.mean(lambda e: e.before.gaps.local)[c]),
-            gap(core.mean(lambda e: e.gaps.local)[c]),
-            f"{gap(core.mean(lambda e: e.local_interval[0])[c])} to "
-            f"{gap(core.mean(lambda e: e.local_interval[1])[c])}",
-            gap(core.mean(lambda e: e.noise_floor)[c]),
-        ]
-
-
-def test_the_predictor_taken_along_is_the_first_runs(link, core):
-    made = json.loads(predictor_json(view_of(**link)))
-    assert made == json.loads(json.dumps(predictor_of(core.solutions[0]).to_json()))

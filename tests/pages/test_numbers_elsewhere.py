@@ -18,7 +18,7 @@ from fairfl_core.privacy.noise_study import spending
 from fairfl_core.solving.build import build_program
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers
-from tests.pages.test_numbers import (
+from tests.pages.reading import (
     HEADINGS,
     check_clients,
     figure,

@@ -1,0 +1,98 @@
+"""Every number in the report, the model card and the predictor's file is the core's own."""
+
+import json
+
+import numpy as np
+
+from fairfl_core.predictors.load import predictor_of
+from pages.components.shared.downloads import predictor_json
+from pages.components.shared.report import html_report
+from pages.components.your_data.model_card import model_card
+from tests.pages.conftest import view_of
+from tests.pages.reading import HEADINGS, check_clients, gap, percent, tables
+
+
+def test_the_reports_numbers(link, core):
+    view = view_of(**link)
+    found, text = tables(html_report(view, ""))
+    settings, _, clients, *_ = found  # recognition and every rate: see test_harm
+    told = dict(settings)
+    assert float(told["Gap allowed overall"]) == view.eps_global
+    assert float(told["Gap allowed inside each client"]) == view.eps_local
+    n = [core.mean(lambda e: e.counts.n, people) for people in ("fitted", "unseen")]
+    assert told["People (fitted on, unseen)"] == f"{n[0]:,.0f} and {n[1]:,.0f}"
+    assert told["Runs"] == ", ".join(map(str, view.seeds))
+    header, *rows = clients
+    order = [core.clients.index(row[0]) for row in rows]
+    assert sorted(order) == list(range(len(core.clients)))
+    columns = {
+        HEADINGS.get(name, name): [
+            float("nan") if row[k] == "none" else float(row[k]) for row in rows
+        ]
+        for k, name in enumerate(header)
+        if k
+    }
+    check_clients(columns, core, order, 3)
+    after = core.mean(lambda e: e.gaps.local)[order]
+    assert np.all(np.diff(after[~np.isnan(after)]) <= 0)
+    assert f"→ {percent(core.mean(lambda e: e.accuracy))}" in text
+
+
+def test_the_model_cards_numbers(link, core):
+    view = view_of(**link)
+    (requested, _, _, _, groups, clients, _), _ = tables(model_card(view, ""))
+    rows = {name: cells for name, *cells in requested}
+
+    def interval(low, high):
+        return f"(95 %: {gap(low)} to {gap(high)})"
+
+    for column, people in ((1, "fitted"), (2, "unseen")):
+
+        def mean(what, people=people):
+            return core.mean(what, people)
+
+        assert rows["People"][column] == f"{mean(lambda e: e.counts.n):,.0f}"
+        assert rows["Accuracy, the model's own"][column] == percent(
+            mean(lambda e: e.before.accuracy)
+        )
+        assert rows["Accuracy, fair"][column] == percent(mean(lambda e: e.accuracy))
+        assert rows["Overall gap, the model's own"][column] == gap(
+            mean(lambda e: e.before.gaps.overall)
+        )
+        limits = [mean(lambda e, i=i: e.global_interval[i]) for i in (0, 1)]
+        assert rows["Overall gap, fair"][column] == (
+            f"{gap(mean(lambda e: e.gaps.overall))} {interval(*limits)}"
+        )
+        local = mean(lambda e: e.gaps.local)
+        worst = int(np.nanargmax(local))
+        limits = [mean(lambda e, i=i: e.local_interval[i])[worst] for i in (0, 1)]
+        assert rows["Worst client's gap, fair"][column] == (
+            f"{gap(local[worst])} {interval(*limits)} in {core.clients[worst]}, "
+            f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
+        )
+        assert rows["Mean client's gap, the model's own"][column] == gap(
+            mean(lambda e: e.before.gaps.local_mean)
+        )
+        assert rows["Mean client's gap, fair"][column] == gap(mean(lambda e: e.gaps.local_mean))
+    for a, row in enumerate(groups[1:]):
+        confusion = [np.einsum("cayy->a", e.confusion)[a] for e in core.unseen]
+        people = [e.counts.table.sum(axis=(0, 2, 3))[a] for e in core.unseen]
+        assert row[0] == core.solutions[0].counts.groups[a]
+        assert row[1] == f"{np.mean(people):,.0f}"
+        assert row[3] == percent(np.mean(np.divide(confusion, people)))
+        assert row[4] == percent(core.mean(lambda e: e.changed)[a])
+    for row in clients[1:]:
+        c = core.clients.index(row[0])
+        assert row[1:] == [
+            f"{core.mean(lambda e: e.counts.n_client)[c]:,.0f}",
+            gap(core.mean(lambda e: e.before.gaps.local)[c]),
+            gap(core.mean(lambda e: e.gaps.local)[c]),
+            f"{gap(core.mean(lambda e: e.local_interval[0])[c])} to "
+            f"{gap(core.mean(lambda e: e.local_interval[1])[c])}",
+            gap(core.mean(lambda e: e.noise_floor)[c]),
+        ]
+
+
+def test_the_predictor_taken_along_is_the_first_runs(link, core):
+    made = json.loads(predictor_json(view_of(**link)))
+    assert made == json.loads(json.dumps(predictor_of(core.solutions[0]).to_json()))

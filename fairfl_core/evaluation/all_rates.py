@@ -2,7 +2,9 @@
 
 Of each label, one against the rest: how often it is answered (selection rate), to those who have it
 (true-positive rate) and to those who have not (false-positive rate), and how often it is right when
-it is answered (precision); and the accuracy. With two labels the favourable one says it all.
+it is answered (precision); F1, the harmonic mean of recognition and precision, which is shown and
+never optimised, as it is not linear; and the accuracy. With two labels the favourable one says it
+all.
 """
 
 from collections.abc import Sequence
@@ -49,7 +51,7 @@ class Measure:
     label: str | None
 
 
-MEASURES = ("selection rate", "true-positive rate", "false-positive rate", "precision")
+MEASURES = ("selection rate", "true-positive rate", "false-positive rate", "precision", "F1")
 ACCURACY = "accuracy"
 
 
@@ -261,6 +263,8 @@ def _counted(confusion: Floats, have: Floats, labels: Sequence[int]) -> Counted:
             (right[..., y], have[..., y]),
             (get[..., y] - right[..., y], everyone - have[..., y]),
             (right[..., y], some[..., y]),
+            # F1 = right / mean of those who have it and those who get it.
+            (right[..., y], (have[..., y] + get[..., y]) / 2),
         ]
     parts.append((right.sum(axis=2), everyone))
     return np.stack([part for part, _ in parts], axis=2), np.stack([n for _, n in parts], axis=2)

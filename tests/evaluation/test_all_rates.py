@@ -28,6 +28,7 @@ def expected(table, name, y):
         "true-positive rate": (table[y][y], have),
         "false-positive rate": (answered - table[y][y], everyone - have),
         "precision": (table[y][y], answered),
+        "F1": (table[y][y], (answered + have) / 2),
         "accuracy": (sum(table[a][a] for a in labels), everyone),
     }[name]
     return (part / whole if whole > 0 else float("nan")), whole
@@ -41,7 +42,7 @@ def test_rates_are_those_of_their_definitions(evaluation):
     labels = [measure.label for measure in rates.measures]
     assert labels[0] == counts.favourable and labels[-1] is None
     several = len(counts.labels) if len(counts.labels) > 2 else 1
-    assert len(rates.measures) == 4 * several + 1
+    assert len(rates.measures) == 5 * several + 1
     for row in table.itertuples():
         chosen = [c for c, name in enumerate(counts.clients) if row.client in (None, name)]
         a = counts.groups.index(row.group)

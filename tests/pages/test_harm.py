@@ -204,11 +204,12 @@ def by_hand(core, client, label, name, group, side):
             "true-positive rate": (table[y, y], have),
             "false-positive rate": (answered - table[y, y], table.sum() - have),
             "precision": (table[y, y], answered),
+            "F1": (2 * table[y, y], answered + have),
             "accuracy": (np.trace(table), table.sum()),
         }[name]
         if whole >= (0.5 if name == "precision" else 1e-9):
             shares.append(part / whole)
-            people.append(whole)
+            people.append(whole / 2 if name == "F1" else whole)
     if not shares:
         return float("nan"), float("nan"), float("nan"), 0
     ends = [

@@ -224,7 +224,7 @@ def test_every_rate_of_a_client_and_overall(opened, core):
     tables = [t.value for t in app.dataframe if "people, before" in t.value]
     assert [set(table["where"]) for table in tables] == [{"65 and over"}, {"overall"}]
     for client, table in zip(("65 and over", None), tables, strict=True):
-        assert len(table) == 2 * (4 * 4 + 1)
+        assert len(table) == 2 * (5 * 4 + 1)
         for _, row in table.iterrows():
             label = row["label"] if isinstance(row["label"], str) else None
             for side, where, n in (

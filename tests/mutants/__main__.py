@@ -15,11 +15,12 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable
+from functools import partial
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
-from mutations import Mutant, mutants, source_of
-from session import Catch, Reach, fork
+from mutations import Mutant, mutants, probed, source_of
+from session import PROBE, Catch, Reach, fork
 
 TOP = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -124,11 +125,28 @@ def run(tried: list[Mutant], folder: Path, jobs: int, budget: float):
 
 def reach_of(tree: Path, paths: list[str], tests: Iterable[list[str]]) -> dict[str, dict]:
     """For each test that passes on the unbroken tree: its seconds, and the lines it runs."""
-    os.waitpid(fork(tree, dict.fromkeys(chain(*tests)), Reach(tree, paths)), 0)
+    originals = {path: (tree / path).read_bytes() for path in paths}
+    places: list[tuple[str, int]] = []
+
+    def probe(path: str, line: int) -> str:
+        places.append((path, line))
+        return f"{PROBE}({len(places) - 1})"
+
+    for path in paths:
+        (tree / path).write_text(probed(tree, path, partial(probe, path)), encoding="utf-8")
+    elsewhere = tree / "sitecustomize.py"  # in processes that tests start nobody listens
+    elsewhere.write_text(f"import builtins\nbuiltins.{PROBE} = lambda place: None\n")
+    os.waitpid(fork(tree, dict.fromkeys(chain(*tests)), Reach()), 0)
+    elsewhere.unlink()
+    for path, original in originals.items():
+        (tree / path).write_bytes(original)
     reached = json.loads(tree.with_suffix(".json").read_text())
     passing = {test: note for test, note in reached.items() if note["passed"]}
     print(f"{len(passing)} of {len(reached)} tests pass unbroken", flush=True)
-    return passing
+    return {
+        test: note | {"lines": {places[place] for place in note["places"]}}
+        for test, note in passing.items()
+    }
 
 
 def in_order(
@@ -143,7 +161,7 @@ def in_order(
     lines = {(mutant.path, line) for line in mutant.reached_by}
     order = []
     for test, note in reach.items():
-        passes_by = lines.isdisjoint(map(tuple, note["lines"]))
+        passes_by = lines.isdisjoint(note["lines"])
         if test.split("::")[0] in files and (test.startswith(own) or not passes_by):
             order.append((passes_by, note["seconds"], test))
     order.sort()

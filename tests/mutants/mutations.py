@@ -1,7 +1,7 @@
 """One change to one expression of a file, such as a slip of the hand would make."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -71,6 +71,24 @@ def source_of(top: Path, mutant: Mutant) -> str:
     tree = ast.parse((top / mutant.path).read_text(encoding="utf-8"))
     next(islice(_broken(tree), mutant.place, None))
     return ast.unparse(tree)
+
+
+def probed(top: Path, path: str, reached: Callable[[int], str]) -> str:
+    """The whole file, in which every statement first runs `reached` of its line."""
+    tree = ast.parse((top / path).read_text(encoding="utf-8"))
+    for node in list(ast.walk(tree)):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                setattr(node, field, [part for one in block for part in _told(one, reached)])
+    return ast.unparse(tree)
+
+
+def _told(statement: ast.stmt, reached: Callable[[int], str]) -> list[ast.stmt]:
+    match statement:
+        case ast.Expr(value=ast.Constant()) | ast.ImportFrom(module="__future__"):
+            return [statement]  # these must come first
+    return [*ast.parse(reached(statement.lineno)).body, statement]
 
 
 def _broken(tree) -> Iterator[tuple[ast.stmt, ast.AST, str]]:

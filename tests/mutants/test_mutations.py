@@ -4,7 +4,7 @@ import ast
 import tomllib
 from pathlib import Path
 
-from tests.mutants.mutations import mutants, source_of
+from tests.mutants.mutations import mutants, probed, source_of
 
 SOURCE = '''
 """Not a word of this is touched: 1 < 2."""
@@ -58,6 +58,22 @@ def test_every_kind_of_slip_is_made_once_and_nothing_else_is_touched(tmp_path):
         assert source != unbroken
         compile(source, "a.py", "exec")
         assert mutant.line in mutant.reached_by
+
+
+def test_probes_tell_the_lines_that_are_run(tmp_path):
+    (tmp_path / "a.py").write_text(
+        '"""Words."""\n\nfrom __future__ import annotations\n\n\n'
+        "def sign(x):\n    'More words.'\n    if x < 0:\n        return -1\n    return 1\n"
+    )
+    seen = []
+    source = probed(tmp_path, "a.py", lambda line: f"seen({line})")
+    inside = {"seen": seen.append}
+    exec(source, inside)
+    assert seen == [6]
+    for x, lines in ((-3, [8, 9]), (3, [8, 10])):
+        seen.clear()
+        assert inside["sign"](x) == x // 3
+        assert seen == lines
 
 
 def test_what_is_said_to_change_nothing_can_still_be_made():

@@ -135,7 +135,7 @@ def test_every_rate_and_every_notion_is_in_the_file(disaster):
     found = run("evaluate", *disaster, "--json").json
     everything = found["all_rates"]
     assert set(everything) == {"rates", "notions", "base_rates", "why_not_all"}
-    assert len(everything["rates"]) == 6 * 2 * (4 * 4 + 1)
+    assert len(everything["rates"]) == 6 * 2 * (5 * 4 + 1)
     assert len(everything["notions"]) == 6 * 4
     overall = [row for row in everything["notions"] if row["client"] is None]
     by_name = {row["notion"]: row for row in overall}

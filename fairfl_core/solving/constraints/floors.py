@@ -10,7 +10,12 @@ from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import NO_EPSILON, Entries, RateConstraints
-from fairfl_core.solving.constraints.widths import clopper_pearson, dvoretzky, scheffe
+from fairfl_core.solving.constraints.widths import (
+    Widths,
+    clopper_pearson,
+    dvoretzky,
+    scheffe,
+)
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor
 
@@ -165,9 +170,9 @@ class FloorConstraints(RateConstraints):
             )
             rate, down = widths.rate, widths.down
         keeps = np.array([one.keeps is not None for one in self.floors])
-        return np.where(keeps, self._change(columns, down, z), rate - down)
+        return np.where(keeps, self._change(columns, widths, z), rate - down)
 
-    def _change(self, columns: Columns, down: Floats, z: float) -> Floats:
+    def _change(self, columns: Columns, widths: Widths, z: float) -> Floats:
         """The lower end of the change from the model's own rate.
 
         Between two cuts of a score, or between the model's answer and a constant one, a person
@@ -188,10 +193,10 @@ class FloorConstraints(RateConstraints):
             moved = np.abs(change)
             middle = (n * moved + z**2 / 2) / (n + z**2)
             width = z * np.sqrt(middle * (1 - middle) / (n + z**2))
-        else:  # what the rule's own rate, and the model's, may be wrong by
+        else:  # the rule's true rate may be lower, and the model's own higher
             most = np.zeros_like(kept)
-            np.add.at(most, columns.block[columns.keeps], down[columns.keeps])
-            width = down.copy()
+            np.add.at(most, columns.block[columns.keeps], widths.up[columns.keeps])
+            width = widths.down.copy()
             np.add.at(width, member, most[block])
         return np.where(columns.keeps[:, None], 0.0, change - width)
 

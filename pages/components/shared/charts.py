@@ -33,6 +33,7 @@ __all__ = [
 log = logging.getLogger(__name__)
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 BARE = {"displayModeBar": False}
+_SHOWN = 5e-5  # a change of accuracy that two decimals of points show
 QUICK = 0.3  # seconds: what is done sooner shows no bar
 
 
@@ -94,7 +95,7 @@ def accuracy_metric(label: str, accuracy: float, change: float, effect: Effect) 
         label,
         format.percent(accuracy),
         text.accuracy_change(effect, change),
-        delta_color=_DELTAS[effect.colour],
+        delta_color=_DELTAS[effect.colour] if abs(change) >= _SHOWN else "off",
         border=True,
         height="stretch",
     )

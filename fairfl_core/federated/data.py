@@ -9,10 +9,22 @@ from numpy.typing import NDArray
 from fairfl_core.datasets import People
 from fairfl_core.errors import InputError
 from fairfl_core.federated.recipes import Recipe
+from fairfl_core.federated.scaling import Moments, Scaler
 from fairfl_core.federated.scenarios import draw_clients
 from fairfl_core.people.resample import client_names
 
-__all__ = ["TEST", "TRAINING", "VALIDATION", "Federation", "check_folds", "federate"]
+__all__ = [
+    "TEST",
+    "TRAINING",
+    "VALIDATION",
+    "Federation",
+    "check_folds",
+    "deal_units",
+    "federate",
+    "fold_stream",
+    "scaled",
+    "split_stream",
+]
 
 TRAINING, VALIDATION, TEST = range(3)
 # Streams of random numbers that must never meet: the seed comes first, then one of these.
@@ -21,10 +33,14 @@ _DRAW, _SPLIT, _FOLD = 1, 2, 5
 
 @dataclass(frozen=True, eq=False)
 class Federation:
-    """People with a place: `split` is 0 training, 1 validation, 2 test for each row."""
+    """People with a place: `split` is 0 training, 1 validation, 2 test for each row.
+
+    `pixels` scales images; where it is not said it is fitted on the training rows that are here.
+    """
 
     people: People
     split: NDArray[np.int8]
+    pixels: Scaler | None = None
 
     def rows(self, split: int) -> NDArray[np.int32]:
         """Row numbers of one split, over all clients."""
@@ -98,7 +114,7 @@ def deal_folds(
     fold = np.full(len(client), -1, np.int8)
     rows = np.flatnonzero(fitted)
     shares = (1 / folds,) * folds
-    fold[rows] = _deal(client[rows], unit[rows], shares, np.random.default_rng([seed, _FOLD]))
+    fold[rows] = _deal(client[rows], unit[rows], shares, fold_stream(seed))
     return fold
 
 
@@ -109,7 +125,7 @@ def split_rows(
     seed: int,
 ) -> NDArray[np.int8]:
     """Split units (so lesions, not images) inside each client by the given shares of rows."""
-    return _deal(client, unit, shares, np.random.default_rng([seed, _SPLIT]))
+    return _deal(client, unit, shares, split_stream(seed))
 
 
 def _deal(
@@ -119,17 +135,40 @@ def _deal(
     rng: np.random.Generator,
 ) -> NDArray[np.int8]:
     """Deal units into parts by shares of each client's rows."""
-    cuts = np.cumsum(shares)[:-1]
     part = np.empty(len(client), np.int8)
     for c in np.unique(client):
         rows = np.flatnonzero(client == c)
-        _, position, sizes = np.unique(unit[rows], return_inverse=True, return_counts=True)
-        order = rng.permutation(len(sizes))
-        # a unit goes where its middle row falls among the client's rows
-        middle = np.empty(len(sizes))
-        middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
-        part[rows] = np.searchsorted(cuts, middle[position] / len(rows), side="right")
+        part[rows] = deal_units(unit[rows], shares, rng)
     return part
+
+
+def deal_units(
+    unit: NDArray[np.integer], shares: tuple[float, ...], rng: np.random.Generator
+) -> NDArray[np.int8]:
+    """Deal the units of one client; the stream goes on with the next client."""
+    _, position, sizes = np.unique(unit, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    # a unit goes where its middle row falls among the client's rows
+    middle = np.empty(len(sizes))
+    middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
+    cuts = np.cumsum(shares)[:-1]
+    return np.searchsorted(cuts, middle[position] / len(unit), side="right").astype(np.int8)
+
+
+def split_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
+    """The stream that splits clients, as it stands after clients of so many units."""
+    return _after(np.random.default_rng([seed, _SPLIT]), before)
+
+
+def fold_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
+    """The stream that deals folds, as it stands after clients of so many fitted units."""
+    return _after(np.random.default_rng([seed, _FOLD]), before)
+
+
+def _after(rng: np.random.Generator, before: Sequence[int]) -> np.random.Generator:
+    for units in before:
+        rng.permutation(units)
+    return rng
 
 
 def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
@@ -153,9 +192,16 @@ def _scaled(people: People, training: NDArray[np.bool_]) -> People:
     """Standardise the leading quantities on all clients' training rows (one scaler for all)."""
     if not people.scaled:
         return people
+    quantities = people.inputs[:, : people.scaled]
+    parts = [
+        Moments.of(quantities[training & (people.client == client)])
+        for client in range(len(people.clients))
+    ]
+    return scaled(people, Moments.pooled(parts).scaler())
+
+
+def scaled(people: People, scaler: Scaler) -> People:
+    """The same people with their leading quantities standardised."""
     inputs = people.inputs.copy()
-    known = inputs[training, : people.scaled]
-    spread = known.std(axis=0)
-    spread[spread == 0] = 1
-    inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
+    inputs[:, : people.scaled] = scaler.apply(inputs[:, : people.scaled])
     return replace(people, inputs=inputs)

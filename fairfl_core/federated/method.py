@@ -202,7 +202,11 @@ class Clients(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """All clients' validation rows with their scores after a round; the round is chosen on them."""
+    """All clients' validation rows with their scores after a round; the round is chosen on them.
+
+    Across machines the rows stay with their clients, and only `loss`, `accuracy`, `counts` and
+    `plan` are there: a criterion that asks for these runs anywhere.
+    """
 
     client: NDArray[np.integer]
     group: NDArray[np.integer]
@@ -220,6 +224,15 @@ class HeldOut:
     def accuracy(self) -> float:
         """Share of right answers."""
         return float((self.scores.argmax(axis=1) == self.label).mean())
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """n[client, group, label, prediction]."""
+        clients, groups, labels = self.plan.counts.shape
+        shape = (clients, groups, labels, labels)
+        cell = (self.client, self.group, self.label, self.scores.argmax(axis=1))
+        flat = np.bincount(np.ravel_multi_index(cell, shape), minlength=int(np.prod(shape)))
+        return flat.reshape(shape)
 
 
 class Method(ABC):

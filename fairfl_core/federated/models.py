@@ -12,6 +12,15 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from fairfl_core.federated.parameters import (
+    FILTERS,
+    HIDDEN,
+    cnn_shapes,
+    dense_shapes,
+    first_parameters,
+    size_of,
+)
+
 __all__ = ["Model", "cnn", "mlp"]
 
 Forward = Callable[[list[tf.Tensor], tf.Tensor, tf.Tensor], tf.Tensor]
@@ -27,20 +36,11 @@ class Model:
     @property
     def size(self) -> int:
         """Number of parameters, p."""
-        return sum(int(np.prod(shape)) for shape in self.shapes)
+        return size_of(self.shapes)
 
     def initial(self, seed: int) -> NDArray[np.float32]:
         """Glorot-uniform kernels and zero biases, from numpy so that they are the same everywhere."""
-        rng = np.random.default_rng([seed, 3])
-        parts = []
-        for shape in self.shapes:
-            if len(shape) == 1:
-                parts.append(np.zeros(shape))
-                continue
-            field = int(np.prod(shape[:-2]))
-            limit = np.sqrt(6 / (field * (shape[-2] + shape[-1])))
-            parts.append(rng.uniform(-limit, limit, shape).ravel())
-        return np.concatenate(parts).astype(np.float32)
+        return first_parameters(self.shapes, seed)
 
     def logits(self, theta: tf.Tensor, x: tf.Tensor, side: tf.Tensor) -> tf.Tensor:
         """Scores before the softmax, shape (rows, labels)."""
@@ -51,24 +51,20 @@ class Model:
         return self.forward(weights, x, side)
 
 
-def mlp(features: int, side: int, labels: int, hidden: Sequence[int] = (64, 32)) -> Model:
+def mlp(features: int, side: int, labels: int, hidden: Sequence[int] = HIDDEN) -> Model:
     """Two hidden layers of 64 and 32 nodes with ReLU."""
     return Model(
-        _dense_shapes((features + side, *hidden, labels)),
+        dense_shapes((features + side, *hidden, labels)),
         lambda weights, x, side_inputs: _dense(weights, tf.concat([x, side_inputs], axis=1)),
     )
 
 
-def cnn(channels: int, side: int, labels: int, filters: Sequence[int] = (32, 64, 128)) -> Model:
+def cnn(channels: int, side: int, labels: int, filters: Sequence[int] = FILTERS) -> Model:
     """Three 3 x 3 convolutions, two poolings, global average pooling, dense 128 and 32.
 
     The side inputs join where the picture has become a vector.
     """
-    widths = (channels, *filters)
-    kernels = [(3, 3, a, b) for a, b in zip(widths[:-1], widths[1:], strict=True)]
-    shapes = [shape for kernel in kernels for shape in (kernel, kernel[-1:])]
-    head = _dense_shapes((filters[-1] + side, 128, 32, labels))
-    convolutions = len(kernels)
+    convolutions = len(filters)
 
     def forward(weights: list[tf.Tensor], x: tf.Tensor, side_inputs: tf.Tensor) -> tf.Tensor:
         for layer in range(convolutions):
@@ -80,12 +76,7 @@ def cnn(channels: int, side: int, labels: int, filters: Sequence[int] = (32, 64,
         vector = tf.concat([tf.reduce_mean(x, axis=[1, 2]), side_inputs], axis=1)
         return _dense(weights[2 * convolutions :], vector)
 
-    return Model((*shapes, *head), forward)
-
-
-def _dense_shapes(widths: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    pairs = zip(widths[:-1], widths[1:], strict=True)
-    return tuple(shape for a, b in pairs for shape in ((a, b), (b,)))
+    return Model(cnn_shapes(channels, side, labels, filters), forward)
 
 
 def _dense(weights: list[tf.Tensor], x: tf.Tensor) -> tf.Tensor:

@@ -11,6 +11,7 @@ from fairfl_core.federated.scenarios import SCENARIOS
 __all__ = ["RECIPES", "Recipe", "recipe"]
 
 _NETWORKS = {
+    "linear": "softmax of linear functions",
     "mlp": "dense 64 and 32 with ReLU, softmax",
     "cnn": (
         "3 x 3 convolutions of 32, 64 and 128 filters without padding, with ReLU, 2 x 2 maximum "
@@ -18,6 +19,7 @@ _NETWORKS = {
     ),
 }
 _SCALING = {
+    "linear": "quantities standardised on all clients' training rows, categories as one-hots",
     "mlp": "quantities standardised on all clients' training rows, categories as one-hots",
     "cnn": "pixels standardised for each colour on all clients' training rows",
 }
@@ -33,8 +35,8 @@ class Recipe:
         Name of the experiment, and of the dataset it uses.
     title : str
         What it is, in a few words.
-    model : {"mlp", "cnn"}
-        See `fairfl_core.federated.models`.
+    model : {"linear", "mlp", "cnn"}
+        See `fairfl_core.federated.workers`.
     rounds, batch, learning_rate
         Rounds to run (the best is chosen on validation rows), rows in a step, Adam's rate. Adam
         starts afresh each round, as in the authors' code.

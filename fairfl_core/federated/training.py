@@ -16,10 +16,12 @@ from fairfl_core.federated.checkpoints import (
     write_checkpoint,
 )
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, Federation, federate
-from fairfl_core.federated.method import HeldOut, Method, Plan, Rows, Turn
+from fairfl_core.federated.method import HeldOut, Method, Plan, Turn
 from fairfl_core.federated.methods import make_method
+from fairfl_core.federated.parameters import first_parameters
 from fairfl_core.federated.recipes import Recipe
-from fairfl_core.federated.work import Work, prepare_tensorflow
+from fairfl_core.federated.turns import count_cells, make_turn, row_weights, with_cells
+from fairfl_core.federated.workers import LocalWorker, make_worker
 from fairfl_core.people.experiments import SeedScores
 
 __all__ = ["Run", "train_seed"]
@@ -52,7 +54,6 @@ def train_seed(
         Called with the `Run` before the first round and after each.
     """
     method = make_method(recipe.method, recipe.method_settings)
-    prepare_tensorflow(recipe.threads)
     training = _Training(federate(people, recipe, seed, fold), recipe, method, seed)
     path = folder / checkpoint_name(seed, fold) if folder else None
     mark = fingerprint(people, recipe, seed, fold)
@@ -73,17 +74,17 @@ class _Training:
 
     def __init__(self, federation: Federation, recipe: Recipe, method: Method, seed: int) -> None:
         self._federation, self._method, self._seed = federation, method, seed
-        self._work = Work(federation, recipe)
+        self._work = make_worker(federation, recipe)
         self._weight = _row_weights(federation, recipe)
         self._plan = _plan(federation, self._work)
         self._training = federation.client_rows(TRAINING)
         self._validation = [
-            _with_cells(federation, rows) for rows in federation.client_rows(VALIDATION)
+            with_cells(federation.people, rows) for rows in federation.client_rows(VALIDATION)
         ]
 
     def first_run(self) -> Run:
         """Nothing trained yet."""
-        theta = self._work.model.initial(self._seed)
+        theta = first_parameters(self._work.shapes, self._seed)
         state = self._method.begin(theta, self._plan)
         return Run(state, ({},) * len(self._training), theta[None])
 
@@ -128,17 +129,13 @@ class _Training:
         )
 
     def _turn(self, run: Run, client: int) -> Turn:
-        # one stream of random numbers for each (seed, round, client): no memory to save
-        rng = np.random.default_rng([self._seed, 4, run.round, client])
-        rows = _with_cells(self._federation, rng.permutation(self._training[client]))
-        return Turn(
-            rows.rows,
-            rows.group,
-            rows.label,
+        return make_turn(
+            self._federation.people,
+            self._training[client],
             client=client,
             round=run.round,
-            weight=self._weight[rows.rows],
-            seed=int(rng.integers(2**30)),
+            seed=self._seed,
+            weight=self._weight,
             validation=self._validation[client],
             memory=run.memories[client],
             plan=self._plan,
@@ -175,7 +172,7 @@ class _AllClients:
     """What the server may ask of all clients; here they are all in one process."""
 
     _federation: Federation
-    _work: Work
+    _work: LocalWorker
     plan: Plan
     round: int
 
@@ -184,7 +181,7 @@ class _AllClients:
         rows = self._federation.rows(VALIDATION if held_out else TRAINING)
         answer = self._work.scores(theta, rows).argmax(axis=1)
         labels = self.plan.counts.shape[-1]
-        return _per_cell(self._federation, rows, answer, labels).astype(np.int64)
+        return count_cells(self._federation.people, rows, answer, labels).astype(np.int64)
 
     def cell_losses(self, theta: NDArray[np.float32]) -> NDArray[np.float64]:
         """L[client, group, label]: the loss summed over the training rows of each cell."""
@@ -192,43 +189,21 @@ class _AllClients:
         label = self._federation.people.label[rows]
         truth = self._work.scores(theta, rows)[np.arange(len(rows)), label]
         loss = -np.log(truth + 1e-12)
-        return _per_cell(self._federation, rows, np.zeros(len(rows), int), 1, loss)[..., 0]
+        return count_cells(self._federation.people, rows, np.zeros(len(rows), int), 1, loss)[
+            ..., 0
+        ]
 
 
-def _per_cell(
-    federation: Federation,
-    rows: NDArray[np.int32],
-    last: NDArray[np.integer],
-    size: int,
-    weight: NDArray[np.floating] | None = None,
-) -> NDArray[np.float64]:
-    """Rows counted (or weights summed) by client, group, label and one code more."""
-    people = federation.people
-    shape = (len(people.clients), len(people.groups), len(people.labels), size)
-    cell = np.ravel_multi_index(
-        (people.client[rows], people.group[rows], people.label[rows], last), shape
-    )
-    table = np.bincount(cell, weights=weight, minlength=int(np.prod(shape)))
-    return table.reshape(shape).astype(float)
-
-
-def _plan(federation: Federation, work: Work) -> Plan:
+def _plan(federation: Federation, work: LocalWorker) -> Plan:
     rows, people = federation.rows(TRAINING), federation.people
-    counts = _per_cell(federation, rows, np.zeros(len(rows), int), 1)[..., 0]
+    counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0]
     favourable = people.labels.index(people.favourable or people.labels[-1])
-    return Plan(counts.astype(np.int64), favourable, work.model.shapes)
-
-
-def _with_cells(federation: Federation, rows: NDArray[np.int32]) -> Rows:
-    people = federation.people
-    return Rows(rows, people.group[rows], people.label[rows])
+    return Plan(counts.astype(np.int64), favourable, work.shapes)
 
 
 def _row_weights(federation: Federation, recipe: Recipe) -> NDArray[np.float32]:
     """1 for each row; with class weighting n / (N n_y), from the pooled training rows."""
     people = federation.people
-    if not recipe.class_weighting:
-        return np.ones(len(people), np.float32)
-    counts = np.bincount(people.label[federation.rows(TRAINING)], minlength=len(people.labels))
-    by_label = counts.sum() / (len(counts) * np.maximum(counts, 1))
-    return by_label[people.label].astype(np.float32)
+    label = people.label[federation.rows(TRAINING)]
+    counts = np.bincount(label, minlength=len(people.labels)) if recipe.class_weighting else None
+    return row_weights(people, counts)

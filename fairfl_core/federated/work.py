@@ -16,6 +16,7 @@ from fairfl_core.federated.data import TRAINING, Federation
 from fairfl_core.federated.gaps import Gaps
 from fairfl_core.federated.models import Model, cnn, mlp
 from fairfl_core.federated.recipes import Recipe
+from fairfl_core.federated.scaling import Moments
 
 __all__ = ["Work", "prepare_tensorflow"]
 
@@ -56,6 +57,7 @@ class Work:
         )
         self._labels = len(people.labels)
         self.model = self._build()
+        self.shapes = self.model.shapes
         fast = recipe.model == "mlp"  # XLA makes the MLP faster and the CNN slower
         self._compiled_epoch = tf.function(self._epoch, jit_compile=fast)
         self._compiled_penalised_epoch = tf.function(self._penalised_epoch, jit_compile=fast)
@@ -370,9 +372,11 @@ def _pixel_scale(federation: Federation) -> tuple[tf.Tensor, tf.Tensor]:
     inputs = federation.people.inputs
     if inputs.dtype != np.uint8:
         return tf.constant(0.0), tf.constant(1.0)
-    known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
-    spread = np.maximum(known.std(axis=0), 1.0)
-    return tf.constant(known.mean(axis=0), tf.float32), tf.constant(1 / spread, tf.float32)
+    scaler = federation.pixels
+    if scaler is None:
+        known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
+        scaler = Moments.of(known).scaler(least=1.0)
+    return tf.constant(scaler.shift, tf.float32), tf.constant(1 / scaler.spread, tf.float32)
 
 
 def _poses(images: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -1,0 +1,35 @@
+"""Which worker trains a recipe's model: plain numpy for the linear one, TensorFlow for networks."""
+
+from typing import Protocol
+
+from fairfl_core.errors import InputError
+from fairfl_core.federated.data import Federation
+from fairfl_core.federated.method import Worker
+from fairfl_core.federated.parameters import Shapes
+from fairfl_core.federated.recipes import Recipe
+
+__all__ = ["MODELS", "LocalWorker", "make_worker"]
+
+MODELS = ("linear", "mlp", "cnn")
+
+
+class LocalWorker(Worker, Protocol):
+    """A worker beside its rows, who knows the parts of theta."""
+
+    shapes: Shapes
+
+
+def make_worker(federation: Federation, recipe: Recipe) -> LocalWorker:
+    """The worker of a recipe on these people; TensorFlow is loaded only where it is needed."""
+    if recipe.model not in MODELS:
+        raise InputError(
+            f'there is no model "{recipe.model}"; choose one of: {", ".join(MODELS)}.'
+        )
+    if recipe.model == "linear":
+        from fairfl_core.federated.linear import LinearWork
+
+        return LinearWork(federation, recipe)
+    from fairfl_core.federated.work import Work, prepare_tensorflow
+
+    prepare_tensorflow(recipe.threads)
+    return Work(federation, recipe)

@@ -194,6 +194,9 @@ def _every_rate(study: Study, harm: Harm, client: str) -> None:
                 headings=harm_text.RATE_COLUMNS,
                 name="every-rate" if place else "every-rate-overall",
             )
+            few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
+            if few:
+                st.caption(harm_text.not_assessable(few))
             st.markdown(harm_text.NOTIONS)
             rows = [harm_text.notion_cells(one) for one in rates.notions_of(place)]
             st.table(pd.DataFrame(rows, columns=list(harm_text.NOTION_HEADER)))

@@ -57,6 +57,8 @@ def show_rates(rates: "AllRates") -> None:
 
     Of more than two labels the favourable one is printed; all are in the JSON.
     """
+    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+
     table = rates.table()
     favourable = rates.measures[0].label
     shown = table[table["client"].isna() & table["label"].isin([favourable, None])]
@@ -67,9 +69,15 @@ def show_rates(rates: "AllRates") -> None:
             [
                 row.rate,
                 row.group,
-                _share(row.before),
-                _share(row.after),
-                f"{_share(row.after_low)} to {_share(row.after_high)}",
+                *(
+                    (
+                        _share(row.before),
+                        _share(row.after),
+                        f"{_share(row.after_low)} to {_share(row.after_high)}",
+                    )
+                    if row.assessable
+                    else (NOT_ASSESSABLE, NOT_ASSESSABLE, "")
+                ),
                 f"{row.n:,.0f}",
             ]
             for row in shown.itertuples()

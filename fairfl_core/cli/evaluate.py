@@ -131,23 +131,30 @@ def evaluate(
 
 
 def _show_ratios(ratios: "ImpactRatios") -> None:
+    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+
     table = ratios.table()
     overall = table[table["client"].isna()]
-    print_table(
-        "Impact ratios, overall: screening, not compliance",
-        ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
-        [
+    for comparison in ratios.comparisons:
+        of = f" by {comparison.grouping}" if comparison.grouping else ""
+        rows = overall[overall["grouping"].isna() | (overall["grouping"] == comparison.grouping)]
+        print_table(
+            f"Impact ratios{of}, overall: screening, not compliance",
+            ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
             [
-                str(row.group),
-                f"{row.n:,.0f}",
-                _number(row.selection_rate_before),
-                _number(row.selection_rate),
-                f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
-                "left out" if row.group in ratios.left_out else _number(row.impact_ratio),
-            ]
-            for row in overall.itertuples()
-        ],
-    )
+                [
+                    str(row.group),
+                    f"{row.n:,.0f}",
+                    _number(row.selection_rate_before),
+                    _number(row.selection_rate),
+                    f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
+                    "left out"
+                    if row.left_out
+                    else (_number(row.impact_ratio) if row.assessable else NOT_ASSESSABLE),
+                ]
+                for row in rows.itertuples()
+            ],
+        )
 
 
 def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import SHOWN
+from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, Shares, scopes, with_overall
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation, records
 from fairfl_core.evaluation.run_means import run_mean
@@ -171,6 +172,8 @@ class AllRates:
     rates : BeforeAfter
         Shape (scopes, groups, measures). A precision has other people behind it before and after:
         those who are so answered.
+    assessable : ndarray of bool, shape (scopes, groups)
+        False for a crossed group with too few people to be judged there.
     notions : tuple of NotionGap
         Every notion there is, overall and in each client.
     base : BaseRates
@@ -180,6 +183,7 @@ class AllRates:
     groups: tuple[str, ...]
     measures: tuple[Measure, ...]
     rates: BeforeAfter
+    assessable: NDArray[np.bool_]
     notions: tuple[NotionGap, ...]
     base: BaseRates
 
@@ -208,7 +212,9 @@ class AllRates:
         }
         columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
         return pd.DataFrame(
-            columns | {name: part[scope, group, measure] for name, part in figures.items()}
+            columns
+            | {name: part[scope, group, measure] for name, part in figures.items()}
+            | {"assessable": self.assessable[scope, group]}
         )
 
     def notions_of(self, client: str | None = None) -> tuple[NotionGap, ...]:
@@ -245,6 +251,7 @@ def all_rates_of(evaluations: Sequence[Evaluation]) -> AllRates:
             ],
             [_counted(one.confusion, n, labels) for one, n in zip(evaluations, have, strict=True)],
         ),
+        assessable=assessable(counts, run_mean([part.sum(axis=2) for part in have])),
         notions=tuple(gap for name in notion_names() for gap in _notion(name, evaluations)),
         base=BaseRates(*names, counts.labels, Shares.of(list(zip(have, everyone, strict=True)))),
     )

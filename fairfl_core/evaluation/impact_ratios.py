@@ -2,7 +2,7 @@
 
 A group's impact ratio is its selection rate (the favourable answer) divided by that of the group
 selected most often. Below four fifths is a reason to look closer, no more: screening, not
-compliance.
+compliance. Where groups cross several columns, each column is compared on its own, too.
 """
 
 from collections.abc import Sequence
@@ -13,16 +13,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.before_after import BeforeAfter, with_overall
+from fairfl_core.evaluation.assessable import assessable
+from fairfl_core.evaluation.before_after import BeforeAfter, Counted, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation, records
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FOUR_FIFTHS", "ImpactRatios", "impact_ratios_of"]
+__all__ = ["FOUR_FIFTHS", "Comparison", "ImpactRatios", "impact_ratios_of"]
 
 Floats = NDArray[np.float64]
 FOUR_FIFTHS = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Groups that are compared with each other: the crossing, or those of one of its columns.
+
+    Attributes
+    ----------
+    grouping : str or None
+        The columns, like ``"race"`` or ``"sex*race"``; None where groups come from one column.
+    groups : tuple of str
+    rates : BeforeAfter
+        Selection rates, shape (scopes, groups); means over runs.
+    assessable : ndarray of bool, shape (scopes, groups)
+        False for a group of a crossing with too few people to be judged there.
+    left_out : tuple of str
+        Groups that are too small a share of all people: they are named and have no ratio.
+    """
+
+    grouping: str | None
+    groups: tuple[str, ...]
+    rates: BeforeAfter
+    assessable: NDArray[np.bool_]
+    left_out: tuple[str, ...]
+
+    def ratio(self, *, after: bool = True) -> Floats:
+        """Each group's rate by the highest of the groups compared: (scopes, groups).
+
+        NaN for a group left out, not assessable or without people; 1 for all where nobody is
+        selected.
+        """
+        rate = (self.rates.after if after else self.rates.before).share
+        compared = self.assessable & [name not in self.left_out for name in self.groups]
+        rate = np.where(compared, rate, np.nan)
+        highest = np.fmax.reduce(rate, axis=1, keepdims=True)
+        none = np.where(np.isnan(rate), np.nan, 1.0)
+        return np.where(highest > 0, rate / np.where(highest > 0, highest, 1.0), none)
+
+    def table(self, scopes: tuple[str | None, ...]) -> "pd.DataFrame":
+        """One row a client (None: overall) and group: people, rates with limits, ratios."""
+        import pandas as pd
+
+        scope, group = np.indices((len(scopes), len(self.groups))).reshape(2, -1)
+        names = {
+            "grouping": np.full(len(scope), self.grouping, object),
+            "client": np.array(scopes, object)[scope],
+            "group": np.array(self.groups, object)[group],
+        }
+        after, before = self.rates.after, self.rates.before
+        left_out = np.array([name in self.left_out for name in self.groups])
+        figures = {
+            "n": after.n.round(),
+            "assessable": self.assessable,
+            "left_out": np.broadcast_to(left_out, self.assessable.shape),
+            "selection_rate_before": before.share,
+            "selection_rate": after.share,
+            "selection_rate_low": after.low,
+            "selection_rate_high": after.high,
+            "impact_ratio_before": self.ratio(after=False),
+            "impact_ratio": self.ratio(),
+        }
+        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
+        return pd.DataFrame(columns | {name: part.ravel() for name, part in figures.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,51 +97,28 @@ class ImpactRatios:
     ----------
     scopes : tuple of (str or None)
         Overall (None), then the clients.
-    groups : tuple of str
-    rates : BeforeAfter
-        Selection rates, shape (scopes, groups); means over runs.
-    left_out : tuple of str
-        Groups too small to be compared: they are named and have no ratio.
+    comparisons : tuple of Comparison
+        The groups of the counts first; where they are crossed, those of each column after them.
     """
 
     scopes: tuple[str | None, ...]
-    groups: tuple[str, ...]
-    rates: BeforeAfter
-    left_out: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
 
-    def ratio(self, *, after: bool = True) -> Floats:
-        """Each group's rate by the highest of the groups compared: (scopes, groups).
+    @property
+    def groups(self) -> Comparison:
+        """The comparison of the counts' own groups."""
+        return self.comparisons[0]
 
-        NaN for a group left out, or without people; 1 for all where nobody is selected.
-        """
-        rate = (self.rates.after if after else self.rates.before).share
-        compared = np.array([name not in self.left_out for name in self.groups])
-        rate = np.where(compared, rate, np.nan)
-        highest = np.fmax.reduce(rate, axis=1, keepdims=True)
-        none = np.where(np.isnan(rate), np.nan, 1.0)
-        return np.where(highest > 0, rate / np.where(highest > 0, highest, 1.0), none)
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Every group that is too small a share of all people to be compared."""
+        return tuple(name for one in self.comparisons for name in one.left_out)
 
     def table(self) -> "pd.DataFrame":
-        """One row a client (None: overall) and group: people, rates with limits, ratios."""
+        """Every comparison, one row a client (None: overall) and group."""
         import pandas as pd
 
-        scope, group = np.indices((len(self.scopes), len(self.groups))).reshape(2, -1)
-        names = {
-            "client": np.array(self.scopes, object)[scope],
-            "group": np.array(self.groups, object)[group],
-        }
-        after, before = self.rates.after, self.rates.before
-        figures = {
-            "n": after.n.round(),
-            "selection_rate_before": before.share,
-            "selection_rate": after.share,
-            "selection_rate_low": after.low,
-            "selection_rate_high": after.high,
-            "impact_ratio_before": self.ratio(after=False),
-            "impact_ratio": self.ratio(),
-        }
-        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(columns | {name: part.ravel() for name, part in figures.items()})
+        return pd.concat([one.table(self.scopes) for one in self.comparisons], ignore_index=True)
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
@@ -96,18 +137,45 @@ def impact_ratios_of(evaluations: Sequence[Evaluation], *, leave_out: float = 0.
     """
     if not 0 <= leave_out < 1:
         raise InputError(f"groups below a share of {leave_out} are to be left out; give 0 to 1.")
-    first = evaluations[0]
-    favourable = first.counts.labels.index(first.counts.favourable)
-
-    def counted(one: Evaluation) -> tuple[Floats, Floats]:
-        people = with_overall(one.counts.n_label.sum(axis=2))
-        return with_overall(one.confusion[..., favourable].sum(axis=2)), people
-
-    share = first.counts.n_label.sum(axis=(0, 2)) / first.counts.n
-    small = [
-        name for name, part in zip(first.counts.groups, share, strict=True) if part < leave_out
+    counts = evaluations[0].counts
+    columns = counts.grouping.columns if counts.grouping else ()
+    crossing = "*".join(columns) or None
+    comparisons = [
+        _compare(evaluations, crossing, np.arange(len(counts.groups)), counts.groups, leave_out)
     ]
+    if len(columns) > 1:
+        comparisons += [
+            _compare(evaluations, column, *counts.coarsen(column), leave_out) for column in columns
+        ]
+    return ImpactRatios((None, *counts.clients), tuple(comparisons))
+
+
+def _compare(
+    evaluations: Sequence[Evaluation],
+    grouping: str | None,
+    codes: NDArray[np.int64],
+    names: tuple[str, ...],
+    leave_out: float,
+) -> Comparison:
+    """Groups pooled by `codes`, compared with each other."""
+    counts = evaluations[0].counts
+    favourable = counts.labels.index(counts.favourable)
+    member = np.eye(len(names))[codes]  # (groups, pooled groups)
+
+    def counted(one: Evaluation) -> Counted:
+        selected = one.confusion[..., favourable].sum(axis=2)
+        return with_overall(selected @ member), with_overall(
+            one.counts.n_label.sum(axis=2) @ member
+        )
+
+    share = (counts.n_label.sum(axis=(0, 2)) @ member) / counts.n
     rates = BeforeAfter.of(
         [counted(one.before) for one in evaluations], [counted(one) for one in evaluations]
     )
-    return ImpactRatios((None, *first.counts.clients), first.counts.groups, rates, tuple(small))
+    return Comparison(
+        grouping,
+        names,
+        rates,
+        assessable(counts, rates.after.n),
+        tuple(name for name, part in zip(names, share, strict=True) if part < leave_out),
+    )

@@ -117,3 +117,19 @@ def test_what_cannot_be_crossed(files):
     argv += ("--seed", 1, "--out", files / "o.csv")
     refused(files, *argv, "--group", "race,sex", says=["data row 1", "not one the predictor"])
     refused(files, *argv, "--group", "sex,age", says=['no column "age"'])
+
+
+def test_evaluate_compares_the_crossing_and_each_of_its_columns(files):
+    people(120).to_csv(files.rows, index=False)
+    path = counted(files)
+    assert run("solve", path, "--notion", "sp", "--out", files / "p.json").went_well
+    told = run("evaluate", files / "p.json", path)
+    for of in ("sex*race", "sex", "race"):
+        assert f"Impact ratios by {of}, overall" in told.out
+    rows = run("evaluate", files / "p.json", path, "--json").json["impact_ratios"]["groups"]
+    overall = {(row["grouping"], row["group"]): row for row in rows if row["client"] is None}
+    few = [key for key, row in overall.items() if row["n"] < 30]
+    assert few and all(overall[key]["impact_ratio"] is None for key in few)
+    assert told.out.count("not assessable") >= len(few)
+    women = sum(row["n"] for (of, name), row in overall.items() if of == "sex" and name == "woman")
+    assert women == (people(120)["sex"] == "woman").sum()

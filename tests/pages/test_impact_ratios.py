@@ -17,12 +17,13 @@ def test_the_table_is_the_cores(opened):
     study = study_of(view_of(**ADULT))
     ratios = impact_ratios_of(study.evaluations(unseen=True))
     at = [0, 1 + study.first.solution.counts.clients.index("doctorate")]
-    ratio, before = ratios.ratio()[at].ravel(), ratios.rates.before.share[at].ravel()
+    groups = ratios.groups
+    ratio, before = groups.ratio()[at].ravel(), groups.rates.before.share[at].ravel()
     assert len(np.unique(ratio.round(2))) > 1
     shown = [float(cell.split()[0]) for cell in table["impact ratio"]]
     np.testing.assert_allclose(shown, ratio, atol=0.006)
     assert list(table["selected before"]) == [format.percent(value) for value in before]
-    assert list(table["people"]) == [format.count(n) for n in ratios.rates.after.n[at].ravel()]
+    assert list(table["people"]) == [format.count(n) for n in groups.rates.after.n[at].ravel()]
     marked = ["▼" in cell for cell in table["impact ratio"]]
     assert marked == [value < 0.8 for value in ratio]
 
@@ -37,3 +38,27 @@ def test_small_groups_are_named_and_left_out_on_request():
     assert [text.ratio_cells(row)[-1] for row in rows if row["group"] == "women"] == ["–"] * 3
     plain = impact_ratios_of(study.evaluations(unseen=True))
     assert "Left out" not in text.ratios_reading(plain, unseen=True)
+
+
+def test_a_crossing_is_compared_by_each_of_its_columns_too(opened):
+    asked = {"experiment": "public_coverage_sex_race", "seed": 0, "notion": "sp"}
+    app = opened("clients", **asked, client="WY")
+    table = next(one.value for one in app.table if "impact ratio" in one.value.columns)
+    ratios = impact_ratios_of(study_of(view_of(**asked)).evaluations(unseen=True))
+    of = ratios.table()
+    rows = of[of["client"].isna() | (of["client"] == "WY")].to_dict("records")
+    assert list(table["people"]) == [format.count(row["n"]) for row in rows]
+    shown = [cell.split()[0] for cell in table["impact ratio"]]
+    few = [not row["assessable"] for row in rows]
+    assert few == [row["n"] < 30 for row in rows] and any(few)
+    assert shown == [
+        "not" if small else f"{row['impact_ratio']:.2f}"
+        for row, small in zip(rows, few, strict=True)
+    ]
+    names = list(table["group"])
+    alone = [format.plain(f"sex: {name}") for name in ratios.comparisons[1].groups]
+    assert names[8:10] == [format.plain(name) for name in ratios.groups.groups[:2]]
+    assert [name for name in names if name in alone] == alone * 2
+    said = " ".join(one.value for one in app.caption)
+    small = next(row["group"] for row in rows if not row["assessable"])
+    assert "Not assessable, with fewer than 30 people here:" in said and small in said

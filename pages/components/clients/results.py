@@ -32,8 +32,8 @@ def rate_table(study: Study, client: str) -> pd.DataFrame:
 
 
 def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
-    """The rates of one label, and the accuracy, as the figure of rates wants them."""
-    mine = table[(table["label"] == label) | table["label"].isna()]
+    """The rates of one label, and the accuracy, of those who can be judged, for the figure."""
+    mine = table[((table["label"] == label) | table["label"].isna()) & table["assessable"]]
     names = {"rate": "rate_of", "before": "rate_before", "after": "rate"}
     limits = {"after_low": "rate_low", "after_high": "rate_high"}
     return mine.rename(columns=names | limits)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.fairness.notions import NotAssessable
@@ -143,14 +144,21 @@ def ratio_cells(row: Mapping[str, Any]) -> list[str]:
     ratio = row["impact_ratio"]
     low, high = (format.percent(row[f"selection_rate_{end}"]) for end in ("low", "high"))
     mark = " ▼" if ratio < FOUR_FIFTHS else ""
+    ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.2f}{mark}"
     return [
         "overall" if row["client"] is None else plain(row["client"], 24),
-        plain(row["group"], 40),
+        _group_compared(row),
         format.count(row["n"]),
         format.percent(row["selection_rate_before"]),
         f"{format.percent(row['selection_rate'])} ({low} to {high})",
-        "–" if np.isnan(ratio) else f"{ratio:.2f}{mark}",
+        ratio_cell if row["assessable"] else NOT_ASSESSABLE,
     ]
+
+
+def _group_compared(row: Mapping[str, Any]) -> str:
+    """A group by its name; one of a crossing's columns alone is led by the column's."""
+    alone = row["grouping"] is not None and "*" not in row["grouping"]
+    return plain(f"{row['grouping']}: {row['group']}" if alone else row["group"], 60)
 
 
 def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
@@ -162,4 +170,8 @@ def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
     if ratios.left_out:
         names = ", ".join(plain(name, 30) for name in ratios.left_out)
         said += f" Left out, as under 2 % of all people: {names}."
+    if not all(one.assessable.all() for one in ratios.comparisons):
+        said += f" A crossed group of fewer than {FEWEST} people is {NOT_ASSESSABLE}."
+    if len(ratios.comparisons) > 1:
+        said += " Each column of the crossing is compared on its own as well."
     return said

@@ -42,18 +42,7 @@ def html_recognition(harm: Harm) -> str:
 def html_rates(rates: AllRates) -> str:
     """Every rate overall, what becomes of every notion, and why not all can be equal."""
     table = rates.table()
-    rows = [
-        (
-            row.rate,
-            row.label or "",
-            row.group,
-            text.limits(row.before, row.before_low, row.before_high),
-            f"{row.n_before:,.0f}",
-            text.limits(row.after, row.after_low, row.after_high),
-            f"{row.n:,.0f}",
-        )
-        for row in table[table["client"].isna()].itertuples()
-    ]
+    rows = [text.rate_cells(row) for row in table[table["client"].isna()].itertuples()]
     notions = [text.notion_cells(one) for one in rates.notions_of()]
     return (
         html_table(text.RATE_HEADER, rows)

@@ -1,8 +1,10 @@
 """What is said of those who are worse off, and of rates that nobody asked about."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
+from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.closed_gaps import ClosedGap
 from fairfl_core.evaluation.harm import ClientHarm, Harm
 from pages.components.shared import format, text
@@ -58,6 +60,7 @@ RATE_COLUMNS = {
     "after": "after",
     "after_low": "after, 95 % from",
     "after_high": "after, 95 % to",
+    "assessable": "assessable",
 }
 NOTION_HEADER = ("notion", "gap before (95 %)", "gap after (95 %)", "this setting")
 NOTION_WORDS = {
@@ -166,6 +169,25 @@ def rates_reading(label: str, client: str | None, *, unseen: bool) -> str:
         f"rate: answered {of}; true and false positives: so answered among those who have it and "
         "who have not; precision: right among those so answered."
     )
+
+
+def not_assessable(groups: Sequence[str]) -> str:
+    """Said of crossed groups with too few people to be judged."""
+    names = ", ".join(plain(name, 40) for name in groups)
+    return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
+
+
+def rate_cells(row: Any) -> tuple[str, ...]:
+    """A rate's row in files: before and after with limits, each with its people."""
+    sides = (("before", row.n_before), ("after", row.n))
+    told = [
+        limits(*(getattr(row, f"{side}{end}") for end in ("", "_low", "_high")))
+        if row.assessable
+        else NOT_ASSESSABLE
+        for side, _ in sides
+    ]
+    people = [f"{n:,.0f}" for _, n in sides]
+    return (row.rate, row.label or "", row.group, told[0], people[0], told[1], people[1])
 
 
 def notion_cells(one: NotionGap) -> tuple[str, ...]:

@@ -142,15 +142,18 @@ def effect(of: LimitEffect, judged_on: str) -> str:
 def ratio_cells(row: Mapping[str, Any]) -> list[str]:
     """A row of the table of impact ratios."""
     ratio = row["impact_ratio"]
-    low, high = (format.percent(row[f"selection_rate_{end}"]) for end in ("low", "high"))
-    mark = " ▼" if ratio < FOUR_FIFTHS else ""
-    ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.2f}{mark}"
+    ends = [row[f"selection_rate{end}"] for end in ("", "_low", "_high")]
+    rate, low, high = (format.percent(end) for end in ends)
+    below = ratio < FOUR_FIFTHS
+    # A third digit where two would round to four fifths what is below it.
+    digits = 3 if below and round(ratio, 2) >= FOUR_FIFTHS else 2
+    ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.{digits}f}{' ▼' if below else ''}"
     return [
         "overall" if row["client"] is None else plain(row["client"], 24),
         _group_compared(row),
         format.count(row["n"]),
         format.percent(row["selection_rate_before"]),
-        f"{format.percent(row['selection_rate'])} ({low} to {high})",
+        f"{rate} ({low} to {high})" if row["n"] else "nobody",
         ratio_cell if row["assessable"] else NOT_ASSESSABLE,
     ]
 

@@ -27,8 +27,8 @@ from pages.components.shared.charts import (
 )
 from pages.components.shared.harm import client_alarm, label_choice, rates_of
 from pages.components.shared.policy_results import collision_of
-from pages.components.shared.results import study_of
-from pages.components.shared.summary import ClientRow, client_rows, summary_of
+from pages.components.shared.results import study_of, summary_of
+from pages.components.shared.summary import ClientRow, Payer, client_rows
 from pages.components.view import View
 
 LEAVE_OUT = state.Setting("leave_out", False, Flag())
@@ -60,7 +60,7 @@ def _live() -> None:
             return
         at = clients.index(client)
         row = client_rows(study)[at]
-        summary = summary_of(study)
+        summary = summary_of(view)
         with place, part(harm_text.ALARMS):
             client_alarm(summary.harm, client)
         with place, part(text.HEADLINE):
@@ -71,10 +71,11 @@ def _live() -> None:
                 shared_text.verdict(summary),
                 harmless=summary.harmless,
             )
-            effect = effect_of(row.accuracy - row.accuracy_before, summary.harm, client)
-            st.markdown(f"#### {text.headline(row, judged_on, effect)}")
+            payer = summary.payers[at]
+            effect = effect_of(payer.change, summary.harm, client)
+            st.markdown(f"#### {text.headline(row, payer, judged_on, effect)}")
         with part(text.FIGURES):
-            _metrics(study, at, row, effect)
+            _metrics(study, at, row, payer, effect)
         left, right = st.columns([3, 2], gap="large")
         with left, part(text.RATES):
             _rates(study, at)
@@ -140,7 +141,7 @@ def _own_limit(view: View, client: str) -> None:
         )
 
 
-def _metrics(study: Study, at: int, row: ClientRow, effect: Effect) -> None:
+def _metrics(study: Study, at: int, row: ClientRow, payer: Payer, effect: Effect) -> None:
     people = [row.n]
     if study.has_held_out:
         people.insert(0, client_rows(study, unseen=False)[at].n)
@@ -148,8 +149,7 @@ def _metrics(study: Study, at: int, row: ClientRow, effect: Effect) -> None:
     with cells[0]:
         metric(text.PEOPLE_BOTH if study.has_held_out else text.PEOPLE, text.people(people))
     with cells[1]:
-        change = row.accuracy - row.accuracy_before
-        accuracy_metric(text.ACCURACY, row.accuracy, change, effect)
+        accuracy_metric(text.ACCURACY, row.accuracy, payer.change, effect)
     with cells[2]:
         floor = format.gap(row.noise_floor)
         metric(text.CHANCE, floor, text.one_draw(row.gap_one_draw), tip=text.CHANCE_TIP)
@@ -219,7 +219,7 @@ def _effect(view: View, study: Study, at: int) -> None:
     client = study.first.solution.counts.clients[at]
     others = tuple(pair for pair in view.own_limits if pair[0] != client)
     effect = effect_of_limit(study, study_of(replace(view, own_limits=others)), client)
-    st.markdown(text.effect(effect, shared_text.judged_on(summary_of(study))))
+    st.markdown(text.effect(effect, shared_text.judged_on(summary_of(view))))
     table_below(
         effect.table.round(4),
         headings=text.EFFECT_COLUMNS,

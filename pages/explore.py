@@ -47,8 +47,9 @@ from pages.components.shared.results import (
     papers_region_serves,
     region_curve,
     study_of,
+    summary_of,
 )
-from pages.components.shared.summary import Summary, summary_of
+from pages.components.shared.summary import Summary
 from pages.components.view import NO_LIMIT, View
 
 HEAT = "explore-heat"
@@ -103,7 +104,7 @@ def _live() -> None:
 
 
 def _results(view: View, study: Study, place: DeltaGenerator) -> None:
-    summary = summary_of(study)
+    summary = summary_of(view)
     with place, part(harm_text.ALARMS):
         alarm_banner(summary.harm)
     with place, part(text.HEADLINE):
@@ -116,7 +117,7 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         st.markdown(f"#### {shared_text.headline(summary)}")
         if view.answers_by_scores and papers_region_serves(view):
             with suppress(CollisionError):  # its floors may be out of the paper's reach
-                papers = summary_of(study_of(view.as_the_paper()))
+                papers = summary_of(view.as_the_paper())
                 st.markdown(text.approximation(summary, papers))
     with part(text.SUMMARY):
         _metrics(summary)
@@ -259,7 +260,7 @@ def _pin(view: View, summary: Summary) -> None:
         if pin:
             st.button(text.UNPIN, on_click=state.pin, args=(None,), key="unpin", type="tertiary")
     if pin:
-        rows = text.pin_rows((summary_of(study_of(pin)), summary))
+        rows = text.pin_rows((summary_of(pin), summary))
         headings = [text.pinned(pin, view, experiment_of(pin.data).protocol), text.AS_SET_NOW]
         st.table(pd.DataFrame.from_dict(rows, orient="index", columns=headings))
 

@@ -27,6 +27,7 @@ from pages.components.scenarios.results import (
     own_most,
     own_people,
     own_study,
+    own_summary,
     scenario_of,
 )
 from pages.components.session import state, tolerances
@@ -35,8 +36,7 @@ from pages.components.session.sidebar import frame
 from pages.components.shared import figures, format
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, draw, part, progress, table_below
-from pages.components.shared.results import study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import summary_of
 from pages.components.view import View
 
 FEWEST, MOST = 2, 6  # clients of one's own
@@ -112,9 +112,9 @@ def _here(view: View) -> figures.Place | None:
 
 def _now(scenario: Scenario) -> None:
     """The scenario at the limits set now, on unseen people."""
-    judged = summary_of(study_of(scenario.view)).judged
+    judged = summary_of(scenario.view).judged
     st.metric(
-        text.now_label(scenario), format.percent(judged.accuracy), text.against_model(judged)
+        text.now_label(scenario), format.percent(judged.accuracy), text.against_no_limit(judged)
     )
     st.caption(text.gaps_now(judged), help=shared_text.WORST_CLIENT_TIP)
 
@@ -242,7 +242,7 @@ def _impossible(own: OwnClients, why: str) -> None:
 
 
 def _own_result(own: OwnClients, study: Study) -> None:
-    summary = summary_of(study)
+    summary = own_summary(own, study)
     st.markdown(f"##### {shared_text.headline(summary)}")
     st.caption(text.own_caption(own, held_out=study.has_held_out))
     left, right = st.columns([3, 2], gap="large")
@@ -263,7 +263,7 @@ def _own_result(own: OwnClients, study: Study) -> None:
 
 def _beside_even(own: OwnClients, study: Study) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
-    summaries = [summary_of(study), summary_of(own_study(own.even))]
+    summaries = [own_summary(own, study), own_summary(own.even, own_study(own.even))]
     group = study.first.solution.counts.groups[0]
     st.markdown(
         text.beside_even(group, shared_text.judged_on(summaries[0])),

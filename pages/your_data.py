@@ -13,8 +13,7 @@ from pages.components.shared import text as shared_text
 from pages.components.shared.charts import part, table_below
 from pages.components.shared.people import counts_of
 from pages.components.shared.report import html_report
-from pages.components.shared.results import study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import summary_of
 from pages.components.view import View
 from pages.components.your_data import card_text, text, upload
 from pages.components.your_data.model_card import APPLY, model_card
@@ -62,7 +61,7 @@ def _live() -> None:
     tolerances.sliders()
     tolerances.preset_buttons()
     with place, part(text.HEADLINE):
-        summary = summary_of(study_of(view))
+        summary = summary_of(view)
         st.markdown(f"#### {shared_text.headline(summary)}")
         if summary.unseen is None:
             st.markdown(text.ONLY_COUNTS)

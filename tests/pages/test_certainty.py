@@ -14,8 +14,7 @@ from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import advice_of, certainty_costs, certainty_of
-from pages.components.shared.results import predictor_of, study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import predictor_of, study_of, summary_of
 from tests.pages.conftest import linked, view_of
 
 START = {"as_it_starts": True}
@@ -62,7 +61,7 @@ def test_the_page_shows_the_cores_verdict_and_numbers(opened, confidence):
     assert any(verdict.sentence() in one for one in said)
     assert any(verdict.word.upper() in str(one) for one in said)
     accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
-    before = study.over(lambda e: e.before.accuracy, unseen=True).mean
+    before = core_study("exact", guarantee, 1.0, 1.0).over(lambda e: e.accuracy, unseen=True).mean
     headline = next(one for one in said if one.startswith("####"))
     assert f"{100 * before:.1f} % → **{100 * accuracy:.1f} %**" in headline
     assert any("4 models, each trained without one fold" in one.value for one in app.caption)
@@ -110,7 +109,7 @@ def test_more_people_make_certainty_cheaper_on_the_page_too():
 def test_one_rule_for_chance():
     study = study_of(view_of(seed=0))
     rows = study.client_table(unseen=True)
-    summary = summary_of(study)
+    summary = summary_of(view_of(seed=0))
     worst = summary.judged.worst
     low = float(rows.loc[rows.client == worst.client, "gap_low"].iloc[0])
     assert worst.within_noise == (low < 0.0005)

@@ -16,6 +16,8 @@ from tests.pages.core_numbers import CoreNumbers
 
 DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
 CANCER = "cancer or pre-cancer"
+# A client that gains accuracy by its limit while a label nearly disappears in it.
+GAIN = {"experiment": "adult", "region": "exact", "seed": 0, "eps_global": 1, "eps_local": 0.05}
 
 
 @pytest.fixture(scope="module")
@@ -80,19 +82,19 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
 
 
 def test_nothing_is_green_and_nobody_gains(opened):
-    for page, more in (("", {}), ("clients", {"client": "under 35"})):
-        app = opened(page, **DISASTER, **more)
+    for page, more in (("", {}), ("clients", {"client": "doctorate"})):
+        app = opened(page, **GAIN, **more)
         said = lines(app)
         assert not any("green" in line for line in said)
         for text in said:
             for word in re.findall(r"\bgains[^.;]*", text):
                 assert word.startswith("gains on average") and ", but " in text
-        assert any(f"but “{CANCER}” is recognised in 0.1 % of women" in line for line in said)
+        assert any("but “up to 50K” is recognised in 5.9 % of women" in line for line in said)
         # A rise of accuracy is green unless it is told to be otherwise.
         rising = [m for m in app.metric if m.delta.startswith("+")]
         assert len(rising) == (1 if page else 0)
         for metric in rising:
-            assert metric.delta == "+2.59 points on average"
+            assert metric.delta == "+6.28 points on average against no limit"
             assert metric.color == "orange" or metric.proto.color == metric.proto.ORANGE
 
 
@@ -183,9 +185,13 @@ def test_a_clients_alarm_and_headline(opened, harm):
     others = ", ".join(name for name in harm.clients if name != "under 35")
     assert said[first + 2] == f"Someone is worse off in other clients: {others}."
     headline = next(line for line in said if line.startswith("#### "))
+    # With no limit nobody is told of cancer there either: against that the limit gains nothing.
+    assert headline.endswith("(the model's own answers: 85.7 %): it costs 0.17 points.")
+    app = opened("clients", **GAIN, client="doctorate")
+    headline = next(line for line in lines(app) if line.startswith("#### "))
     assert headline.endswith(
-        f"it gains on average 2.6 points, but “{CANCER}” is recognised in 0.1 % of women, was "
-        "11.6 % (n = 11: too few people to rule out chance)."
+        "it gains on average 6.3 points, but “up to 50K” is recognised in 5.9 % of women, was "
+        "75.0 % (n = 8: beyond chance)."
     )
 
 

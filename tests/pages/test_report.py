@@ -11,8 +11,7 @@ from pages.components.shared import text
 from pages.components.shared.charts import csv_for_people
 from pages.components.shared.downloads import clients_csv, predictor_json
 from pages.components.shared.report import html_report
-from pages.components.shared.results import study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import summary_of
 from tests.pages.conftest import view_of
 
 LINK = "http://localhost:8501/clients?experiment=adult&own=doctorate%3D0.1"
@@ -43,7 +42,7 @@ def test_the_report_stands_alone_and_says_what_it_is_of(view):
     words = " ".join(reader.text)
     assert experiments.open("adult").manifest["scores"]["sha256"] in words
     assert LINK in words
-    plain_headline = text.headline(summary_of(study_of(view))).replace("**", "").replace("\\", "")
+    plain_headline = text.headline(summary_of(view)).replace("**", "").replace("\\", "")
     assert plain_headline in words
     assert "doctorate 0.10" in words and "What this does not say" in words
     assert report.count("Plotly.newPlot") == 2

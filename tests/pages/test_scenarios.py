@@ -22,10 +22,10 @@ from pages.components.scenarios.results import (
     missing,
     own_heat,
     own_study,
+    own_summary,
     scenario_of,
 )
 from pages.components.shared import text
-from pages.components.shared.summary import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "scenarios.py"
@@ -195,7 +195,7 @@ def test_the_result_equals_redraw_solve_and_judge_done_by_hand():
     heat = own_heat(own)
     assert heat.accuracy[1, 3] == pytest.approx(program.solve(MAP[3], MAP[1]).accuracy)
     assert sum(own.even.shares) == pytest.approx(0.7)
-    assert text.headline(summary_of(study)).startswith("Allowing a gap")
+    assert text.headline(own_summary(own, study)).startswith("Allowing a gap")
 
 
 @pytest.mark.parametrize(

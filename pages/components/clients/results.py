@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.evaluation.study import Study
-from pages.components.shared.summary import FREE, Summary, summary_of
+from pages.components.shared.summary import FREE
 
 __all__ = ["LimitEffect", "effect_of_limit", "every_rate", "rate_table"]
 
@@ -41,15 +41,18 @@ def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 def effect_of_limit(now: Study, without: Study, client: str) -> LimitEffect:
     """Compare a study with the same one in which the client has no limit of its own."""
-    judged: list[Summary] = [summary_of(study) for study in (now, without)]
     unseen = now.has_held_out
+    accuracy, overall = (
+        [study.over(figure, unseen=unseen).mean for study in (now, without)]
+        for figure in (lambda e: e.accuracy, lambda e: e.gaps.overall)
+    )
     table = now.client_table(unseen=unseen)[["client", "gap", "price"]]
     table.insert(2, "gap_without", without.client_table(unseen=unseen)["gap"])
     table.insert(3, "change", table["gap"] - table["gap_without"])
     moved = table[np.abs(table["change"].fillna(0.0)) > FREE]
     return LimitEffect(
-        accuracy=judged[0].judged.accuracy - judged[1].judged.accuracy,
-        overall=judged[0].judged.overall - judged[1].judged.overall,
+        accuracy=accuracy[0] - accuracy[1],
+        overall=overall[0] - overall[1],
         others=int((moved["client"] != client).sum()),
         table=moved.sort_values("change", key=lambda change: -change.abs()),
     )

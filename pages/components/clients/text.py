@@ -13,7 +13,7 @@ from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import LimitEffect
 from pages.components.shared import format, text
 from pages.components.shared.format import plain
-from pages.components.shared.summary import FREE, ClientRow
+from pages.components.shared.summary import FREE, ClientRow, Payer
 
 # Parts of the page, as they are named where one fails.
 HEADLINE, FIGURES = "The client's headline", "The client's figures"
@@ -63,13 +63,14 @@ HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
 HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"
 
 
-def headline(row: ClientRow, judged_on: str, effect: Effect) -> str:
+def headline(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> str:
     """The client in one or two sentences."""
     name = plain(row.client)
-    change = row.accuracy - row.accuracy_before
     accuracy = (
-        f" Accuracy {format.percent(row.accuracy_before)} → {format.percent(row.accuracy)}: it "
-        f"{effect.word} {format.points(change)}{text.but(effect)}."
+        f" Accuracy {format.percent(payer.unlimited)} with no limit → "
+        f"{format.percent(row.accuracy)} (the model's own answers: "
+        f"{format.percent(row.accuracy_before)}): it {effect.word} "
+        f"{format.points(payer.change)}{text.but(effect)}."
     )
     if np.isnan(row.gap):
         return f"**{name}** has no two groups to compare: it has no local gap.{accuracy}"

@@ -94,7 +94,7 @@ def was(value: float) -> str:
 
 def worst_client(name: str) -> str:
     """The worst client, named."""
-    return f"Worst client: {plain(name, 24)}"
+    return f"{text.worst(name).capitalize()}: {plain(name, 24)}"
 
 
 def changed_by_group(shares: Sequence[tuple[str, float]]) -> str:

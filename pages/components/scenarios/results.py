@@ -32,8 +32,8 @@ from pages.components.shared.people import (
     people_of,
     required,
 )
-from pages.components.shared.results import heat_of, program_on, study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import heat_of, program_on, summary_of
+from pages.components.shared.summary import Summary, summarise
 from pages.components.view import NO_LIMIT, View, changed
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "own_most",
     "own_people",
     "own_study",
+    "own_summary",
     "scenario_of",
 ]
 
@@ -146,7 +147,7 @@ def _corners(view: View) -> Corners:
     pairs = ((WIDE, WIDE), (NARROW, NARROW), (WIDE, NARROW))
     return {
         (overall, local): summary_of(
-            study_of(replace(view, eps_global=overall, eps_local=local))
+            replace(view, eps_global=overall, eps_local=local)
         ).judged.accuracy
         for overall, local in pairs
     }
@@ -243,6 +244,16 @@ def own_study(own: OwnClients) -> Study:
     programs = [(seed, _program(own.without_limits(), seed)) for seed in view.seeds]
     unseen = [test if view.answers_by_scores else _counted(test) for _, test in drawn]
     return run_study(programs, unseen, view.eps_global, view.eps_local)
+
+
+def own_summary(own: OwnClients, study: Study) -> Summary:
+    """What is told of a study of these clients; costs are against no limit."""
+    return summarise(study, _unlimited(own.without_limits()))
+
+
+@cached(60)
+def _unlimited(own: OwnClients) -> Study:
+    return own_study(own)
 
 
 def _counted(people: Unseen | None) -> Unseen | None:

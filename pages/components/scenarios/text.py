@@ -87,9 +87,9 @@ def now_label(scenario: Scenario) -> str:
     return f"{number(scenario)}, unseen people"
 
 
-def against_model(judged: Figures) -> str:
-    """How accuracy differs from the model's own."""
-    return f"{format.signed_points(-judged.cost)} against the model's own"
+def against_no_limit(judged: Figures) -> str:
+    """What the limits change of accuracy."""
+    return f"{format.signed_points(-judged.cost)} against no limit"
 
 
 def gaps_now(judged: Figures) -> str:
@@ -229,8 +229,9 @@ def even_rows(summaries: Sequence[Summary], losses: Sequence[float]) -> dict[str
 
     return {
         "Accuracy, the model's own": [format.percent(each.accuracy_before) for each in judged],
+        "Accuracy, no limit": [format.percent(each.accuracy_unlimited) for each in judged],
         "Accuracy, fair": [format.percent(each.accuracy) for each in judged],
-        "Cost": [cost(summary) for summary in summaries],
+        "Cost against no limit": [cost(summary) for summary in summaries],
         "Overall gap": [format.gap(each.overall) for each in judged],
         "Mean client's gap": [format.gap(each.local_mean) for each in judged],
         "Worst client's gap": [worst(each) for each in judged],

@@ -12,8 +12,7 @@ from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_lar
 from pages.components.shared.harm import rates_of
 from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition
 from pages.components.shared.html import html_document, html_list, html_table
-from pages.components.shared.results import heat_of, heavy, study_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.results import heat_of, heavy, study_of, summary_of
 from pages.components.view import View
 
 __all__ = ["html_report", "settings_table"]
@@ -22,7 +21,7 @@ __all__ = ["html_report", "settings_table"]
 def html_report(view: View, link: str) -> str:
     """One file that opens offline."""
     study = study_of(view)
-    summary = summary_of(study)
+    summary = summary_of(view)
     table = study.client_table(unseen=study.has_held_out).sort_values("gap", ascending=False)
     findings = [
         f"**{text.verdict_title(summary)}** {text.verdict(summary)}",
@@ -57,7 +56,7 @@ def settings_table(view: View, link: str) -> str:
     experiment = experiment_of(view.data)
     rows = report_text.settings(
         view,
-        summary_of(study_of(view)),
+        summary_of(view),
         experiment.manifest,
         protocol=experiment.protocol,
         link=link,

@@ -21,7 +21,7 @@ from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.people import People, counts_of, people_of, required, unseen_of
-from pages.components.shared.summary import summary_of
+from pages.components.shared.summary import Summary, summarise
 from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "programs_of",
     "region_curve",
     "study_of",
+    "summary_of",
 ]
 
 # Fine near zero, where fairness begins to cost. The paper's six values are among them.
@@ -108,6 +109,12 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
+@cached(64)
+def summary_of(view: View) -> Summary:
+    """What is told of a view's study in numbers; costs are against the view without limits."""
+    return summarise(study_of(view), study_of(view.without_limits()))
+
+
 @cached(400)
 def _seed_heat(view: View, grid: tuple[float, ...]) -> Frontier:
     return frontier(_program(view), eps_local=grid, eps_global=grid)
@@ -151,7 +158,7 @@ def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFr
 
 @cached(400)
 def _curve_point(view: View) -> dict[str, object]:
-    judged = summary_of(study_of(view)).judged
+    judged = summary_of(view).judged
     return {
         "region": view.region,
         "limit": view.eps_global,

@@ -13,7 +13,7 @@ from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.solution import Solution
 
-__all__ = ["FREE", "ClientRow", "Figures", "Price", "Summary", "client_rows", "summary_of"]
+__all__ = ["FREE", "ClientRow", "Figures", "Payer", "Price", "Summary", "client_rows", "summarise"]
 
 FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 _BINDS = 1e-7  # a price above it is not the solver's rounding
@@ -49,7 +49,8 @@ class Figures:
 
     n: float
     accuracy: float
-    accuracy_before: float
+    accuracy_before: float  # of the model's own answers
+    accuracy_unlimited: float  # of the same program with no limit at all
     overall: float
     overall_before: float
     overall_low: float
@@ -63,8 +64,20 @@ class Figures:
 
     @property
     def cost(self) -> float:
-        """Accuracy lost to fairness."""
-        return self.accuracy_before - self.accuracy
+        """Accuracy lost to the limits: against no limit, the one rule for every page.
+
+        Not against the model's own answers: a larger region gains on those without any limit.
+        """
+        return self.accuracy_unlimited - self.accuracy
+
+
+@dataclass(frozen=True)
+class Payer:
+    """A client's accuracy with no limit, and how far the limits change it."""
+
+    client: str
+    unlimited: float
+    change: float
 
 
 @dataclass(frozen=True)
@@ -90,8 +103,7 @@ class Summary:
     eps_local: tuple[float, float]  # of the strictest and of the laxest client
     changed: float
     changed_by_group: tuple[tuple[str, float], ...]
-    loses_most: ClientRow
-    gains_most: ClientRow
+    payers: tuple[Payer, ...]  # every client, in their order
     prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
     verdict: Verdict
     harm: Harm
@@ -109,13 +121,23 @@ class Summary:
         return effect_of(-self.judged.cost, self.harm)
 
     @property
+    def loses_most(self) -> Payer:
+        """The client that loses most accuracy to the limits."""
+        return min(self.payers, key=lambda payer: np.nan_to_num(payer.change))
+
+    @property
+    def gains_most(self) -> Payer:
+        """The client that gains most, or loses least."""
+        return max(self.payers, key=lambda payer: np.nan_to_num(payer.change))
+
+    @property
     def judged(self) -> Figures:
         """On unseen people, or on the fitted ones where there are no others."""
         return self.unseen or self.reached
 
 
-def summary_of(study: Study) -> Summary:
-    """The numbers of a study."""
+def summarise(study: Study, unlimited: Study) -> Summary:
+    """The numbers of a study; costs are told against the same one with no limit."""
     solution, unseen = study.first.solution, study.has_held_out
     rows = client_rows(study)
     groups = study.client_mean(lambda e: e.changed, unseen=unseen)
@@ -123,16 +145,15 @@ def summary_of(study: Study) -> Summary:
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=_figures(study, client_rows(study, unseen=False), unseen=False),
-        unseen=_figures(study, rows, unseen=True) if unseen else None,
+        reached=_figures(study, unlimited, client_rows(study, unseen=False), unseen=False),
+        unseen=_figures(study, unlimited, rows, unseen=True) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
             lambda e: float(e.answers.turned.sum() / e.counts.n), unseen=unseen
         ).mean,
         changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
-        loses_most=min(rows, key=_change),
-        gains_most=max(rows, key=_change),
+        payers=_payers(study, unlimited, [row.client for row in rows]),
         prices=(
             *(price for price in prices[:1] if price.points > _BINDS),
             *sorted(
@@ -160,12 +181,17 @@ def client_rows(study: Study, *, unseen: bool | None = None) -> tuple[ClientRow,
     return tuple(ClientRow(**record) for record in records)
 
 
-def _change(row: ClientRow) -> float:
-    change = row.accuracy - row.accuracy_before
-    return 0.0 if np.isnan(change) else change
+def _payers(study: Study, unlimited: Study, clients: Sequence[str]) -> tuple[Payer, ...]:
+    with_limits, without = (
+        one.client_mean(lambda e: e.client_accuracy, unseen=study.has_held_out)
+        for one in (study, unlimited)
+    )
+    return tuple(map(Payer, clients, without.tolist(), (with_limits - without).tolist()))
 
 
-def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figures:
+def _figures(
+    study: Study, unlimited: Study, rows: Sequence[ClientRow], *, unseen: bool
+) -> Figures:
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
 
@@ -177,6 +203,7 @@ def _figures(study: Study, rows: Sequence[ClientRow], *, unseen: bool) -> Figure
         n=mean(lambda e: e.counts.n),
         accuracy=mean(lambda e: e.accuracy),
         accuracy_before=mean(lambda e: e.before.accuracy),
+        accuracy_unlimited=unlimited.over(lambda e: e.accuracy, unseen=unseen).mean,
         overall=mean(lambda e: e.gaps.overall),
         overall_before=mean(lambda e: e.before.gaps.overall),
         overall_low=mean(lambda e: e.global_interval[0]),

@@ -145,12 +145,22 @@ def judged_on(summary: Summary) -> str:
 def headline(summary: Summary) -> str:
     """The page in one sentence: what it costs, what is left, who is worst off."""
     judged, effect = summary.judged, summary.effect
+    people = UNSEEN if summary.unseen else FITTED
+    rest = f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
+    own = f"the model's own answers: {format.percent(judged.accuracy_before)}"
+    accuracy = f"**{format.percent(judged.accuracy)}**"
+    if not limited(summary):
+        return f"With no limit on unfairness, accuracy on {people} is {accuracy} ({own}); {rest}"
     return (
-        f"{asked(summary)} {effect.word} **{format.points(judged.cost)}** of accuracy on "
-        f"{UNSEEN if summary.unseen else FITTED}: {format.percent(judged.accuracy_before)} → "
-        f"**{format.percent(judged.accuracy)}**{but(effect)}; overall gap "
-        f"{format.gap(judged.overall)}, {_worst(judged)}."
+        f"{asked(summary)} {effect.word} **{format.points(judged.cost)}** of accuracy on {people} "
+        f"against no limit: {format.percent(judged.accuracy_unlimited)} → {accuracy}{but(effect)} "
+        f"({own}); {rest}"
     )
+
+
+def limited(summary: Summary) -> bool:
+    """Whether anything is asked of a gap."""
+    return min(summary.eps_global, summary.eps_local[0]) < 1
 
 
 def but(effect: Effect) -> str:
@@ -160,7 +170,8 @@ def but(effect: Effect) -> str:
 
 def accuracy_change(effect: Effect, change: float) -> str:
     """A change of accuracy in a box: an average that hides someone says that it is one."""
-    return format.signed_points(change) + (" on average" if effect.but else "")
+    average = " on average" if effect.but else ""
+    return f"{format.signed_points(change)}{average} against no limit"
 
 
 def _worst(judged: Figures) -> str:
@@ -169,28 +180,38 @@ def _worst(judged: Figures) -> str:
         return "no client can be compared"
     doubt = ": within noise" if worst.within_noise else ""
     return (
-        f"worst client **{plain(worst.client)}** (gap {format.gap(worst.gap)}, between "
+        f"{worst_client(worst.client)} (gap {format.gap(worst.gap)}, between "
         f"{format.gap(worst.gap_low)} and {format.gap(worst.gap_high)}, "
         f"n = {format.count(worst.n)}{doubt})"
     )
 
 
+def worst_client(name: str) -> str:
+    """The worst client, named; one that is called so itself is not called it twice."""
+    return f"{worst(name)} **{plain(name)}**"
+
+
+def worst(name: str) -> str:
+    """What stands before the worst client's name."""
+    return "worst" if name.casefold().startswith("client") else "worst client"
+
+
 def asked(summary: Summary) -> str:
     """What was asked, as the beginning of a sentence."""
-    low, high = summary.eps_local
-    inside = (
-        f"at most {format.epsilon(high)}"
-        if low == high
-        else f"{format.epsilon(low)} to {format.epsilon(high)}"
-    )
-    overall = format.epsilon(summary.eps_global)
-    if summary.eps_global >= 1 and low >= 1:
-        return "No limit on unfairness"
-    if summary.eps_global >= 1:
-        return f"Allowing a gap of {inside} inside every client"
-    if low >= 1:
-        return f"Allowing a gap of at most {overall} overall"
-    return f"Allowing a gap of {inside} inside every client and {overall} overall"
+    overall = f"at most {format.epsilon(summary.eps_global)} overall"
+    if summary.eps_local[0] >= 1:
+        return f"Allowing a gap of {overall}"
+    also = "" if summary.eps_global >= 1 else f" and {overall}"
+    return f"Allowing a gap of {asked_inside(*summary.eps_local)}{also}"
+
+
+def asked_inside(low: float, high: float) -> str:
+    """What is asked inside clients, from the strictest limit to the laxest."""
+    if low == high:
+        return f"at most {format.epsilon(low)} inside every client"
+    if high >= 1:
+        return f"at most {format.epsilon(low)} inside some clients (others have no limit)"
+    return f"{format.epsilon(low)} to {format.epsilon(high)} inside clients (not all the same)"
 
 
 def sure(row: ClientRow) -> str:
@@ -205,13 +226,12 @@ def sure(row: ClientRow) -> str:
 
 
 def who_pays(summary: Summary) -> str:
-    """Which client loses most accuracy, and which gains most."""
+    """Which client loses most accuracy to the limits, and which gains most."""
     loser, gainer = summary.loses_most, summary.gains_most
-    lost = loser.accuracy_before - loser.accuracy
-    gained = gainer.accuracy - gainer.accuracy_before
+    lost, gained = -loser.change, gainer.change
     if not lost > FREE:
-        return "No client loses accuracy."
-    said = f"**{plain(loser.client)}** loses most accuracy: {format.points(lost)}"
+        return "No client loses accuracy against no limit."
+    said = f"**{plain(loser.client)}** loses most accuracy against no limit: {format.points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
         said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"

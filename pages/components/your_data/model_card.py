@@ -17,8 +17,8 @@ from pages.components.shared.html import (
     html_table,
 )
 from pages.components.shared.report import settings_table
-from pages.components.shared.results import study_of
-from pages.components.shared.summary import ClientRow, summary_of
+from pages.components.shared.results import study_of, summary_of
+from pages.components.shared.summary import ClientRow
 from pages.components.view import View
 from pages.components.your_data import card_text as text
 
@@ -32,7 +32,7 @@ def model_card(view: View, link: str) -> str:
     study = study_of(view)
     experiment = experiment_of(view.data)
     header = text.requested_header(held_out=study.has_held_out)
-    summary = summary_of(study)
+    summary = summary_of(view)
     sections = {
         harm_text.WHO_IS_WORSE_OFF: html_alarms(summary.harm),
         text.VERDICT: html_paragraphs(text.verdict(summary)),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.regions import region_kind
@@ -35,6 +36,7 @@ __all__ = [
     "pair_of_hospitals",
     "reach",
     "roc_curves",
+    "scored_hospital",
     "skin_clinic",
     "together",
     "untouched",
@@ -162,6 +164,24 @@ def one_hospital() -> ClientCounts:
     return ClientCounts(table, ("One hospital",), GROUPS, LABELS)
 
 
+def scored_hospital() -> ScoredPeople:
+    """The people of `one_hospital` with their scores."""
+    made = _made_up_scores()
+    ill = np.concatenate([truth for _, truth in made]).astype(np.int64)
+    scores = np.concatenate([score for score, _ in made])
+    return ScoredPeople(
+        client=np.zeros_like(ill),
+        group=np.repeat(np.arange(len(GROUPS)), _ILL + _HEALTHY),
+        label=ill,
+        scores=np.stack([1 - scores, scores], axis=1),
+        said=(scores >= 0.5).astype(np.int64),
+        clients=("One hospital",),
+        groups=GROUPS,
+        labels=LABELS,
+        favourable=LABELS[1],
+    )
+
+
 def roc_curves() -> tuple[Roc, ...]:
     """Each group's ROC curve."""
     curves = []
@@ -253,6 +273,12 @@ class Carried:
     floor: float
     low: float
     high: float
+
+    @property
+    def ill(self) -> tuple[int, ...]:
+        """About how many of the n people are ill, of each group: the gap compares only these."""
+        shares = _POPULATION[:, 1].sum(axis=1)
+        return tuple(round(self.n * float(share)) for share in shares)
 
     @property
     def typical(self) -> float:

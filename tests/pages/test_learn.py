@@ -1,13 +1,21 @@
 """Learn: every step opens, asks, and tells what its example shows."""
 
 import importlib
+import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from fairfl_core.people import experiments
+from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import glossary_text, limits_text, lottery_text, text
-from tests.pages.conftest import healthy, linked
+from pages.components.shared.results import summary_of
+from tests.pages.conftest import healthy, linked, view_of
 
+RECOGNISED, ALARMED = (lambda c: c.recognised), (lambda c: c.false_alarms)
 QUESTIONS = (
     text.NETWORK_QUESTION,
     text.FOUR_QUESTION,
@@ -138,9 +146,66 @@ def test_by_id_nobody_hears_another_answer(opened):
 def test_more_people_are_worth_more(opened):
     app = opened("learn", step=7)
     answer(app, 7, limits_text.CHANCE_QUESTION.options[2])
-    assert "Met on 100 people, a limit of 0.01 is a gap of 0.08" in text_of(app)
+    behind = "(about 20 ill women and 20 ill men)"
+    assert f"Met on 100 people {behind}, a limit of 0.01 is a gap of 0.08" in text_of(app)
+    assert "the median over 400 draws of 100;" in text_of(app)
     app.select_slider(key="widget_step7_people").set_value(5000).run()
-    assert "Met on 5,000 people, a limit of 0.01 is a gap of 0.01" in text_of(app)
+    behind = "(about 1,000 ill women and 1,000 ill men)"
+    assert f"Met on 5,000 people {behind}, a limit of 0.01 is a gap of 0.01" in text_of(app)
+
+
+@pytest.mark.parametrize(
+    "link", [{"region": "simplex", "seed": 1}, {"region": "exact", "seed": 1}], ids=str
+)
+def test_the_last_step_tells_explores_costs(opened, link):
+    app = opened("learn", step=8, experiment="adult", **link)
+    answer(app, 8, limits_text.COST_OPTIONS[2])
+    (told,) = [box.value for box in (*app.success, *app.info)]
+    for name, limits in (
+        ("local alone", {"eps_global": 1, "eps_local": 0.01}),
+        ("global alone", {"eps_global": 0.01, "eps_local": 1}),
+    ):
+        headline = next(
+            line.value
+            for line in opened(experiment="adult", **limits, **link).markdown
+            if line.value.startswith("#### ")
+        )
+        costs = re.search(r"(costs|gains) \*\*([\d.]+ points)", headline)
+        assert f"{name} {costs[1]} {costs[2]}" in told
+
+
+@pytest.mark.parametrize(
+    ("local", "overall", "right"),
+    [(4.94, 4.96, 2), (2.34, 2.16, 2), (2.16, 2.34, 2), (2.4, 2.1, 0), (0.3, 4.0, 1), (0, 0, 2)],
+)
+def test_about_the_same_is_one_rule_on_the_numbers_shown(local, overall, right):
+    judged = summary_of(view_of("adult", seed=0)).judged
+    figures = [
+        replace(judged, accuracy=judged.accuracy_unlimited - cost / 100)
+        for cost in (local, overall)
+    ]
+    assert limits_text.cost_question(0.01, *figures, "unseen people").right == right
+
+
+def test_the_common_spot_and_the_thresholds(opened):
+    """What step 4 says of its picture, and what moved thresholds keep, by a program of our own."""
+    program = FairnessProgram(lesson.one_hospital(), "eo", "simplex")
+    spot = lesson.reach(program, 0.0)
+    women, men = lesson.corners(program.counts, "simplex")[:, 0]
+    (healthy_kept, recognised) = spot.share[0]
+    assert women[1] < recognised < men[1] and women[0] > healthy_kept > men[0]
+    curves = lesson.roc_curves()
+    size = [len(curve.recognised) for curve in curves]
+    worth = np.concatenate([120 * c.recognised - 180 * c.false_alarms for c in curves])
+    same = [np.append(f(curves[0]), -f(curves[1])) for f in (RECOGNISED, ALARMED)]
+    whole = [np.repeat([1.0, 0.0], size), np.repeat([0.0, 1.0], size)]
+    best = linprog(-worth, A_eq=np.stack([*same, *whole]), b_eq=[0, 0, 1, 1])
+    exact = (360 - best.fun) / 600
+    app = opened("learn", step=4)
+    answer(app, 4, lottery_text.CURVE_QUESTION.options[2])
+    assert app.expander[0].label == "Why not move the threshold?"
+    assert f"keeps {100 * exact:.1f} % of the answers right" in text_of(app)
+    assert f"triangle, keep {100 * spot.accuracy:.1f} %" in text_of(app)
 
 
 def test_every_word_is_explained_once(opened):

@@ -208,6 +208,9 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, name):
     assert accuracy.shape == (len(GRID) + 1,) * 2
     assert accuracy[-1, -1] == pytest.approx(unlimited, abs=1e-6)
     # The dotted line is drawn against no limit, not against the largest limit on the map.
+    table = next(d.value for d in app.dataframe if "inside each client" in d.value)
+    limits = [float(column.split()[-1]) for column in table.columns[1:]]
+    assert [*table["inside each client"]] == limits == [*GRID, 1.0]  # not rounded
     free = accuracy >= unlimited - 0.05
     line = drawn["costs nothing inside"]
     assert len(values(line, "x")) > 0 and bool(free[-2, -2]) == (name == "adult")

@@ -16,7 +16,7 @@ HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
 COMPARISON = "The comparison of asked, reached and unseen"
 CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
 
-LESSON = "New here? Start with the lesson (5 min)"
+LESSON = "New here? Start with the lesson (15 min)"
 DISMISS, DISMISS_TIP = "✕", "Do not show this line"
 ACCURACY_UNSEEN, ACCURACY = "Accuracy, unseen people", "Accuracy"
 OVERALL, CHANGED = "Overall gap", "Answers changed"

@@ -25,13 +25,29 @@ CURVE_QUESTION = Question(
     ),
     2,
     "Neither group can reach the other's corner. The best common spot lies where the triangles "
-    "overlap, below both corners: accuracy falls for everybody. Move the limit and see the two "
-    "marks part again, never farther than the dashed square.",
+    "overlap: on the edge of the women's, to the right of their corner (more false alarms for "
+    "hardly more recognition), and inside the men's, below theirs (fewer recognised). Move the "
+    "limit and see the two marks part again, never farther than the dashed square.",
 )
 CURVE_KERNEL = (
     "Dotted: what the kernel region adds. With two answers these points are all worse than the "
     "triangle's; with more answers some are better."
 )
+WHY_NOT_THRESHOLD = "Why not move the threshold?"
+
+
+def moved_thresholds(exact: float, triangle: float) -> str:
+    """What each group's own thresholds would reach, beside dice over answers alone."""
+    return (
+        "Where the scores are at hand, do. A threshold moves along its group's own curve, above "
+        "the triangle; a throw of dice between two thresholds reaches everything under the curve. "
+        "That is the region *exact* of the other pages. Here, at a gap of 0, it keeps "
+        f"{format.percent(exact)} of the answers right; dice over the model's answers alone, the "
+        f"triangle, keep {format.percent(triangle)}. The triangle is for those who have the "
+        "answers but not the scores. Either way women and men are treated by different rules."
+    )
+
+
 CURVE_COLUMNS = (
     "group",
     "model: false alarms, %",

@@ -17,6 +17,7 @@ __all__ = ["in_space", "under_the_curve"]
 Floats = NDArray[np.float64]
 SPARSE = 7  # one dot for so many thresholds, else dots make a band
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+CORNER_LABELS = ("middle left", "middle right", "top center")  # seen from EYE, clear of lines
 EYE = {"x": 0.5, "y": 2.3, "z": 0.75}  # from here the model's corners stand out
 
 
@@ -141,7 +142,7 @@ def in_space(
             hoverinfo="skip",
             text=[text.always(label) for label in labels],
             textfont={"color": ink()},
-            textposition="top center",
+            textposition=list(CORNER_LABELS),
             marker={"size": 4, "color": GREY},
             showlegend=False,
         )

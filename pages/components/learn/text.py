@@ -9,7 +9,7 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from pages.components.learn.question import Question
 from pages.components.shared import format
 
-STEP, ABOUT_LESSON = "Step", "A lesson of about five minutes. Its people are made up until step 8."
+STEP, ABOUT_LESSON = "Step", "A lesson of about 15 minutes. Its people are made up until step 8."
 BACK, WORDS, UNSETTLED = "Back", "The words used here", "What no metric settles"
 CHOOSE_FIRST = "Choose first; then the picture answers."
 TITLES = (

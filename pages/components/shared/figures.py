@@ -160,8 +160,8 @@ def _add_mark(figure: go.Figure, heat: Frontier, place: Place, name: str, symbol
 
 def _axis(title: str, grid: Floats) -> dict[str, object]:
     shown = np.arange(len(grid))
-    if len(grid) > 12:  # every other one, and the last, which is no limit
-        shown = np.union1d(shown[:-1][::2], shown[-1:])
+    if len(grid) > 12:  # every other one, and the last, which is no limit and takes two places
+        shown = np.union1d(shown[:-2][::2], shown[-1:])
     return {
         "title": title,
         "tickvals": shown,

@@ -1,11 +1,13 @@
 """Step 8: what fairness costs, read from one map of a real experiment."""
 
-import numpy as np
+from dataclasses import replace
+
 import streamlit as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.solving.frontier import Frontier
 from pages.components.learn import limits_text as text
+from pages.components.learn.question import Question
 from pages.components.learn.text import PICTURES
 from pages.components.learn.widgets import answered, ask, beside, forget
 from pages.components.session import state
@@ -13,7 +15,7 @@ from pages.components.session.catalogue import experiment_of
 from pages.components.shared import figures
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, part, progress
-from pages.components.shared.results import heat_of, heavy
+from pages.components.shared.results import heat_of, heavy, summary_of
 from pages.components.view import View
 
 __all__ = ["show"]
@@ -31,7 +33,7 @@ def show() -> None:
     with left:
         st.markdown(text.COST)
         if heat is not None:
-            ask(text.cost_question(TIGHT, *_costs(heat)))
+            ask(_question(view))
         st.caption(text.COST_CAVEAT)
         st.page_link("pages/explore.py", label=text.GO_EXPLORE)
         st.button(text.ANEW, on_click=forget, type="tertiary", key="learn-anew")
@@ -47,13 +49,14 @@ def _solved(view: View) -> Frontier:
         return heat_of(view, on_progress=on_progress)
 
 
-def _costs(heat: Frontier) -> tuple[float, float]:
-    """Accuracy lost to a tight local limit alone, and to a tight global one alone."""
-    row, column = (
-        int(np.argmin(np.abs(axis - TIGHT))) for axis in (heat.eps_local, heat.eps_global)
+def _question(view: View) -> Question:
+    """What a tight local limit alone costs, and a tight global one: Explore's own numbers."""
+    local, overall = (
+        summary_of(replace(view.without_limits(), **{name: TIGHT}))
+        for name in ("eps_local", "eps_global")
     )
-    best = heat.accuracy[-1, -1]
-    return float(best - heat.accuracy[row, -1]), float(best - heat.accuracy[-1, column])
+    people = shared_text.judged_on(local)
+    return text.cost_question(TIGHT, local.judged, overall.judged, people)
 
 
 def _map(view: View, heat: Frontier) -> None:

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.solving.build import build_program
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import lottery_text as text
 from pages.components.learn.region_figures import under_the_curve
@@ -23,12 +24,21 @@ def program() -> FairnessProgram:
     return FairnessProgram(lesson.one_hospital(), "eo", "simplex")
 
 
+@st.cache_data(show_spinner=False)
+def _by_thresholds() -> float:
+    """Accuracy at a gap of zero where every group's thresholds may be moved and mixed."""
+    return build_program(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
+
+
 def show() -> None:
     """Lay the step out."""
     left, right = beside()
     with left:
         st.markdown(text.CURVE)
         if ask(text.CURVE_QUESTION, then=lambda: start_with("step4_limit", 0.0)):
+            with st.expander(text.WHY_NOT_THRESHOLD):
+                fair = lesson.reach(program(), 0.0)
+                st.markdown(text.moved_thresholds(_by_thresholds(), fair.accuracy))
             st.caption(text.CURVE_KERNEL)
     with right, part(PICTURES[3]):
         _limited()

@@ -51,10 +51,9 @@ def _solved(view: View) -> Frontier:
 
 def _question(view: View) -> Question:
     """What a tight local limit alone costs, and a tight global one: Explore's own numbers."""
-    local, overall = (
-        summary_of(replace(view.without_limits(), **{name: TIGHT}))
-        for name in ("eps_local", "eps_global")
-    )
+    unlimited = view.without_limits()
+    local = summary_of(replace(unlimited, eps_local=TIGHT))
+    overall = summary_of(replace(unlimited, eps_global=TIGHT))
     people = shared_text.judged_on(local)
     return text.cost_question(TIGHT, local.judged, overall.judged, people)
 

@@ -115,9 +115,7 @@ def _take_along(view: View, intake: Intake) -> None:
     with right:
         st.markdown(text.AT_A_CLIENT)
         folds = intake.experiment.folds
-        command = text.predict_command(
-            intake.roles, downloads.PREDICTOR, folds, with_scores=with_scores
-        )
+        command = text.predict_command(intake.roles, downloads.PREDICTOR, folds)
         st.code(command, language="shell", wrap_lines=True)
         st.markdown(text.ONLY_THE_PACKAGE if with_scores else text.ANY_PYTHON)
     if not with_scores:

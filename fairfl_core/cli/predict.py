@@ -43,10 +43,27 @@ def predict(
     scores: Annotated[
         str | None,
         typer.Option(
-            help="For a predictor of the exact region: one score column per label, COL,COL, in "
-            "the order of the predictor's labels; for a mixture fold model after fold model."
+            help="One score column per label, COL,COL, in the order of the predictor's labels; "
+            "for a mixture fold model after fold model. A predictor of the exact region needs "
+            "them; another takes the largest for the answer."
         ),
     ] = None,
+    scores_are: Annotated[
+        str, typer.Option(help="What the --scores are: probabilities, logits or votes.")
+    ] = "probabilities",
+    probability: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --prediction or --scores, with two labels: the column of the "
+            "probability of one of them; of each fold model's, COL,COL."
+        ),
+    ] = None,
+    probability_of: Annotated[
+        str | None, typer.Option(help="The label that --probability is of.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="From which --probability on the model answers that label.")
+    ] = 0.5,
     seed: Annotated[int | None, typer.Option(help="Draw with this seed.", min=0)] = None,
     row_id: Annotated[
         str | None, typer.Option(help="Or: column that names the person; same id, same answer.")
@@ -71,7 +88,11 @@ def predict(
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
-    looks = _looked_at(fair, prediction, scores, fold)
+    numbers = _Numbers(bool(scores or probability), scores_are, probability_of, threshold)
+    if probability is None:
+        looks = _looked_at(fair, prediction, scores, fold)
+    else:
+        looks = numbers.columns(fair, probability, fold, alone=not (prediction or scores))
     if fold is not None and row_id is None:
         raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
@@ -79,7 +100,7 @@ def predict(
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
         groups = _group_columns(fair, group, file)
-        asked = _Asked(client, groups, looks, seed, row_id, fold)
+        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
@@ -126,13 +147,59 @@ def _looked_at(
                 f"{len(fair.labels)} labels ({', '.join(fair.labels)}){each}, and no --prediction."
             )
         return columns
-    columns = split_names(prediction) or []
-    if scores is not None or len(columns) != models:
+    columns = split_names(prediction) or split_names(scores) or []
+    needed = models * (len(fair.labels) if scores else 1)
+    if (prediction and scores) or len(columns) != needed:
         raise InputError(
             "this predictor looks at the model's answer: give --prediction with one column"
-            f"{each}, and no --scores."
+            f"{each}, or --scores with one for each label, of which the largest is the answer."
         )
     return columns
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What the model's numbers are: of every label some kind, or the probability of one.
+
+    Not `given` where it gave its answer.
+    """
+
+    given: bool
+    kind: str
+    probability_of: str | None
+    threshold: float
+
+    def columns(
+        self, fair: "Predictor", probability: str, fold: str | None, *, alone: bool
+    ) -> list[str]:
+        """The columns of the probability, one of each fold model."""
+        columns = split_names(probability) or []
+        models = 1 if fold is not None else fair.folds
+        if not alone or self.probability_of is None or len(columns) != models:
+            raise InputError(
+                f"--probability takes {models} column{'s' if models > 1 else ''}, needs "
+                "--probability-of with the label it is of, and no --prediction or --scores."
+            )
+        return columns
+
+    def scores(
+        self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
+    ) -> NDArray[np.float64]:
+        """A probability for each label and model, shape (rows, models, labels)."""
+        from fairfl_core.people.score_kinds import (
+            as_probabilities,
+            check_column,
+            of_one_probability,
+        )
+
+        for place, column in enumerate(columns):
+            check_column(matrix[:, place], column, self.kind)
+        if self.probability_of is None:
+            every = matrix.reshape(-1, len(labels))
+            return as_probabilities(every, self.kind).reshape(len(matrix), -1, len(labels))
+        of, threshold = self.probability_of, self.threshold
+        by_model = [of_one_probability(chance, of, labels, threshold) for chance in matrix.T]
+        return np.stack(by_model, axis=1)
 
 
 @dataclass(frozen=True)
@@ -145,23 +212,31 @@ class _Asked:
     seed: int | None
     row_id: str | None
     fold: str | None
+    numbers: _Numbers
 
     def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
         """The columns that are looked at."""
         from fairfl_core._io.tables import read_rows
 
         names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
-        answered = [] if fair.needs_scores else self.looks
-        scored = self.looks if fair.needs_scores else []
+        scored = self.looks if self._by_numbers(fair) else []
+        answered = [] if scored else self.looks
         return read_rows(file, [*names, *answered], scored).to_pandas()
+
+    def _by_numbers(self, fair: "Predictor") -> bool:
+        """Whether the columns hold numbers; else the model's answers."""
+        return fair.needs_scores or self.numbers.given
 
     def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
         model = self._models(frame, fair.folds)
         # In long form the model is a matter of the row, else of the column.
         column = np.zeros_like(model) if self.fold else model
-        look = _scores if fair.needs_scores else _answers
-        seen, said = look(frame, self.looks, fair.labels, column)
+        if self._by_numbers(fair):
+            scores, said = _scores(frame, self.looks, fair.labels, column, self.numbers)
+            seen = scores if fair.needs_scores else said
+        else:
+            seen = said = _answers(frame, self.looks, column)
         answers = self._drawn(fair, frame, seen)
         if not self.fold:
             return answers, len(frame), float((said != answers).mean())
@@ -213,21 +288,23 @@ class _Asked:
 
 
 def _scores(
-    frame: "pd.DataFrame", columns: list[str], labels: tuple[str, ...], model: NDArray[np.int64]
+    frame: "pd.DataFrame",
+    columns: list[str],
+    labels: tuple[str, ...],
+    model: NDArray[np.int64],
+    numbers: _Numbers,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The scores of every row by its fold model, and what that model itself says."""
     from fairfl_core.people.coding import score_matrix
     from fairfl_core.people.scored import check_scores
 
-    every = score_matrix(frame, columns).reshape(len(frame), -1, len(labels))
+    every = numbers.scores(score_matrix(frame, columns), columns, labels)
     scores = every[np.arange(len(frame)), model]
     check_scores(scores, labels)
     return scores, np.array(labels, dtype=object)[scores.argmax(axis=1)]
 
 
-def _answers(
-    frame: "pd.DataFrame", columns: list[str], labels: tuple[str, ...], model: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _answers(frame: "pd.DataFrame", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
     """The answer of every row's fold model."""
     from fairfl_core._io.columns import code_names
 
@@ -235,5 +312,4 @@ def _answers(
     for column in columns:
         coded = code_names(frame[column], column)
         names.append(np.array(coded.names, dtype=object)[coded.codes])
-    said = np.stack(names)[model, np.arange(len(frame))]
-    return said, said
+    return np.asarray(np.stack(names)[model, np.arange(len(frame))])

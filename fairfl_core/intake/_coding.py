@@ -19,6 +19,7 @@ from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
 from fairfl_core.people.fold_rows import FoldRows, RowIds
 from fairfl_core.people.grouping import cross
+from fairfl_core.people.score_kinds import as_probabilities, check_column, of_one_probability
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
 
@@ -58,14 +59,14 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
 
 def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> CodedRows:
     """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
+    _check_named(roles)
     score_columns = [column for _, column in roles.scores]
+    score_columns += [roles.probability] if roles.probability else []
     folded = _fold_columns(roles)
     groups = roles.group_columns
     chosen = [roles.client, *groups, roles.label, roles.prediction, roles.split, *folded]
     names = [column for column in chosen if column]
-    _check_chosen([*names, *score_columns])
-    if bool(roles.prediction) == bool(score_columns):
-        raise InputError("choose the column of the model's answer, or a score for each label.")
+    _check_chosen([*names, *score_columns, *([roles.row_id] if not folded else [])])
     table, malformed = read_columns(upload, names, score_columns)
 
     def coded(header: str, role: str, join: bool = join, like: Sequence[str] = ()) -> Coded:
@@ -79,8 +80,7 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
         labels = all_labels(label.names, answer.names, roles.label, roles.prediction)
         prediction, scores = answer.among(labels), None
     else:
-        labels = tuple(name for name, _ in roles.scores)
-        scores = score_matrix(table, score_columns)
+        labels, scores = _scored(table, roles, label.names)
         prediction = _largest(scores)
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
@@ -108,8 +108,27 @@ def _fold_columns(roles: ColumnRoles) -> tuple[str, ...]:
     return roles.fold, roles.row_id
 
 
+def _check_named(roles: ColumnRoles) -> None:
+    """That everything needed is chosen, and that the model gave one thing."""
+    for column, what in (
+        (roles.client, "the client (hospital, site)"),
+        (roles.group, "the group"),
+        (roles.label, "the true label"),
+    ):
+        if not column:
+            raise InputError(f"choose the column of {what}.")
+    for label, column in roles.scores:
+        if not column:
+            raise InputError(f'choose the score column of the label "{shown(label)}".')
+    if sum(map(bool, (roles.prediction, roles.scores, roles.probability))) != 1:
+        raise InputError(
+            "choose the column of the model's answer, or a score for each label, or one "
+            "probability."
+        )
+
+
 def _check_chosen(columns: Sequence[str]) -> None:
-    for column in columns:
+    for column in filter(None, columns):
         if columns.count(column) > 1:
             raise InputError(
                 f'the column "{shown(column)}" is chosen for two things; choose another for one.'
@@ -182,6 +201,23 @@ def _check_labels(label: Coded, labels: tuple[str, ...], roles: ColumnRoles) -> 
     check_two(label.names and labels, roles.label, "label")
     if len(labels) > MOST_NAMES["label"]:
         raise InputError(f"there are {len(labels)} labels; put them into at most 50 bins.")
+
+
+def _scored(
+    table: pa.Table, roles: ColumnRoles, seen: Sequence[str]
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The labels, and a probability for each of them from whatever numbers the model gave."""
+    if roles.probability:
+        labels = in_order(seen)
+        chance = score_matrix(table, [roles.probability])[:, 0]
+        check_column(chance, roles.probability)
+        label = as_name(roles.probability_of)
+        return labels, of_one_probability(chance, label, labels, roles.threshold)
+    columns = [column for _, column in roles.scores]
+    scores = score_matrix(table, columns)
+    for place, column in enumerate(columns):
+        check_column(scores[:, place], column, roles.scores_are)
+    return tuple(name for name, _ in roles.scores), as_probabilities(scores, roles.scores_are)
 
 
 def _largest(scores: NDArray[np.float64]) -> Codes:

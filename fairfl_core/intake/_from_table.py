@@ -20,7 +20,8 @@ from fairfl_core.people.coding import check_two
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import Protocol, Scores
 from fairfl_core.people.grouping import Grouping
-from fairfl_core.people.scored import check_scores, scores_of_answers
+from fairfl_core.people.score_kinds import SCORE_KINDS
+from fairfl_core.people.scored import SUM, check_scores, scores_of_answers
 
 __all__ = ["experiment_from_table"]
 
@@ -56,7 +57,7 @@ def experiment_from_table(
     checks = [
         *of_rows(rows, len(parting.rows), parting.dropped),
         *parting.checks,
-        *_scores_check(upload, rows, probable=protocol.splits[0] in people),
+        *_scores_check(upload, rows, roles),
         *of_counts(replace(tested, table=fitted.table + tested.table), fitted),
     ]
     manifest = _manifest(upload, roles, fitted, parting.people)
@@ -114,7 +115,7 @@ def _codes(
 
 
 def _people(rows: CodedRows, parting: Parting, counts: ClientCounts, protocol: Protocol) -> People:
-    """The people of each split and model, where scores are probabilities.
+    """The people of each split and model, where there are scores; they must be probabilities.
 
     Of test people answered by several models only the mean over them says what is expected, so
     they are kept person by person, if need be with their answers for scores.
@@ -122,7 +123,8 @@ def _people(rows: CodedRows, parting: Parting, counts: ClientCounts, protocol: P
     client, group, label = _codes(rows, counts.clients, counts.groups, counts.labels)
     fit, test = protocol.splits
     scores = rows.scores
-    if scores is not None and _probable(scores[parting.rows], rows.labels):
+    if scores is not None:
+        _check_probable(scores, parting.rows, rows.labels)
         parts = {fit: parting.fit, test: parting.test}
     elif protocol.folds > 1:
         parts = {test: parting.test}
@@ -137,23 +139,33 @@ def _people(rows: CodedRows, parting: Parting, counts: ClientCounts, protocol: P
     }
 
 
-def _probable(scores: NDArray[np.float64], labels: tuple[str, ...]) -> bool:
-    try:
-        check_scores(scores, labels)
-    except InputError:
-        return False
-    return True
+def _check_probable(
+    scores: NDArray[np.float64], looked_at: NDArray[np.intp], labels: tuple[str, ...]
+) -> None:
+    """Refuse scores that do not sum to one, with the first such row of those looked at."""
+    off = np.abs(scores[looked_at].sum(axis=1) - 1) > SUM
+    if off.any():
+        row = int(looked_at[np.argmax(off)])
+        given = ", ".join(f"{value:g}" for value in scores[row])
+        raise InputError(
+            f"data row {row + 1}: the scores {given} do not sum to one; say what they are "
+            "(logits, votes), or correct them."
+        )
+    check_scores(scores[looked_at], labels)
 
 
-def _scores_check(upload: TableFile, rows: CodedRows, *, probable: bool) -> list[Check]:
+def _scores_check(upload: TableFile, rows: CodedRows, roles: ColumnRoles) -> list[Check]:
     """What is made of scores, and what could be."""
-    if rows.scores is not None and not probable:
+    if roles.probability:
         return [
             Check(
-                "The scores of a person do not sum to one, so only their order is used: the "
-                "largest is the model's answer. Give probabilities for more."
+                f'The column "{shown(roles.probability)}" is read as the probability of '
+                f'"{shown(roles.probability_of)}", which the model answers from '
+                f"{roles.threshold:g} on."
             )
         ]
+    if rows.scores is not None and roles.scores_are != SCORE_KINDS[0]:
+        return [Check(f"The scores are {roles.scores_are}, turned into probabilities.")]
     pairs = guess_scores(rows.labels, upload.columns) if rows.scores is None else ()
     if not pairs:
         return []

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairfl_core._io.tables import TableFile
 from fairfl_core.people.splits import is_split
@@ -26,11 +26,13 @@ _MOST_NAMES = 50  # a group or a label has few values
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Which column holds what; the model's answer, or one score column for each label.
+    """Which column holds what; an empty text is a column that is not there, or not known.
 
-    `scores` are pairs of a label and its column; `split` is empty where there is none, and so are
-    `fold` and `row_id` unless the predictions are cross-fitted. The group's column may be crossed
-    with others.
+    The model gave its answer (`prediction`), or one score for each label (`scores`, pairs of a
+    label and its column; `scores_are` tells what kind of numbers), or the `probability` of the
+    label `probability_of`, which it answered from `threshold` on. `fold` needs `split` and
+    `row_id`; `row_id` alone names the person in what is taken along. The group's column may be
+    crossed with others.
     """
 
     client: str
@@ -42,6 +44,10 @@ class ColumnRoles:
     fold: str = ""
     row_id: str = ""
     crossed_with: tuple[str, ...] = ()
+    probability: str = ""
+    probability_of: str = ""
+    threshold: float = 0.5
+    scores_are: str = "probabilities"
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -50,7 +56,10 @@ class ColumnRoles:
 
 
 def guess_roles(upload: TableFile) -> ColumnRoles:
-    """The likeliest columns by header, else by how many different values they have."""
+    """The likeliest columns by header, else by how many different values they have.
+
+    A role that no column fits stays empty: a person will say.
+    """
     left = list(upload.columns)
     roles: dict[str, str] = {}
     for role, words in _WORDS.items():
@@ -59,18 +68,39 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
             roles[role] = column
             left.remove(column)
     roles |= _guess_folds(upload, roles, left)
+    row_id = _by_header(left, _ROW_ID.split())
+    roles |= {"row_id": row_id} if row_id else {}
     left = [column for column in left if column not in roles.values()]
     scores = [column for column in left if _SCORE.search(column)]
     left = [column for column in left if column not in scores]
     for role in ("label", "group", "client"):
         if role not in roles:
-            roles[role] = _by_values(upload, left, role) or _any_other(upload, roles)
+            roles[role] = _by_values(upload, left, role)
             left = [column for column in left if column != roles[role]]
-    labels = sorted(set(upload.sample[roles["label"]]) - {""})
-    pairs = guess_scores(labels, scores) if "prediction" not in roles else ()
-    if not pairs and "prediction" not in roles:
-        roles["prediction"] = _by_values(upload, left, "label") or _any_other(upload, roles)
-    return ColumnRoles(scores=pairs, crossed_with=(), **roles)
+    found = ColumnRoles(
+        client=roles.get("client", ""),
+        group=roles.get("group", ""),
+        label=roles.get("label", ""),
+        prediction=roles.get("prediction", ""),
+        split=roles.get("split", ""),
+        fold=roles.get("fold", ""),
+        row_id=roles.get("row_id", ""),
+    )
+    if found.prediction or not found.label:
+        return found
+    labels = sorted(set(upload.sample[found.label]) - {""})
+    pairs = guess_scores(labels, scores)
+    if pairs:
+        return replace(found, scores=pairs)
+    if len(scores) == 1 and len(labels) == 2:
+        return replace(found, probability=scores[0], probability_of=_label_of(scores[0], labels))
+    return replace(found, prediction=_by_values(upload, left, "label"))
+
+
+def _label_of(column: str, labels: Sequence[str]) -> str:
+    """The label that a column is named after, else the last one: 1, yes, ill."""
+    named = [label for label in labels if label and _bare(column).endswith(_bare(label))]
+    return named[0] if len(named) == 1 else labels[-1]
 
 
 def _guess_folds(upload: TableFile, roles: dict[str, str], left: Sequence[str]) -> dict[str, str]:
@@ -126,8 +156,3 @@ def _by_values(upload: TableFile, columns: Sequence[str], role: str) -> str:
     if not fits:
         return ""
     return max(fits, key=different.get) if role == "client" else min(fits, key=different.get)  # type: ignore[arg-type]
-
-
-def _any_other(upload: TableFile, roles: dict[str, str]) -> str:
-    """A column that has no role yet, else the first: a person will say."""
-    return next((c for c in upload.columns if c not in roles.values()), upload.columns[0])

@@ -20,7 +20,7 @@ from fairfl_core.people.ranks import Ranks
 if TYPE_CHECKING:
     from fairfl_core.people.experiments import Experiment
 
-__all__ = ["ScoredPeople", "check_scores", "scores_of_answers"]
+__all__ = ["SUM", "ScoredPeople", "check_scores", "scores_of_answers"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ class _Raw:
 
 
 _RAW = _Raw()
-_SUM = 1e-2  # scores are rounded by those who write them; logits are off by far more
+SUM = 1e-2  # scores are rounded by those who write them; logits are off by far more
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ def check_scores(scores: Floats, labels: Sequence[str]) -> None:
             f"scores need one column for each of the {len(labels)} labels; give as many."
         )
     off = np.abs(scores.sum(axis=1) - 1)
-    wrong = ~np.isfinite(off) | (off > _SUM) | (scores < 0).any(axis=1)
+    wrong = ~np.isfinite(off) | (off > SUM) | (scores < 0).any(axis=1)
     if wrong.any():
         row = int(np.argmax(wrong))
         given = ", ".join(f"{value:g}" for value in scores[row])

@@ -137,7 +137,40 @@ def test_what_is_missing_is_named(rows, tmp_path):
             "--group",
             "sex",
             "--scores",
-            "no,yes",
+            "yes",
             "--out",
             tmp_path / "out.csv",
         )
+
+
+def test_predict_takes_one_probability_logits_and_votes(rows, tmp_path):
+    """The same answers as from a probability of each label, or from the model's answers."""
+    frame = pd.read_csv(rows)
+    labels = sorted(frame["y"].astype(str).unique())
+    frame["logit_no"], frame["logit_yes"] = 0.0, np.log(frame["yes"] / frame["no"])
+    frame.to_csv(rows, index=False)
+    fair, out = tmp_path / "fair.json", tmp_path / "fair.csv"
+    solve = ("solve", rows, "--eps-global", 0.05, "--eps-local", 0.05, "--out", fair)
+    common = ("--client", "clinic", "--group", "sex", "--row-id", "id", "--out", out)
+
+    def answers(*columns):
+        run("predict", fair, rows, *columns, *common)
+        return pd.read_csv(out)["answer"].astype(str).tolist()
+
+    run(*solve, "--region", "exact", *COLUMNS)
+    by_scores = answers("--scores", "no,yes")
+    assert answers("--scores", "logit_no,logit_yes", "--scores-are", "logits") == by_scores
+    assert answers("--probability", "yes", "--probability-of", labels[1]) == by_scores
+    with pytest.raises(InputError, match="between 0 and 1"):
+        answers("--scores", "logit_no,logit_yes")
+    with pytest.raises(InputError, match="needs --probability-of"):
+        answers("--probability", "yes")
+    run(*solve, *COLUMNS)
+    by_answers = answers("--prediction", "said")
+    assert answers("--scores", "no,yes") == by_answers
+    assert answers("--probability", "no", "--probability-of", labels[0]) == by_answers
+    moved = frame.assign(said=np.where(frame["yes"] >= 0.3, labels[1], labels[0]))
+    moved.to_csv(rows, index=False)
+    by_answers = answers("--prediction", "said")
+    one = ("--probability", "yes", "--probability-of", labels[1], "--threshold", 0.3)
+    assert answers(*one) == by_answers

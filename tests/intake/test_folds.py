@@ -52,7 +52,7 @@ def test_columns_are_guessed():
     assert guess_roles(open_table("r.csv", csv_of(plain))).fold == ""
     split = cross_fitted().drop(columns=["fold"]).rename(columns={"split": "fold"})
     guessed = guess_roles(open_table("r.csv", csv_of(split)))
-    assert (guessed.split, guessed.fold, guessed.row_id) == ("fold", "", "")
+    assert (guessed.split, guessed.fold, guessed.row_id) == ("fold", "", "id")
 
 
 @settings(max_examples=15)  # the oracle goes row by row
@@ -91,11 +91,11 @@ def test_people_of_a_fold_can_be_asked_for():
     refused(lambda: taken(table).experiment.scores(0, "fit"), "no score for each label")
 
 
-def test_scores_that_are_no_probabilities_are_answers():
+def test_votes_are_shares_of_the_votes():
     table = cross_fitted().assign(score_no=lambda t: 3 * t["score_no"])
     table["said"] = np.where(table["score_no"] >= table["score_yes"], "no", "yes")
-    found = taken(table, SCORED)
-    assert not found.experiment.has_scores and "do not sum to one" in said(found)
+    found = taken(table, replace(SCORED, scores_are="votes"))
+    assert found.experiment.has_scores and "The scores are votes" in said(found)
     mine, answers = (unseen_people(each.experiment, 0) for each in (found, taken(table)))
     np.testing.assert_array_equal(mine.mean_counts.table, answers.mean_counts.table)
 

@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,7 @@ def refused(call, *says):
 def test_any_common_delimiter(delimiter):
     upload = open_table("rows.csv", csv_of(people(), sep=delimiter))
     assert upload.columns == tuple(people().columns)
-    assert guess_roles(upload) == COLUMNS
+    assert guess_roles(upload) == replace(COLUMNS, row_id="id")
     assert (
         experiment_from_table(upload, COLUMNS).experiment.manifest["dataset"]["rows_used"] == 400
     )
@@ -153,7 +154,9 @@ def test_the_example_is_read_as_it_stands():
     text = example_table()
     assert text == example_table() and text.count("\n") == 2101
     upload = open_table(EXAMPLE, text.encode())
-    assert guess_roles(upload) == ColumnRoles("hospital", "sex", "diagnosis", "prediction")
+    assert guess_roles(upload) == ColumnRoles(
+        "hospital", "sex", "diagnosis", "prediction", row_id="patient"
+    )
     found = experiment_from_table(upload, guess_roles(upload))
     assert not said(found, look=True)
     assert found.experiment.clients == ("East", "Harbour", "North", "South", "West")
@@ -237,10 +240,6 @@ def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
     found = ScoredPeople.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
     assert found.counts.table[..., 0].sum() == 0
-    logits = people().assign(score_0=-2.0)
-    found = taken(logits, ColumnRoles("site", "sex", "label", "", scores))
-    assert "do not sum to one" in said(found)
-    refused(lambda: found.experiment.scores(0, "test"), "exact region")
 
 
 @pytest.mark.parametrize(
@@ -249,10 +248,13 @@ def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
 def test_scores_that_are_looked_at_must_be_probabilities(part, kept):
     frame = people()
     frame["split"] = np.resize(["train", "validation", "test"], len(frame))
-    frame.loc[frame.split == part, "score_0"] = -2.0
-    scores = (("0", "score_0"), ("1", "score_1"))
-    found = taken(frame, ColumnRoles("site", "sex", "label", "", scores, "split"))
-    assert ("do not sum to one" not in said(found)) == kept
+    frame.loc[frame.split == part, "score_0"] = 1 - frame["score_0"] / 2
+    roles = ColumnRoles("site", "sex", "label", "", (("0", "score_0"), ("1", "score_1")), "split")
+    if kept:
+        assert taken(frame, roles).experiment.has_scores
+        return
+    row = int(np.argmax((frame.split == part) & (frame.score_0 + frame.score_1 != 1)))
+    refused(lambda: taken(frame, roles), f"data row {row + 1}: the scores", "do not sum to one")
 
 
 # -------------------------------------------------------------------- checks

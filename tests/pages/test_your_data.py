@@ -1,13 +1,17 @@
 """Your data: an uploaded set is an experiment on every page, in its session only."""
 
 import gc
+import io
 import json
+import shlex
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from fairfl_core.cli import app as cli
 from fairfl_core.intake import (
     ColumnRoles,
     example_counts,
@@ -184,6 +188,45 @@ def test_wrong_columns_get_a_sentence_and_the_page_stays(opened):
     next(box for box in app.selectbox if box.label == "Group").set_value("sex").run()
     app.button(key="take-table").click().run()
     assert "Allowing a gap of" in text_of(healthy(app))
+
+
+def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
+    """The commonest export: truth and one probability; the command that follows really runs."""
+    table = pd.read_csv(io.StringIO(example_table()))
+    table = table.drop(columns=["prediction", "score_healthy"]).rename(
+        columns={"score_ill": "p_ill", "patient": "subject"}
+    )
+    app = opened("your_data")
+    file = ("rows.csv", table.to_csv(index=False).encode(), "text/csv")
+    app.file_uploader(key="upload-table").set_value(file).run()
+    boxes = {box.label: box.value for box in healthy(app).main.selectbox}
+    assert (boxes["Probability"], boxes["It is the probability of"]) == ("p_ill", "ill")
+    assert boxes["Row id"] == "subject"
+    app.number_input[0].set_value(0.4).run()
+    app.button(key="take-table").click().run()
+    assert "exact" in healthy(app).selectbox(key="widget_region").options[-1]
+    assert "answers from 0.4 on" in text_of(app).replace("\\", "")
+    command = next(each.value for each in app.code if "predict" in each.value)
+    assert "--probability p_ill --probability-of ill --threshold 0.4 --row-id subject" in command
+    view = app.session_state["kept"]["view"]
+    (tmp_path / "fairfl-predictor.json").write_text(predictor_json(view))
+    table.to_csv(tmp_path / "new-rows.csv", index=False)
+    words = [str(tmp_path / w) if "." in w and w != "0.4" else w for w in shlex.split(command)]
+    ended = CliRunner().invoke(cli, words[1:], standalone_mode=False)
+    assert ended.exception is None, ended.exception
+    assert set(pd.read_csv(tmp_path / "fair.csv")["answer"]) == {"healthy", "ill"}
+
+
+def test_no_box_starts_on_a_column_that_was_not_guessed(opened):
+    app = opened("your_data")
+    table = pd.DataFrame({"note": [f"text {i}" for i in range(90)], "x": np.arange(90) / 7})
+    file = ("rows.csv", table.to_csv(index=False).encode(), "text/csv")
+    app.file_uploader(key="upload-table").set_value(file).run()
+    boxes = {box.label: box.value for box in healthy(app).main.selectbox}
+    assert {boxes[name] for name in ("Client", "Group", "True label")} == {None}
+    assert boxes["The model's answer"] is None and boxes["Row id"] == "none"
+    app.button(key="take-table").click().run()
+    assert not app.exception and "choose the column of the client" in app.warning[0].value
 
 
 def test_scores_instead_of_answers(opened):

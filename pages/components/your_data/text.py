@@ -44,7 +44,8 @@ KIND = "What do you bring?"
 KINDS = {"table": "A table of predictions", "counts": "Counts only"}
 TAKE_IN, READING = "Take it in and check it", "Reading, splitting and counting"
 TABLE_FILE = (
-    "CSV or Parquet, one row a person: client, group, true label, the model's answer or its scores"
+    "CSV or Parquet, one row a person: client, group, true label, the model's answer, its scores or "
+    "one probability"
 )
 NOTHING_AT_HAND = (
     "**Nothing at hand?** 2,100 made-up people in five hospitals, as one model answers them or "
@@ -72,9 +73,26 @@ FOLD_TIP = (
     "People of split fit have one row, test people one of every fold. More people then stand "
     "behind each limit."
 )
-ROW_ID, ROW_ID_TIP = "Row id", "Names the person inside a client; it pairs a test person's rows."
+ROW_ID, NO_ROW_ID = "Row id", "none"
+ROW_ID_TIP = (
+    "Names the person inside a client: the same person then always gets the same answer. With "
+    "folds it pairs a test person's rows."
+)
+CHOOSE = "Choose a column"
 GIVEN = "The model gave"
-GIVEN_AS = {"answer": "its answer", "scores": "a score for each label"}
+GIVEN_AS = {
+    "answer": "its answer",
+    "scores": "a score for each label",
+    "probability": "one probability",
+}
+SCORES_ARE = "The scores are"
+SCORES_TIP = (
+    "Probabilities of a person sum to one. Logits are turned into probabilities by a softmax, "
+    "votes by each label's share of them."
+)
+PROBABILITY, PROBABILITY_OF = "Probability", "It is the probability of"
+THRESHOLD = "The model answers it from"
+THRESHOLD_TIP = "The threshold that the model's answers used: 0.5 unless someone chose another."
 FAVOURABLE, FAVOURABLE_TIP = "Favourable label", "The good outcome; equal opportunity looks at it."
 ANSWER = "The model's answer"
 JOIN = "Join names that differ only in case or spaces"
@@ -87,6 +105,10 @@ fairfl count rows.csv --client hospital --group sex --label diagnosis \\
     --prediction prediction --labels healthy,ill --groups man,woman --out counts.json
 fairfl privatize counts.json --epsilon 1 --out noisy.json   # if noise is wanted"""
 
+WITHOUT_ID = (
+    "# The table has no id column: each run draws anew. With --row-id COLUMN the same person "
+    "always\n# gets the same answer."
+)
 _USUAL = ColumnRoles("hospital", "sex", "diagnosis", "prediction", row_id="patient")
 
 
@@ -114,20 +136,29 @@ def people_of_group(group: str) -> str:
     return f"group {group}"
 
 
-def predict_command(
-    columns: ColumnRoles | None, file: str, folds: int, *, with_scores: bool
-) -> str:
+def predict_command(columns: ColumnRoles | None, file: str, folds: int) -> str:
     """The command that applies the predictor, with the columns' own names."""
     columns = columns or _USUAL
-    answer = columns.prediction or _USUAL.prediction
     names = {"client": columns.client, "group": ",".join(columns.group_columns)}
-    if with_scores:
-        names["scores"] = ",".join(column for _, column in columns.scores)
-    elif folds > 1 and not columns.fold:
-        names["prediction"] = ",".join(f"{answer}_{fold}" for fold in range(folds))
-    else:
-        names["prediction"] = answer
+    names |= _looked_at(columns, folds)
     names |= {"fold": columns.fold} if columns.fold else {}
-    names["row-id"] = columns.row_id or _USUAL.row_id
+    names |= {"row-id": columns.row_id} if columns.row_id else {}
     options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in names.items())
-    return f"fairfl predict {file} new-rows.csv {options} --out fair.csv"
+    command = f"fairfl predict {file} new-rows.csv {options} --out fair.csv"
+    return command if columns.row_id else f"{command}\n{WITHOUT_ID}"
+
+
+def _looked_at(columns: ColumnRoles, folds: int) -> dict[str, str]:
+    """The options that say what the model gave, as the table has it."""
+    if columns.probability:
+        threshold = {} if columns.threshold == 0.5 else {"threshold": f"{columns.threshold:g}"}
+        of = {"probability": columns.probability, "probability-of": columns.probability_of}
+        return of | threshold
+    if columns.scores:
+        scores = {"scores": ",".join(column for _, column in columns.scores)}
+        usual = columns.scores_are == _USUAL.scores_are
+        return scores if usual else scores | {"scores-are": columns.scores_are}
+    answer = columns.prediction or _USUAL.prediction
+    if folds > 1 and not columns.fold:
+        answer = ",".join(f"{answer}_{fold}" for fold in range(folds))
+    return {"prediction": answer}

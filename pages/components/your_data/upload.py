@@ -27,6 +27,7 @@ from fairfl_core.intake import (
     open_table,
 )
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.score_kinds import SCORE_KINDS
 from pages.components.codecs import OneOf
 from pages.components.session import own_data, state
 from pages.components.your_data import text
@@ -163,9 +164,12 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
     def choose(
         cell: Any, role: str, label: str, value: str, options: Sequence[str], tip: str = ""
     ) -> str:
-        index = list(options).index(value) if value in options else 0
+        index = list(options).index(value) if value in options else None
         name = f"column-{role}-{key}"
-        return str(cell.selectbox(label, options, index, key=name, help=tip or None))
+        box = cell.selectbox(
+            label, options, index, key=name, help=tip or None, placeholder=text.CHOOSE
+        )
+        return "" if box is None else str(box)
 
     first, second = st.columns(4), st.columns(4)
     client = choose(first[0], "client", text.CLIENT, guessed.client, columns, text.CLIENT_TIP)
@@ -176,11 +180,11 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
     )
     label = choose(first[2], "label", text.LABEL, guessed.label, columns)
     split, fold, row_id = _parted_by((first[3], second[3]), guessed, columns, choose)
-    labels = _labels(upload, label)
+    labels = _labels(upload, label) if label else ()
     given = second[0].radio(
         text.GIVEN,
         tuple(text.GIVEN_AS),
-        index=int(not guessed.prediction),
+        index=2 if guessed.probability else 1 if guessed.scores else 0,
         format_func=lambda kind: text.GIVEN_AS[kind],
         key=f"column-given-{key}",
     )
@@ -189,32 +193,64 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
         favourable = choose(
             second[1], "favourable", text.FAVOURABLE, labels[-1], labels, text.FAVOURABLE_TIP
         )
-    prediction = ""
-    if given == "answer":
-        prediction = choose(second[2], "answer", text.ANSWER, guessed.prediction, columns)
-    scores = _score_columns(upload, labels, choose) if given == "scores" else ()
-    join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
     chosen = ColumnRoles(
-        client, group, label, prediction, scores, split, fold, row_id, tuple(crossed)
+        client, group, label, split=split, fold=fold, row_id=row_id, crossed_with=tuple(crossed)
     )
+    if given == "answer":
+        answer = choose(second[2], "answer", text.ANSWER, guessed.prediction, columns)
+        chosen = replace(chosen, prediction=answer)
+    elif given == "scores":
+        chosen = replace(
+            chosen,
+            scores=_score_columns(upload, labels, choose),
+            scores_are=choose(
+                second[2], "kind", text.SCORES_ARE, SCORE_KINDS[0], SCORE_KINDS, text.SCORES_TIP
+            ),
+        )
+    else:
+        chosen = _one_probability(chosen, guessed, columns, labels, choose, second[2])
+    join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
     return chosen, as_name(favourable), join
+
+
+def _one_probability(
+    chosen: ColumnRoles,
+    guessed: ColumnRoles,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    choose: Choose,
+    cell: Any,
+) -> ColumnRoles:
+    """The probability of one of two labels: its column, which label, and from where it answers."""
+    column = choose(cell, "probability", text.PROBABILITY, guessed.probability, columns)
+    of, since = st.columns(4)[:2]
+    label = choose(of, "probability-of", text.PROBABILITY_OF, guessed.probability_of, labels)
+    threshold = since.number_input(
+        text.THRESHOLD,
+        0.0,
+        1.0,
+        guessed.threshold,
+        step=0.01,
+        format="%.4g",
+        key=f"column-threshold-{st.session_state[_LOOKED]['id']}",
+        help=text.THRESHOLD_TIP,
+    )
+    return replace(chosen, probability=column, probability_of=label, threshold=float(threshold))
 
 
 def _parted_by(
     cells: tuple[Any, Any], guessed: ColumnRoles, columns: Sequence[str], choose: Choose
 ) -> tuple[str, str, str]:
-    """Which columns part people: the split and, if cross-fitted, the fold and the row id."""
+    """Columns that need not be there: the split, the fold if cross-fitted, the row id."""
     chosen = []
     for cell, role, label, none, tip in (
         (cells[0], "split", text.SPLIT, text.NO_SPLIT, text.SPLIT_TIP),
         (cells[1], "fold", text.FOLD, text.NO_FOLD, text.FOLD_TIP),
+        (cells[1], "row_id", text.ROW_ID, text.NO_ROW_ID, text.ROW_ID_TIP),
     ):
-        column = choose(cell, role, label, getattr(guessed, role), (none, *columns), tip)
+        column = choose(cell, role, label, getattr(guessed, role) or none, (none, *columns), tip)
         chosen.append("" if column == none else column)
-    split, fold = chosen
-    if not fold:
-        return split, "", ""
-    row_id = choose(cells[1], "row-id", text.ROW_ID, guessed.row_id, columns, text.ROW_ID_TIP)
+    split, fold, row_id = chosen
     return split, fold, row_id
 
 

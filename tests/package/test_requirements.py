@@ -34,9 +34,10 @@ def test_all_that_the_owner_named_is_there_in_an_exact_version():
     [
         (PROJECT["dependencies"], EXACT),
         (PROJECT["optional-dependencies"]["train"], EXACT),
+        (PROJECT["optional-dependencies"]["federation"], EXACT),
         (PROJECT["optional-dependencies"]["dev"], TOOLS),
     ],
-    ids=["base", "train", "dev"],
+    ids=["base", "train", "federation", "dev"],
 )
 def test_every_need_has_an_exact_version_that_fulfils_it(needs, versions):
     for need in map(Requirement, needs):

@@ -186,8 +186,12 @@ class ExactProgram(Program):
             policy=policy,
         )
         self.gap = gap
-        self._listed = hull_rules(self.measured) if len(self.counts.labels) == 2 else None
+        self._listed = self._list_rules() if len(self.counts.labels) == 2 else None
         self._rebuild()
+
+    def _list_rules(self) -> tuple[ScoreRules, Columns]:
+        """Two labels: the corners of every cell."""
+        return hull_rules(self.measured)
 
     def _rebuild(self) -> None:
         if self.policy.without_group:
@@ -293,11 +297,14 @@ class ExactProgram(Program):
     def _pricing(self) -> list[Pricing]:
         """What finds rules; the first is what the bound is told by."""
         full = self.notion.counts_errors or self._errors_differ
+        return [*self._score_pricing(full), self._kernel]
+
+    def _score_pricing(self, full: bool) -> list[Pricing]:
         scores = by_scores(self.measured, full=full)
         if self.rates == "scores":
-            return [scores, self._kernel]
+            return [scores]
         # A rule that the scores price out need not help by what is counted: ask for two.
-        return [scores, by_scores(self.measured, full=full, refine=True), self._kernel]
+        return [scores, by_scores(self.measured, full=full, refine=True)]
 
     def _gains(self, duals: Floats) -> tuple[Floats, Floats]:
         """What each answer to each label is worth in each cell, and what a cell pays for it."""

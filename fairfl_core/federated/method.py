@@ -191,8 +191,11 @@ class Clients(Protocol):
         """The round (from 0)."""
         ...
 
-    def counts(self, theta: Theta, *, held_out: bool = False) -> NDArray[np.int64]:
-        """n[client, group, label, prediction] of training rows, or of validation rows."""
+    def counts(self, theta: Theta, *, held_out: bool = False, every: int = 1) -> NDArray[np.int64]:
+        """n[client, group, label, prediction] of training rows, or of validation rows.
+
+        With `every` only each so-many-th row is looked at, in the order of the dataset.
+        """
         ...
 
     def cell_losses(self, theta: Theta) -> NDArray[np.float64]:
@@ -260,6 +263,11 @@ class Method(ABC):
     def criterion(self, people: HeldOut) -> float:
         """How bad a round is, on validation rows; the first round with the least is kept."""
         return people.loss
+
+    def numbers(self, plan: Plan) -> tuple[float, float]:
+        """How many numbers a client receives and sends: once, and in each round."""
+        size = sum(int(np.prod(shape)) for shape in plan.shapes)
+        return 0, 2 * size
 
 
 def weighted_mean(replies: Sequence[Reply], weights: NDArray[np.floating]) -> Theta:

@@ -14,6 +14,12 @@ __all__ = ["METHODS", "USUAL", "make_method", "method_class", "register", "setti
 # A method's name, and the module and class that is it.
 METHODS: dict[str, str] = {
     "fedavg": "fairfl_core.federated.fedavg:FedAvg",
+    "fairfed": "fairfl_core.federated.fairfed:FairFed",
+    "fair_fate": "fairfl_core.federated.fair_fate:FairFate",
+    "fcfl": "fairfl_core.federated.fcfl:FCFL",
+    "equifl": "fairfl_core.federated.equifl:EquiFL",
+    "fedfb": "fairfl_core.federated.fedfb:FedFB",
+    "reweighing": "fairfl_core.federated.reweighing:Reweighing",
 }
 USUAL = next(iter(METHODS))
 

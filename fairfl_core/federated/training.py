@@ -1,7 +1,7 @@
 """Training an experiment: rounds, the choice of a round, progress."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,28 @@ from fairfl_core.federated.turns import count_cells, make_turn, row_weights, wit
 from fairfl_core.federated.workers import LocalWorker, make_worker
 from fairfl_core.people.experiments import SeedScores
 
-__all__ = ["Run", "train_seed"]
+__all__ = ["Prepared", "Run", "plan_of", "prepare", "train_prepared", "train_seed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One seed's federation with its compiled work, on which any number of methods can train.
+
+    Compiling takes longer than a round; it depends on the recipe but not on the method.
+    """
+
+    people: People
+    recipe: Recipe
+    seed: int
+    fold: int | None
+    federation: Federation
+    work: LocalWorker
+
+
+def prepare(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> Prepared:
+    """Split and scale the people of one seed, and make the work that clients can do."""
+    federation = federate(people, recipe, seed, fold)
+    return Prepared(people, recipe, seed, fold, federation, make_worker(federation, recipe))
 
 
 def train_seed(
@@ -53,11 +74,38 @@ def train_seed(
     on_progress : callable
         Called with the `Run` before the first round and after each.
     """
+    make_method(recipe.method, recipe.method_settings)  # a wrong setting is said before any work
+    return train_prepared(
+        prepare(people, recipe, seed, fold), recipe, folder=folder, on_progress=on_progress
+    )
+
+
+def train_prepared(
+    prepared: Prepared,
+    recipe: Recipe,
+    *,
+    start: NDArray[np.float32] | None = None,
+    folder: Path | None = None,
+    on_progress: Callable[[Run], None] = lambda run: None,
+) -> SeedScores:
+    """`train_seed` on what is prepared, with a recipe of another method, settings or rounds.
+
+    With `start` the method goes on from these parameters instead of the seed's first weights.
+    """
+    other = replace(
+        recipe,
+        method=prepared.recipe.method,
+        method_settings=prepared.recipe.method_settings,
+        rounds=prepared.recipe.rounds,
+    )
+    if other != prepared.recipe:
+        raise ValueError("the recipe differs in more than method, settings and rounds")
+    people, seed, fold = prepared.people, prepared.seed, prepared.fold
     method = make_method(recipe.method, recipe.method_settings)
-    training = _Training(federate(people, recipe, seed, fold), recipe, method, seed)
+    training = _Training(prepared, recipe, method)
     path = folder / checkpoint_name(seed, fold) if folder else None
     mark = fingerprint(people, recipe, seed, fold)
-    run = training.first_run()
+    run = training.first_run(start)
     if path and path.is_file():
         run = read_checkpoint(path, mark, recipe.rounds, len(run.memories))
     on_progress(run)
@@ -72,19 +120,20 @@ def train_seed(
 class _Training:
     """One federation under one method: the rounds of `train_seed`."""
 
-    def __init__(self, federation: Federation, recipe: Recipe, method: Method, seed: int) -> None:
-        self._federation, self._method, self._seed = federation, method, seed
-        self._work = make_worker(federation, recipe)
+    def __init__(self, prepared: Prepared, recipe: Recipe, method: Method) -> None:
+        federation = prepared.federation
+        self._federation, self._method, self._seed = federation, method, prepared.seed
+        self._work = prepared.work
         self._weight = _row_weights(federation, recipe)
-        self._plan = _plan(federation, self._work)
+        self._plan = plan_of(federation, self._work)
         self._training = federation.client_rows(TRAINING)
         self._validation = [
             with_cells(federation.people, rows) for rows in federation.client_rows(VALIDATION)
         ]
 
-    def first_run(self) -> Run:
+    def first_run(self, start: NDArray[np.float32] | None = None) -> Run:
         """Nothing trained yet."""
-        theta = first_parameters(self._work.shapes, self._seed)
+        theta = first_parameters(self._work.shapes, self._seed) if start is None else start
         state = self._method.begin(theta, self._plan)
         return Run(state, ({},) * len(self._training), theta[None])
 
@@ -176,9 +225,11 @@ class _AllClients:
     plan: Plan
     round: int
 
-    def counts(self, theta: NDArray[np.float32], *, held_out: bool = False) -> NDArray[np.int64]:
-        """n[client, group, label, prediction] of training rows, or of validation rows."""
-        rows = self._federation.rows(VALIDATION if held_out else TRAINING)
+    def counts(
+        self, theta: NDArray[np.float32], *, held_out: bool = False, every: int = 1
+    ) -> NDArray[np.int64]:
+        """n[client, group, label, prediction] of each so-many-th training or validation row."""
+        rows = self._federation.rows(VALIDATION if held_out else TRAINING)[::every]
         answer = self._work.scores(theta, rows).argmax(axis=1)
         labels = self.plan.counts.shape[-1]
         return count_cells(self._federation.people, rows, answer, labels).astype(np.int64)
@@ -194,7 +245,8 @@ class _AllClients:
         ]
 
 
-def _plan(federation: Federation, work: LocalWorker) -> Plan:
+def plan_of(federation: Federation, work: LocalWorker) -> Plan:
+    """What all know before the first round."""
     rows, people = federation.rows(TRAINING), federation.people
     counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0]
     favourable = people.labels.index(people.favourable or people.labels[-1])

@@ -20,6 +20,7 @@ from fairfl_core.federated.scaling import Moments
 
 __all__ = ["Work", "prepare_tensorflow"]
 
+_LEAST = 1024  # rows in the smallest chunk
 _FAR = 1e9  # a logit this far below the others does not count
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7  # Adam's usual constants, as in Keras
 
@@ -227,8 +228,12 @@ class Work:
         return batches
 
     def _in_chunks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value a row, in chunks for what is done without training; zeros fill the last."""
-        chunks = np.zeros((-(-len(values) // self._chunk), self._chunk), values.dtype)
+        """One value a row, in chunks for what is done without training; zeros fill the last.
+
+        A chunk of few rows is the next power of two long: few sizes to compile, little to fill.
+        """
+        size = min(self._chunk, max(_LEAST, 1 << (len(values) - 1).bit_length()))
+        chunks = np.zeros((-(-len(values) // size), size), values.dtype)
         chunks.flat[: len(values)] = values
         return chunks
 

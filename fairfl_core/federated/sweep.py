@@ -42,7 +42,7 @@ class Kept:
     numbers : ndarray, shape (2,)
         How many numbers a client receives and sends: once, and in each round.
     theta : ndarray
-        The server's model after the last round.
+        The kept model (the first client's, where each has its own).
     """
 
     split: NDArray[np.uint8]
@@ -98,8 +98,6 @@ class Sweeper:
         The experiment's own, of FedAvg.
     folder : path
         Where runs are kept.
-    goes_on : bool
-        Whether methods start from FedAvg's last model instead of first weights.
     on_run : callable
         Called with a line about every run.
     """
@@ -110,26 +108,32 @@ class Sweeper:
         recipe: Recipe,
         folder: Path,
         *,
-        goes_on: bool = False,
         on_run: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._people, self._recipe, self._folder = people, recipe, folder
-        self._goes_on, self._on_run = goes_on, on_run
+        self._on_run = on_run
         self._prepared: dict[int, Prepared] = {}
 
     def fedavg(self, seed: int) -> Kept:
         """FedAvg of the recipe."""
         return self._run(self._recipe, seed, None)
 
-    def run(self, sweep: Sweep, settings: Mapping[str, Any], rounds: int, seed: int) -> Kept:
-        """One run of a method: from the folder if it is there."""
-        recipe = replace(
+    def run(self, sweep: Sweep, settings: Mapping[str, Any], seed: int) -> Kept:
+        """A setting that goes on from FedAvg's kept model: from the folder if it is there."""
+        recipe = self._of(sweep, settings, sweep.rounds)
+        return self._run(recipe, seed, self.fedavg(seed).theta)
+
+    def paper(self, sweep: Sweep, seed: int) -> Kept:
+        """The paper's own setting, from first weights."""
+        return self._run(self._of(sweep, sweep.paper, sweep.paper_rounds), seed, None)
+
+    def _of(self, sweep: Sweep, settings: Mapping[str, Any], rounds: int) -> Recipe:
+        return replace(
             self._recipe,
             method=sweep.method,
             method_settings={"notion": sweep.notion, **settings},
             rounds=rounds,
         )
-        return self._run(recipe, seed, self.fedavg(seed).theta if self._goes_on else None)
 
     def tried(self, sweep: Sweep, seeds: Sequence[int]) -> list[Trial]:
         """All trials on the validation people of some seeds."""
@@ -141,7 +145,7 @@ class Sweeper:
         return choose(self.tried(sweep, seeds), float(accuracy))
 
     def _trial(self, sweep: Sweep, settings: Mapping[str, Any], seeds: Sequence[int]) -> Trial:
-        tables = [self.run(sweep, settings, sweep.rounds, seed).counts(0) for seed in seeds]
+        tables = [self.run(sweep, settings, seed).counts(0) for seed in seeds]
         favourable = self._people.labels.index(self._people.favourable or self._people.labels[-1])
         overall = [rates_of(sweep.notion, n.sum(axis=0), favourable).gap for n in tables]
         local = [np.nanmean(rates_of(sweep.notion, n, favourable).gap) for n in tables]
@@ -187,7 +191,7 @@ class Sweeper:
             criterion=runs[0].criterion,
             seconds=np.diff(ticks)[1:],
             numbers=np.array(numbers, float),
-            theta=runs[0].state.theta,
+            theta=runs[0].best[0],
         )
 
     def _prepared_for(self, seed: int) -> Prepared:

@@ -194,7 +194,7 @@ class Clients(Protocol):
     def counts(self, theta: Theta, *, held_out: bool = False, every: int = 1) -> NDArray[np.int64]:
         """n[client, group, label, prediction] of training rows, or of validation rows.
 
-        With `every` only each so-many-th row is looked at, in the order of the dataset.
+        With `every` it is enough to look at each so-many-th row, in the order of the dataset.
         """
         ...
 

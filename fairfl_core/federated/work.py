@@ -228,10 +228,7 @@ class Work:
         return batches
 
     def _in_chunks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value a row, in chunks for what is done without training; zeros fill the last.
-
-        A chunk of few rows is the next power of two long: few sizes to compile, little to fill.
-        """
+        """One value a row, in chunks (of few rows: the next power of two); zeros fill the last."""
         size = min(self._chunk, max(_LEAST, 1 << (len(values) - 1).bit_length()))
         chunks = np.zeros((-(-len(values) // size), size), values.dtype)
         chunks.flat[: len(values)] = values

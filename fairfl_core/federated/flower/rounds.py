@@ -284,8 +284,13 @@ class _FarClients:
         """Ask for no table of held-out people."""
         self._quiet = True
 
-    def counts(self, theta: NDArray[np.float32], *, held_out: bool = False) -> NDArray[np.int64]:
-        """n[client, group, label, prediction] of training rows, or of validation rows."""
+    def counts(
+        self, theta: NDArray[np.float32], *, held_out: bool = False, every: int = 1
+    ) -> NDArray[np.int64]:
+        """n[client, group, label, prediction] of training rows, or of validation rows.
+
+        Far clients look at all their rows, whatever `every` would let them skip.
+        """
         return np.stack(self._tables(theta, held_out, "counts")).astype(np.int64)
 
     def cell_losses(self, theta: NDArray[np.float32]) -> Floats:

@@ -11,6 +11,7 @@ from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
+from fairfl_core.cli.federation import federation
 from fairfl_core.cli.holding import holding
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.predict import predict
@@ -44,6 +45,7 @@ for _command, _name in (
     (dashboard, "app"),
 ):
     app.command(_name)(_command)
+app.add_typer(federation, name="federation")
 
 
 def main() -> None:

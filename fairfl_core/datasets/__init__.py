@@ -6,14 +6,14 @@
 
 from pathlib import Path
 
-from fairfl_core.datasets._declaration import Dataset, People
-from fairfl_core.datasets._open import open_people
+from fairfl_core.datasets._declaration import Dataset, People, Raw
+from fairfl_core.datasets._open import open_people, open_raw
 from fairfl_core.datasets.adult import ADULT
 from fairfl_core.datasets.ham10000 import HAM10000
 from fairfl_core.datasets.public_coverage import PUBLIC_COVERAGE
 from fairfl_core.errors import InputError
 
-__all__ = ["DATASETS", "Dataset", "People", "declaration", "open"]
+__all__ = ["DATASETS", "Dataset", "People", "Raw", "declaration", "open", "raw"]
 
 DATASETS = {dataset.name: dataset for dataset in (ADULT, PUBLIC_COVERAGE, HAM10000)}
 
@@ -38,3 +38,8 @@ def open(name: str, *, source: str | Path | None = None, grouping: str | None = 
         How to form groups; the dataset's first grouping unless said.
     """
     return open_people(declaration(name), source, grouping)
+
+
+def raw(name: str, *, source: str | Path | None = None) -> Raw:
+    """The rows of a dataset as its file has them; see `open` for where it is looked for."""
+    return open_raw(declaration(name), source)

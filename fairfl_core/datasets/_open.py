@@ -8,7 +8,7 @@ from pathlib import Path
 from fairfl_core.datasets._declaration import Dataset, Form, People, Raw
 from fairfl_core.errors import InputError
 
-__all__ = ["cache_folder", "open_people", "sha256_of"]
+__all__ = ["cache_folder", "open_people", "open_raw", "sha256_of"]
 
 # Developers and CI have the copies beside the repository; a newcomer does not.
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "datasets"
@@ -51,6 +51,13 @@ def open_people(dataset: Dataset, source: str | Path | None, grouping: str | Non
         **people.origin,
     }
     return replace(people, favourable=dataset.favourable, origin=origin)
+
+
+def open_raw(dataset: Dataset, source: str | Path | None = None) -> Raw:
+    """The rows of a checked copy as its file has them."""
+    folder, form = _find(dataset, source)
+    _checked_hashes(dataset, form, folder)
+    return _read(dataset, form, folder)
 
 
 def _find(dataset: Dataset, source: str | Path | None) -> tuple[Path, Form]:

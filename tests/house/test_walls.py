@@ -66,7 +66,7 @@ ROOMS |= {
     "datasets": {"errors", "_io"},
     "federated": {"errors", "_io", "datasets", "people"},
     # Across machines a client applies its predictor and a server solves: the whole way.
-    "federated/flower": BEHIND | {"privacy", "datasets", "federated"},
+    "federated/flower": BEHIND | {"privacy", "datasets", "federated", "intake"},
     "intake": BEHIND,
     "cli": BEHIND | {"privacy", "paper", "datasets", "federated", "intake"},
     "__main__": {"cli"},

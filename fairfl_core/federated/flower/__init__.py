@@ -5,5 +5,5 @@
 `study` is what all agreed on, `loader` opens a client's own rows, `messages` names everything that
 may travel, with its shape and its purpose, and `log` writes it down in plain words. `client`
 answers messages, `server` asks, `statistics` turns answers into a program; none of them knows
-Flower. `client_app`, `server_app` and `processes` are its thin skin.
+Flower. `client_app`, `server_app`, `superlink` and `processes` are its thin skin.
 """

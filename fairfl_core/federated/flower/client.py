@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,9 @@ class Client:
             check_leaving(reply, self.study, desk.sizes())
         except InputError as error:
             reply = self._refusal(error)
+        except Exception as error:  # whatever it says may hold what people are: it stays here
+            self.log.say(f"A fault of the program: {traceback.format_exc()}")
+            reply = self._refusal(InputError(f"a fault of the program ({type(error).__name__})"))
         spent = str(reply.header.get("spent", "")) or note
         self.log.add(entry_of(reply, "sent", "the server", reply=True, note=spent))
         return reply

@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser mutants reproduce holding bench clean
+.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser mutants reproduce holding federation bench clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -105,6 +105,10 @@ reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
 
 holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 	$(BIN)/fairfl holding --out docs/holding.md
+
+EXAMPLE ?= adult
+federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)
+	@$(BIN)/fairfl federation demo --example $(EXAMPLE)
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -21,7 +21,7 @@ from pages.components.your_data.model_card import APPLY, model_card
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame() as view:
+    with frame(brings_data=True) as view:
         held = own_data.current()
         if held is None:
             st.markdown(text.TITLE)

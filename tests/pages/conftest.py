@@ -31,15 +31,19 @@ LINKS = {
 def opened():
     """Open a page with settings from a link; fails on any exception or error box."""
 
-    def open_page(page="", **settings):
-        settings = as_before(settings)
+    def raw(page="", **settings):
+        """As it is opened, whatever it shows."""
         app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120)
         for name, value in settings.items():
             app.query_params[name] = str(value)
         if page:
             app.switch_page(f"pages/{page}.py")
-        return healthy(app.run())
+        return app.run()
 
+    def open_page(page="", **settings):
+        return healthy(raw(page, **as_before(settings)))
+
+    open_page.raw = raw
     return open_page
 
 

@@ -103,9 +103,27 @@ def test_the_example_in_two_clicks(opened):
     assert "Allowing a gap of" in said
     for page in PAGES:
         go(app, page)
-        assert linked(app, "experiment") is None
+        assert linked(app, "experiment") == "yours"
         if page != "learn":
             assert app.selectbox(key="widget_experiment").value.startswith("yours-")
+
+
+@pytest.mark.parametrize("page", ["", "clients", "scenarios", "privacy", "your_data"])
+def test_after_a_reload_the_data_is_gone_and_nothing_else_is_shown(opened, page):
+    """No other data under the limits of the link: a page that says so, and two ways on."""
+    app = opened.raw(page, experiment="yours", eps_local="0.02", notion="eop")
+    assert not app.exception and "Your data is gone: upload it again" in app.warning[0].value
+    assert not app.metric and not app.table and "Allowing a gap" not in text_of(app)
+    assert linked(app, "experiment") == "yours" and linked(app, "eps_local") == "0.02"
+    if page == "your_data":
+        app.button(key="try-example").click().run()
+        app.button(key="take-table").click().run()
+        assert "at most 0.02 inside every client" in text_of(healthy(app))
+        assert linked(app, "experiment") == "yours"
+    else:
+        app.button(key="show-another").click().run()
+        assert linked(healthy(app), "experiment") == "adult"
+        assert linked(app, "eps_local") == "0.02"
 
 
 def test_another_session_knows_nothing_of_it(opened):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,16 +17,28 @@ from pages.components.view import View, options_of
 
 __all__ = ["frame"]
 
+HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
+
 
 @contextmanager
-def frame() -> Iterator[View]:
-    """Lay out what every page has; yields the view to show."""
+def frame(*, brings_data: bool = False) -> Iterator[View]:
+    """Lay out what every page has; yields the view to show.
+
+    A link to an uploaded set that is gone shows nothing but that; `brings_data` tells the page on
+    which it can be brought again.
+    """
     if streamlit_internals.leave_pages_folder():
         st.rerun()  # through the door: app.py lays out the app
+    st.html(f"<script>{HISTORY}</script>", unsafe_allow_javascript=True)
+    state.follow_history()
     own_data.forget_uploads()
     st.html(theme.STYLE)
     if state.large_type():
         st.html(theme.LARGE_STYLE)
+    if state.data_is_gone():
+        _gone(brings_data=brings_data)
+        yield state.view()
+        return
     with st.sidebar:
         _settings(state.view())
         st.toggle(text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE))
@@ -35,6 +48,17 @@ def frame() -> Iterator[View]:
     yield state.view()
     if state.ignored():
         line.caption(shared_text.ignored(state.ignored()))
+
+
+def _gone(*, brings_data: bool) -> None:
+    """Say that the link's set is gone; another is never shown in its place unasked."""
+    st.warning(text.DATA_GONE)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not brings_data:
+            st.page_link("pages/your_data.py", label=text.BRING_AGAIN)
+        st.button(text.SHOW_ANOTHER, key="show-another", on_click=state.change)
+    if not brings_data:
+        st.stop()
 
 
 def _settings(view: View) -> None:

@@ -31,6 +31,8 @@ __all__ = [
     "bound",
     "bound_field",
     "change",
+    "data_is_gone",
+    "follow_history",
     "forget",
     "get",
     "ignored",
@@ -50,6 +52,10 @@ __all__ = [
 
 T = TypeVar("T")
 _KEY, _VIEW, _PIN, _IGNORED, _PINNED = "kept", "view", "pin", "ignored", "pinned"
+_BACK = "back"  # marks a link that the browser went back to
+_LINKED = "linked"  # names of settings that are written into links
+_GONE = "gone"  # whether the link's set was another session's
+_OWN = "yours"  # what a link calls an uploaded set
 
 
 def kept() -> dict[str, Any]:
@@ -65,15 +71,34 @@ def view() -> View:
     """The view as it is set now; a fresh session's is the link's."""
     settings = kept()
     if _VIEW not in settings:
-        settings[_VIEW], unused = read_view(st.query_params.to_dict(), catalogue())
+        link, held = st.query_params.to_dict(), own_data.current()
+        if link.get("experiment") == _OWN:
+            link["experiment"] = "" if held is None else held.name
+            settings[_GONE] = held is None
+        settings[_VIEW], unused = read_view(link, catalogue())
         _ignore(*unused)
     found: View = settings[_VIEW]
     return found
 
 
+def follow_history() -> None:
+    """Take the settings of the link again where the visitor went back to it.
+
+    The browser marks such a link (history.js): another link that is not the last one written is
+    only late, as when a slider is moved twice before the first answer has come.
+    """
+    if _BACK not in st.query_params:
+        return
+    settings = kept()
+    for name in (_VIEW, _PIN, *settings.get(_LINKED, ())):
+        settings.pop(name, None)
+    _write_link({_BACK: ""})
+
+
 def change(**changes: Any) -> None:
     """Change fields of the view (from a callback, before widgets are made)."""
     kept()[_VIEW] = changed(view(), catalogue(), **changes)
+    kept().pop(_GONE, None)
     _touched()
 
 
@@ -101,8 +126,9 @@ def pin(kept_view: View | None) -> None:
 
 
 def publish() -> None:
-    """Write the view and the pinned one into the address bar."""
-    _write_link(_link())
+    """Write the view and the pinned one into the address bar; not over one whose set is gone."""
+    if not data_is_gone():
+        _write_link(_link())
 
 
 def link_of_the_moment() -> Callable[[], tuple[View, str]]:
@@ -128,8 +154,17 @@ def _link() -> dict[str, str]:
     link, pin = write_view(view(), catalogue()), pinned()
     link[_PINNED] = "" if pin is None else write_pin(pin, catalogue())
     if own_data.is_own(view().experiment):  # a link cannot bring an uploaded set along
-        link |= {"experiment": "", _PINNED: ""}
+        link |= {"experiment": _OWN, _PINNED: ""}
     return link
+
+
+def data_is_gone() -> bool:
+    """Whether the link speaks of an uploaded set that this session does not have.
+
+    Then there is nothing to show until the visitor brings it again, or chooses another.
+    """
+    view()
+    return bool(kept().get(_GONE))
 
 
 # -------------------------------------------------------------------- settings of single pages
@@ -177,6 +212,7 @@ def publish_setting(setting: Setting[T]) -> None:
     """Write a setting into the address bar; one at its start is left out."""
     value = get(setting)
     if setting.codec is not None:
+        kept().setdefault(_LINKED, set()).add(setting.name)
         _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
 
 
@@ -248,10 +284,11 @@ def _touched() -> None:
 
 
 def _write_link(link: dict[str, str]) -> None:
-    """Put these parameters into the address bar, beside those there; an empty one goes."""
-    for name, text in link.items():
-        if not text:
-            if name in st.query_params:
-                del st.query_params[name]
-        elif st.query_params.get(name) != text:
-            st.query_params[name] = text
+    """Put these parameters into the address bar, beside those there; an empty one goes.
+
+    All at once: each writing of its own would be a step of the browser's Back.
+    """
+    now = st.query_params.to_dict()
+    new = {name: text for name, text in (now | link).items() if text}
+    if new != now:
+        st.query_params.from_dict(new)

@@ -36,6 +36,12 @@ PRESETS = {
 RESET = "Reset"
 
 
+DATA_GONE = (
+    "Your data is gone: upload it again. It lived in the session that the page was opened in, and "
+    "that has ended (a reload ends it); nothing of it was kept. The limits of the link are set."
+)
+BRING_AGAIN = "Upload it again on the page Your data"
+SHOW_ANOTHER = "Show a bundled experiment instead"
 SPLIT, SPLIT_TIP = (
     "Split",
     "How people are parted into those the lottery is fitted on and those it is tested on.",

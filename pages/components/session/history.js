@@ -1,0 +1,40 @@
+// One step back in the browser is one page or one setting back.
+//
+// Streamlit adds an entry to the history for every parameter it writes into the address bar, also
+// for those it writes while a page is being opened. Here a page that opens changes its own entry,
+// and each later run adds at most one. A link that is gone back to is marked, so that the server
+// takes the settings of the link instead of writing its own over it.
+(() => {
+  if (window.fairflHistory) return;
+  window.fairflHistory = true;
+  const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
+  const app = document.querySelector("[data-testid=stApp]");
+  let opened = app.dataset.testScriptState === "notRunning";
+  let added = false;
+
+  new MutationObserver(() => {
+    if (app.dataset.testScriptState !== "notRunning") return;
+    opened = true;
+    added = false;
+  }).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+
+  history.pushState = (state, unused, url) => {
+    const next = new URL(url, location);
+    const elsewhere = next.pathname !== location.pathname;
+    if (elsewhere) opened = false;
+    else if (!opened || added) return replace(state, unused, url);
+    added = true;
+    return push(state, unused, url);
+  };
+
+  // Streamlit listens, too, and runs the page with the link as it is; so it is told once more.
+  addEventListener("popstate", (event) => {
+    const here = new URL(location);
+    if (here.searchParams.has("back")) return;
+    event.stopImmediatePropagation();
+    here.searchParams.set("back", "1");
+    replace(history.state, "", here);
+    dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
+  }, true);
+})();

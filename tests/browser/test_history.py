@@ -1,0 +1,41 @@
+"""The browser's Back: one page or one setting a press."""
+
+from tests.browser.driving import INSIDE, OVERALL
+
+PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
+
+
+def back(visitor):
+    before = visitor.page.url
+    visitor.page.go_back()
+    visitor.page.wait_for_function(
+        "before => location.href !== before && !location.search.includes('back=')", arg=before
+    )
+    return visitor.settle()
+
+
+def test_one_back_is_one_page_or_one_setting(visit):
+    visitor = visit()
+    visitor.page.goto("about:blank")
+    visitor.open(**PAPERS, eps_global="0.05", eps_local="0.1")
+    first = visitor.headline
+    moved = visitor.changes(lambda: visitor.press(OVERALL))
+    again = visitor.changes(lambda: visitor.press(INSIDE))
+    assert len({first, moved, again}) == 3
+    last = dict(visitor.link)
+    visitor.go("Clients").go("Learn")
+    visitor.page.get_by_role("button", name="Next:").click()
+    visitor.settle()
+    assert visitor.link["step"] == "2"
+    back(visitor)
+    assert "step" not in visitor.link and "/learn" in visitor.page.url
+    back(visitor)
+    assert "/clients" in visitor.page.url
+    back(visitor)
+    assert visitor.headline == again and visitor.link == last
+    back(visitor)
+    assert visitor.headline == moved and visitor.epsilons == ("0.06", "0.10")
+    back(visitor)
+    assert visitor.headline == first and visitor.epsilons == ("0.05", "0.10")
+    visitor.page.go_back()
+    assert visitor.page.url == "about:blank"  # and out, by one press

@@ -178,7 +178,7 @@ def _map(view: View) -> None:
         reading=text.map_reading(
             own_limits=bool(view.own_limits), collides=bool(np.isnan(heat.accuracy).any())
         ),
-        table=figures.map_table(heat),
+        table=lambda: figures.map_table(heat),
         name="accuracy-map",
         key=HEAT,
         on_select=tolerances.go_to_cell(HEAT),
@@ -283,7 +283,7 @@ def _clients(study: Study) -> None:
         reading=shared_text.dumbbell_reading(
             within, len(table), unseen=study.has_held_out, runs=len(study.outcomes)
         ),
-        table=table.round(4),
+        table=lambda: table.round(4),
         headings=shared_text.CLIENT_COLUMNS,
         name="clients",
         key="explore-clients",

@@ -127,60 +127,56 @@ def findings_of(
     evaluations: Sequence[Evaluation], level: float, eps: Floats, *, overall: bool
 ) -> list[Finding]:
     """One finding for each scope that has a limit and a gap."""
-    tables = [_Scope.of(one, overall=overall) for one in evaluations]
-    before = [_Scope.of(one.before, overall=overall) for one in evaluations]
-    own, joint = (
-        [gap_interval(table.rate, table.people, each) for table in tables]
-        for each in (LEVEL, level)
+    after, before = (
+        _Scopes.of(runs, overall=overall)
+        for runs in (evaluations, [e.before for e in evaluations])
     )
-    with np.errstate(invalid="ignore"):
-        low, high = (run_mean([limit[side] for limit in own]) for side in (0, 1))
-        floor = run_mean([limit[0] for limit in joint])
-        gap, was = (run_mean([part.gap for part in parts]) for parts in (tables, before))
-        rate = run_mean([table.rate_or_nan for table in tables])
-        people = run_mean([table.people for table in tables])
+    low, high = map(run_mean, gap_interval(after.rate, after.people, LEVEL))
+    floor = run_mean(gap_interval(after.rate, after.people, level)[0])
+    gap, was = run_mean(after.gap), run_mean(before.gap)
     counts = evaluations[0].counts
     n = run_mean(
         [[e.counts.n] if overall else e.counts.n_client.astype(float) for e in evaluations]
     )
-    found = []
-    for place in np.flatnonzero((eps < 1) & ~np.isnan(gap)):
-        behind, smaller = _behind(rate[place], people[place], evaluations[0])
-        width = _half_width(behind)
-        needed = int(np.ceil(smaller * (width / max(float(eps[place]), 0.01)) ** 2))
-        found.append(
-            Finding(
-                client=None if overall else counts.clients[place],
-                gap=float(gap[place]),
-                before=float(was[place]),
-                low=float(low[place]),
-                high=float(high[place]),
-                floor=float(floor[place]),
-                eps=float(eps[place]),
-                width=width,
-                n=round(float(n[place])),
-                behind=behind,
-                needed=max(needed, 1),
-            )
+    places = np.flatnonzero((eps < 1) & ~np.isnan(gap))
+    people = run_mean(after.people)[places]
+    behind, smaller = _behind(run_mean(after.rate_or_nan)[places], people, evaluations[0])
+    width = _half_widths(behind)
+    needed = np.ceil(smaller * (width / np.maximum(eps[places], 0.01)) ** 2).astype(int)
+    return [
+        Finding(
+            client=None if overall else counts.clients[place],
+            gap=float(gap[place]),
+            before=float(was[place]),
+            low=float(low[place]),
+            high=float(high[place]),
+            floor=float(floor[place]),
+            eps=float(eps[place]),
+            width=float(width[k]),
+            n=round(float(n[place])),
+            behind=behind[k],
+            needed=max(int(needed[k]), 1),
         )
-    return found
+        for k, place in enumerate(places)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
-class _Scope:
-    """Rates and people of every scope of an evaluation: (scopes, groups, rates)."""
+class _Scopes:
+    """Rates and people of every run and scope: (runs, scopes, groups, rates); their gaps."""
 
     rate: Floats
     people: Floats
     gap: Floats
 
     @classmethod
-    def of(cls, one: Evaluation, *, overall: bool) -> "_Scope":
-        answered, people = one.answered, one.people
-        gap = one.gaps.local
+    def of(cls, runs: Sequence[Evaluation], *, overall: bool) -> "_Scopes":
+        answered, people = (
+            np.stack([getattr(one, name) for one in runs]) for name in ("answered", "people")
+        )
+        gap = np.stack([[one.gaps.overall] if overall else one.gaps.local for one in runs])
         if overall:
-            answered, people = answered.sum(axis=0)[None], people.sum(axis=0)[None]
-            gap = np.array([one.gaps.overall])
+            answered, people = (part.sum(axis=1, keepdims=True) for part in (answered, people))
         rate = np.divide(answered, people, out=np.zeros_like(people), where=people > 0)
         return cls(rate, people, gap)
 
@@ -189,36 +185,43 @@ class _Scope:
         return np.where(self.people > 0, self.rate, np.nan)
 
 
-def _half_width(behind: PeopleBehind) -> float:
-    """Half of the 95 % interval of the two groups' difference, around Wilson's middles."""
+def _half_widths(behind: Sequence[PeopleBehind]) -> Floats:
+    """Half of the 95 % interval of two groups' difference, around Wilson's middles."""
     z = float(ndtri(1 - (1 - LEVEL) / 2))
-    variance = 0.0
-    for rate, n in (
-        (behind.lower_rate, behind.lower_n),
-        (behind.higher_rate, behind.higher_n),
-    ):
-        middle = (n * rate + z**2 / 2) / (n + z**2)
-        variance += middle * (1 - middle) / (n + z**2)
-    return float(z * np.sqrt(variance))
+    rate = np.array([(one.lower_rate, one.higher_rate) for one in behind]).reshape(-1, 2)
+    n = np.array([(one.lower_n, one.higher_n) for one in behind], float).reshape(-1, 2)
+    middle = (n * rate + z**2 / 2) / (n + z**2)
+    return np.asarray(z * np.sqrt((middle * (1 - middle) / (n + z**2)).sum(axis=1)))
 
 
-def _behind(rate: Floats, people: Floats, one: Evaluation) -> tuple[PeopleBehind, float]:
-    """The two groups that lie farthest apart in the worst rate, and the smaller one's people."""
-    spread = np.nanmax(rate, axis=0, initial=-np.inf) - np.nanmin(rate, axis=0, initial=np.inf)
-    compared = (~np.isnan(rate)).sum(axis=0) > 1
-    worst = int(np.where(compared, spread, -np.inf).argmax())
-    column = rate[:, worst]
-    low, high = int(np.nanargmin(column)), int(np.nanargmax(column))
-    if low == high:  # equal rates: any two groups
-        low, high = np.flatnonzero(~np.isnan(column))[:2]
-    groups = one.counts.groups
-    behind = PeopleBehind(
-        rate=one.notion.rates[worst],
-        lower_group=groups[low],
-        lower_n=round(float(people[low, worst])),
-        lower_rate=float(column[low]),
-        higher_group=groups[high],
-        higher_n=round(float(people[high, worst])),
-        higher_rate=float(column[high]),
-    )
-    return behind, float(min(people[low, worst], people[high, worst]))
+def _behind(rate: Floats, people: Floats, one: Evaluation) -> tuple[list[PeopleBehind], Floats]:
+    """The two groups of each scope that lie farthest apart in its worst rate, the smaller's people.
+
+    Both arrays are of shape (scopes, groups, rates); a rate nobody is behind is NaN.
+    """
+    there = ~np.isnan(rate)
+    top, bottom = np.where(there, rate, -np.inf), np.where(there, rate, np.inf)
+    spread = np.where(there.sum(axis=1) > 1, top.max(axis=1) - bottom.min(axis=1), -np.inf)
+    worst, scope = spread.argmax(axis=1), np.arange(len(rate))
+    low, high = bottom[scope, :, worst].argmin(axis=1), top[scope, :, worst].argmax(axis=1)
+    # Equal rates: any two groups, the first two that have one.
+    first = np.argsort(~there[scope, :, worst], axis=1, kind="stable")
+    low, high = (np.where(low == high, first[:, k], each) for k, each in enumerate((low, high)))
+    groups, rates = one.counts.groups, one.notion.rates
+    n = [people[scope, group, worst] for group in (low, high)]
+    columns = (worst, low, n[0], rate[scope, low, worst], high, n[1], rate[scope, high, worst])
+    behind = [
+        PeopleBehind(
+            rate=rates[r],
+            lower_group=groups[lower],
+            lower_n=round(lower_n),
+            lower_rate=lower_rate,
+            higher_group=groups[higher],
+            higher_n=round(higher_n),
+            higher_rate=higher_rate,
+        )
+        for r, lower, lower_n, lower_rate, higher, higher_n, higher_rate in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    ]
+    return behind, np.minimum(*n)

@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, ndtr, ndtri
-from scipy.stats import qmc
 
 from fairfl_core.people.shares import wilson
 
@@ -71,14 +70,18 @@ def expected_gap(mean: Floats, variance: Floats, there: NDArray[np.bool_]) -> Fl
 
     All arrays have the shape (clients, groups, rates); `there` says which rates exist. Rates are
     taken as independent of each other, which they are for eo, eop and two labels; for sp and
-    eo-full with three labels that overstates the gap by a quarter or more: an upper estimate. With two groups it is the integral
-    of Pr(gap > x); with more, the mean over a fixed low-discrepancy set of points. Neither draws.
+    eo-full with three labels that overstates the gap by a quarter or more: an upper estimate. With
+    two groups it is the integral of Pr(gap > x), for one rate in closed form; with more groups,
+    the mean over a fixed low-discrepancy set of points. None draws.
     """
     compared = there.sum(axis=1) > 1  # (clients, rates)
     if mean.shape[1] > 2:
         gap = _largest_range(mean, np.sqrt(variance), there)
         return np.where(compared.any(axis=1), gap, np.nan)
     spread = np.sqrt(np.maximum(variance, 1e-14))
+    if mean.shape[2] == 1:
+        gap = np.minimum(_folded(mean[:, :, 0], spread[:, :, 0]), 1.0)
+        return np.where(compared[:, 0], gap, np.nan)
     low, high = _window(mean, spread, there)
     x = np.linspace(low, high, _STEPS, axis=-1)  # (clients, steps)
     below = np.ones_like(x)
@@ -98,6 +101,15 @@ def _window(mean: Floats, spread: Floats, there: NDArray[np.bool_]) -> tuple[Flo
     return low, np.where(both, middle + width, 0.0).max(axis=1)
 
 
+def _folded(mean: Floats, spread: Floats) -> Floats:
+    """E|difference| of two normals (the folded normal's mean), for many clients."""
+    middle, width = mean[:, 0] - mean[:, 1], np.hypot(spread[:, 0], spread[:, 1])
+    far = middle / width
+    return np.asarray(
+        width * np.sqrt(2 / np.pi) * np.exp(-(far**2) / 2) + middle * (2 * ndtr(far) - 1)
+    )
+
+
 def _within(x: Floats, mean: Floats, spread: Floats) -> Floats:
     """Pr(|difference| <= x) of two normals, for many clients: x is (clients, steps)."""
     middle = (mean[:, 0] - mean[:, 1])[:, None]
@@ -107,6 +119,8 @@ def _within(x: Floats, mean: Floats, spread: Floats) -> Floats:
 
 def _largest_range(mean: Floats, spread: Floats, there: NDArray[np.bool_]) -> Floats:
     """Mean of the worst spread over groups when each rate is normal, group by group."""
+    from scipy.stats import qmc  # half a second to import, for three groups and more
+
     clients, groups, rates = mean.shape
     points = qmc.Sobol(groups * rates, scramble=True, rng=0).random(_POINTS)
     normal = ndtri(points).reshape(_POINTS, groups, rates)

@@ -8,6 +8,7 @@ notion's rates; inside one client it is local, over the pooled people of all cli
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,7 +146,12 @@ class Notion:
 
     def answered(self, confusion: NDArray[Any]) -> Floats:
         """People each rate counts, from confusion[..., label, answer]; shape (..., rates)."""
-        return np.einsum("...yk,ry,rk->...r", confusion, self.given, self.asked, optimize=True)
+        return np.asarray(np.tensordot(confusion, self._counted, axes=2))
+
+    @cached_property
+    def _counted(self) -> Floats:
+        """Which label and answer each rate counts, shape (labels, answers, rates)."""
+        return np.einsum("ry,rk->ykr", self.given, self.asked)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core.evaluation.evaluation import evaluate
@@ -25,6 +24,7 @@ from pages.components.scenarios.results import (
     own_summary,
     scenario_of,
 )
+from pages.components.session.cache import forget_everything
 from pages.components.shared import text
 from tests.pages.conftest import healthy, linked, view_of
 
@@ -73,9 +73,9 @@ def three(tmp_path, monkeypatch):
 
     monkeypatch.setattr(experiments, "list_experiments", names)
     monkeypatch.setattr(experiments, "open", opened)
-    st.cache_resource.clear()
+    forget_everything()
     yield
-    st.cache_resource.clear()
+    forget_everything()
 
 
 def _run(shares, clients, seed):

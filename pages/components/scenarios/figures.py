@@ -8,22 +8,23 @@ from numpy.typing import NDArray
 
 from fairfl_core.solving.frontier import Frontier
 from pages.components.scenarios import text
+from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, Place, heat_map
 from pages.components.shared.theme import GROUP_COLOURS
 
 __all__ = ["group_shares", "small_map"]
 
 
-def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -> go.Figure:
+def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -> Drawing:
     """A map of few cells with the number in each; no scale beside it, as maps share one."""
-    figure = heat_map(heat, here, limits=limits, height=330)
-    figure.update_traces(showscale=False, selector={"type": "heatmap"})
+    figure = heat_map(heat, here, limits=limits, height=330, scale=False)
     accuracy = 100 * heat.accuracy
     y, x = np.indices(accuracy.shape)
     lightness = (accuracy - limits[0]) / max(limits[1] - limits[0], 0.1)
     # Plotly's own choice of letter colour is hard to read in the middle of the scale.
     colours = np.where(lightness > 0.45, "black", "white").ravel().tolist()
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=x.ravel(),
         y=y.ravel(),
         mode="text",

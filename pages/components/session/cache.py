@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-import streamlit as st
-
 from pages.components.session import own_data
+from pages.components.session.store import Store
 
-__all__ = ["cached"]
+__all__ = ["cached", "forget_everything"]
+
+_shared: list[Store] = []
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,20 +27,26 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """
 
     def around(function: Callable[P, T]) -> Callable[P, T]:
-        everybody = st.cache_resource(max_entries=most, show_spinner=False)(function)
+        everybody = Store(most)
+        _shared.append(everybody)
 
         @wraps(function)
         def result(*arguments: P.args, **named: P.kwargs) -> T:
             name = _experiment(arguments[0])
-            if not own_data.is_own(name):
-                return everybody(*arguments, **named)
-            key = (function.__module__, function.__qualname__, arguments, *sorted(named.items()))
-            made: T = own_data.find(name).result(key, lambda: function(*arguments, **named))
+            results = own_data.find(name).results if own_data.is_own(name) else everybody
+            key = (function, arguments, *sorted(named.items()))
+            made: T = results.result(key, lambda: function(*arguments, **named))
             return made
 
         return result
 
     return around
+
+
+def forget_everything() -> None:
+    """Forget what visitors share: everything is computed anew. No visitor can ask for it."""
+    for store in _shared:
+        store.clear()
 
 
 def _experiment(first: Any) -> str:

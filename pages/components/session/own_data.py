@@ -6,10 +6,6 @@ gone, with all that was made of it, when the session ends or another set takes i
 """
 
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from threading import RLock
-from typing import Any
 from weakref import WeakValueDictionary
 
 import pyarrow as pa
@@ -18,6 +14,7 @@ import streamlit as st
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Intake
 from pages.components.session import streamlit_internals
+from pages.components.session.store import Store
 
 __all__ = ["UPLOADERS", "Held", "current", "drop", "find", "forget_uploads", "hold", "is_own"]
 
@@ -36,24 +33,8 @@ class Held:
     def __init__(self, intake: Intake) -> None:
         self.name = _PREFIX + secrets.token_hex(16)
         self.intake = intake
-        self._results: OrderedDict[Hashable, Any] = OrderedDict()
-        self._lock = RLock()
+        self.results = Store(_MOST)
         _register[self.name] = self
-
-    def result(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """A result computed before, else now; the oldest gives way."""
-        with self._lock:
-            if key not in self._results:
-                self._results[key] = make()
-                if len(self._results) > _MOST:
-                    self._results.popitem(last=False)
-            self._results.move_to_end(key)
-            return self._results[key]
-
-    def clear(self) -> None:
-        """Forget what was computed."""
-        with self._lock:
-            self._results.clear()
 
 
 def hold(intake: Intake) -> Held:
@@ -68,7 +49,7 @@ def drop() -> None:
     """Let go of the session's set and give its memory back."""
     held = st.session_state.pop(_KEY, None)
     if held is not None:
-        held.clear()
+        held.results.clear()
         _register.pop(held.name, None)
         pa.default_memory_pool().release_unused()
 

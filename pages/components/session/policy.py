@@ -14,7 +14,7 @@ from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
 from pages.components.codecs import Between, OneOf
 from pages.components.session import state, text
 from pages.components.session.catalogue import experiment_of
-from pages.components.shared.charts import part
+from pages.components.shared.charts import fold, part
 from pages.components.shared.policy_results import Collided, policy_cost
 from pages.components.view import View
 
@@ -34,15 +34,22 @@ def asked_for() -> None:
     view = state.view()
     experiment = experiment_of(view.data)
     policy = view.policy
-    with st.expander(text.FLOORS, expanded=bool(policy.floors)), part(text.FLOORS):
-        _floors(policy, experiment)
-    with st.expander(text.RATIOS, expanded=policy.has_ratios), part(text.RATIOS):
-        _ratios(policy, sure=view.guarantee is not None)
+    with fold(text.FLOORS, "floors", opened=bool(policy.floors)) as is_open, part(text.FLOORS):
+        if is_open:
+            _floors(policy, experiment)
+    with fold(text.RATIOS, "ratios", opened=policy.has_ratios) as is_open, part(text.RATIOS):
+        if is_open:
+            _ratios(policy, sure=view.guarantee is not None)
     if experiment.grouping is not None and view.guarantee is None:
-        with st.expander(text.GROUPINGS, expanded=bool(policy.limits)), part(text.GROUPINGS):
-            _groupings(policy, experiment.grouping.columns)
-    with st.expander(text.GOOD, expanded=policy.utility != ACCURACY), part(text.GOOD):
-        _utility(policy, experiment)
+        with (
+            fold(text.GROUPINGS, "groupings", opened=bool(policy.limits)) as is_open,
+            part(text.GROUPINGS),
+        ):
+            if is_open:
+                _groupings(policy, experiment.grouping.columns)
+    with fold(text.GOOD, "good", opened=policy.utility != ACCURACY) as is_open, part(text.GOOD):
+        if is_open:
+            _utility(policy, experiment)
     _without_group(view)
     if not policy.is_plain:
         with part(text.POLICY_COST):

@@ -9,8 +9,8 @@ from time import monotonic
 from typing import Literal
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 from fairfl_core.errors import FairflError
 from fairfl_core.evaluation.harm import Effect
@@ -23,6 +23,7 @@ __all__ = [
     "chart",
     "csv_for_people",
     "draw",
+    "fold",
     "metric",
     "part",
     "progress",
@@ -31,8 +32,10 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
+Table = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is unfolded
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 BARE = {"displayModeBar": False}
+FOLD = "fold-"  # how the keys of folds begin
 _SHOWN = 5e-5  # a change of accuracy that two decimals of points show
 QUICK = 0.3  # seconds: what is done sooner shows no bar
 
@@ -49,6 +52,14 @@ def part(what: str) -> Iterator[None]:
             raise
         log.exception("%s failed", what)
         st.warning(text.failed(what))
+
+
+@contextmanager
+def fold(title: str, key: str, *, opened: bool = False) -> Iterator[bool]:
+    """A fold; yields whether it is open, for what is folded away is not made until it is."""
+    container = st.expander(title, opened, key=f"{FOLD}{key}", on_change="rerun")
+    with container:
+        yield bool(container.open)
 
 
 @contextmanager
@@ -111,10 +122,10 @@ def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> N
 
 
 def chart(
-    figure: go.Figure,
+    figure: BaseFigure,
     *,
     reading: str,
-    table: pd.DataFrame,
+    table: Table,
     name: str,
     key: str = "",
     headings: Mapping[str, str] | None = None,
@@ -128,7 +139,7 @@ def chart(
 
 
 def draw(
-    figure: go.Figure,
+    figure: BaseFigure,
     *,
     spoken: str,
     key: str,
@@ -147,7 +158,7 @@ def draw(
 
 
 def table_below(
-    table: pd.DataFrame,
+    table: Table,
     *,
     name: str,
     key: str = "",
@@ -156,13 +167,16 @@ def table_below(
 ) -> None:
     """The numbers of a chart, to read under their headings and to take along by column name."""
     key = key or name
-    with st.expander(title):
+    with fold(title, key) as is_open:
+        if not is_open:
+            return
+        rows = table() if callable(table) else table
         st.dataframe(
-            table.rename(columns=dict(headings or {})), hide_index=True, key=f"{key}-table"
+            rows.rename(columns=dict(headings or {})), hide_index=True, key=f"{key}-table"
         )
         st.download_button(
             text.DOWNLOAD_CSV,
-            lambda: csv_for_people(table),
+            lambda: csv_for_people(rows),
             file_name=f"{name}.csv",
             mime="text/csv",
             key=f"{key}-csv",

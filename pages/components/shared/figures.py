@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
+import plotly.colors
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
+from pages.components.shared.drawing import Drawing
 from pages.components.shared.format import figure_text
 from pages.components.shared.summary import FREE
 from pages.components.shared.theme import (
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 Place = tuple[float, float]  # eps_global, eps_local
 LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
 MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
+CIVIDIS = plotly.colors.get_colorscale("Cividis")
 ROW = 22  # height of a client's row
 
 
@@ -53,24 +55,27 @@ def heat_map(
     names: tuple[str, str] = (text.YOU_ARE_HERE, text.A_PINNED),
     limits: tuple[float, float] | None = None,
     height: int = 470,
-) -> go.Figure:
+    scale: bool = True,
+) -> Drawing:
     """Accuracy over (eps_global, eps_local), with marks at `here` and at `pinned`.
 
-    `limits` of the colour scale are accuracies in per cent; default are those of the map.
+    `limits` of the colour scale are accuracies in per cent; default are those of the map. The
+    scale itself stands beside the map unless told.
     """
     accuracy = 100 * heat.accuracy
     low, high = limits or (np.fmin.reduce(accuracy, None), np.fmax.reduce(accuracy, None))
-    figure = go.Figure(
-        go.Heatmap(
-            z=accuracy,
-            x=np.arange(accuracy.shape[1]),
-            y=np.arange(accuracy.shape[0]),
-            colorscale="Cividis",
-            zmin=low,
-            zmax=max(high, low + 0.1),
-            colorbar={"title": text.ACCURACY_PERCENT, "thickness": 14},
-            hoverinfo="skip",
-        )
+    figure = Drawing()
+    figure.add(
+        "heatmap",
+        z=accuracy,
+        x=np.arange(accuracy.shape[1]),
+        y=np.arange(accuracy.shape[0]),
+        colorscale=CIVIDIS,
+        zmin=low,
+        zmax=max(high, low + 0.1),
+        showscale=scale,
+        colorbar={"title": {"text": text.ACCURACY_PERCENT}, "thickness": 14},
+        hoverinfo="skip",
     )
     _add_free_zone(figure, heat, accuracy)
     _add_cells(figure, heat, accuracy)
@@ -89,7 +94,7 @@ def heat_map(
     return figure
 
 
-def _add_free_zone(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
+def _add_free_zone(figure: Drawing, heat: Frontier, accuracy: Floats) -> None:
     """Outline the cells that cost nothing against no limit at all: the last cell of the map."""
     if min(heat.eps_global[-1], heat.eps_local[-1]) < NO_LIMIT:
         return
@@ -105,7 +110,8 @@ def _add_free_zone(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
         if row == 0 or not free[row - 1, column]:
             x += [column - 0.5, column + 0.5, None]
             y += [row - 0.5, row - 0.5, None]
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=x,
         y=y,
         mode="lines",
@@ -115,10 +121,11 @@ def _add_free_zone(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
     )
 
 
-def _add_cells(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:
+def _add_cells(figure: Drawing, heat: Frontier, accuracy: Floats) -> None:
     """Plotly lets a person click points, not cells: an unseen point lies in every cell."""
     y, x = np.indices(accuracy.shape)
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=x.ravel(),
         y=y.ravel(),
         mode="markers",
@@ -146,9 +153,10 @@ def _cells(heat: Frontier, accuracy: Floats) -> list[list[object]]:
     ]
 
 
-def _add_mark(figure: go.Figure, heat: Frontier, place: Place, name: str, symbol: str) -> None:
+def _add_mark(figure: Drawing, heat: Frontier, place: Place, name: str, symbol: str) -> None:
     line = {"width": 1, "color": "white"} if symbol == "cross" else {"width": 3, "color": HERE}
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=[index_on(heat.eps_global, place[0])],
         y=[index_on(heat.eps_local, place[1])],
         mode="markers",
@@ -163,7 +171,7 @@ def _axis(title: str, grid: Floats) -> dict[str, object]:
     if len(grid) > 12:  # every other one, and the last, which is no limit and takes two places
         shown = np.union1d(shown[:-2][::2], shown[-1:])
     return {
-        "title": title,
+        "title": {"text": title},
         "tickvals": shown,
         "ticktext": [text.limit_on_axis(grid[place]) for place in shown],
         "showgrid": False,
@@ -184,13 +192,13 @@ def map_table(heat: Frontier) -> pd.DataFrame:
 # -------------------------------------------------------------------- the clients
 
 
-def client_gaps(table: pd.DataFrame) -> go.Figure:
+def client_gaps(table: pd.DataFrame) -> Drawing:
     """Each client's gap before and after, from a study's client table, in the table's order.
 
     Before is a hollow grey ring, after a filled dot (a pale square where the gap cannot be
     told from none), the fitted value a short stroke, what was asked a dashed line.
     """
-    figure = go.Figure()
+    figure = Drawing()
     names = [
         f"{figure_text(name)}  (n = {n:,.0f})"
         for name, n in zip(table["client"], table["n"], strict=True)
@@ -202,7 +210,8 @@ def client_gaps(table: pd.DataFrame) -> go.Figure:
         ("gap_low", "gap_high", {"color": translucent(AFTER, 0.45), "width": 2}, text.INTERVAL),
         ("gap_before", "gap", {"color": translucent(GREY, 0.5), "width": 5}, ""),
     ):
-        figure.add_scatter(
+        figure.add(
+            "scatter",
             x=segments(column[start], column[end]),
             y=np.repeat(rows, 3),
             mode="lines",
@@ -211,7 +220,8 @@ def client_gaps(table: pd.DataFrame) -> go.Figure:
             line=style,
             hoverinfo="skip",
         )
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=column["gap_before"],
         y=rows,
         mode="markers",
@@ -221,7 +231,8 @@ def client_gaps(table: pd.DataFrame) -> go.Figure:
         hovertemplate=text.HOVER_BEFORE,
     )
     _add_after(figure, rows, names, column)
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=column["gap_reached"],
         y=rows,
         mode="markers",
@@ -233,7 +244,7 @@ def client_gaps(table: pd.DataFrame) -> go.Figure:
         height=max(170, 110 + ROW * len(table)),
         margin=MARGIN,
         legend=LEGEND_ABOVE | {"y": 1.0},
-        xaxis={"title": text.AXIS_GAP, "rangemode": "tozero", "fixedrange": True},
+        xaxis={"title": {"text": text.AXIS_GAP}, "rangemode": "tozero", "fixedrange": True},
         yaxis={
             "tickvals": rows,
             "ticktext": names,
@@ -245,16 +256,21 @@ def client_gaps(table: pd.DataFrame) -> go.Figure:
     )
 
 
-def _add_asked(figure: go.Figure, rows: NDArray[np.int64], asked: Floats) -> None:
+def _add_asked(figure: Drawing, rows: NDArray[np.int64], asked: Floats) -> None:
     """A band where all clients have the same limit, else a stroke for each that has one."""
     limited = asked < 1
     if not limited.any():
         return
     if np.ptp(asked) == 0:
-        figure.add_vrect(x0=0, x1=asked[0], fillcolor=BAND, line_width=0, layer="below")
-        figure.add_vline(x=asked[0], line={"color": AFTER, "dash": "dash", "width": 1.5})
+        upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1, "x1": float(asked[0])}
+        figure.add_shape(
+            type="rect", x0=0, fillcolor=BAND, line={"width": 0}, layer="below", **upright
+        )
+        line = {"color": AFTER, "dash": "dash", "width": 1.5}
+        figure.add_shape(type="line", x0=float(asked[0]), line=line, **upright)
         return
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=asked[limited],
         y=rows[limited],
         mode="markers",
@@ -265,7 +281,7 @@ def _add_asked(figure: go.Figure, rows: NDArray[np.int64], asked: Floats) -> Non
 
 
 def _add_after(
-    figure: go.Figure, rows: NDArray[np.int64], names: Sequence[str], column: dict[str, Floats]
+    figure: Drawing, rows: NDArray[np.int64], names: Sequence[str], column: dict[str, Floats]
 ) -> None:
     within = within_chance(column["gap_low"])
     told = np.stack(
@@ -282,7 +298,8 @@ def _add_after(
         (within, text.AFTER_NOISE, "square", PALE),
     ):
         if mask.any():
-            figure.add_scatter(
+            figure.add(
+                "scatter",
                 x=column["gap"][mask],
                 y=rows[mask],
                 mode="markers",

@@ -61,7 +61,7 @@ def client_alarm(harm: Harm, client: str) -> None:
 def _every_alarm(harm: Harm) -> None:
     if harm.lost:
         table_below(
-            alarm_table(harm).round(4),
+            lambda: alarm_table(harm).round(4),
             name="alarms",
             title=text.EVERY_ALARM,
             headings=text.ALARM_COLUMNS,
@@ -114,7 +114,7 @@ def recognition_part(study: Study, harm: Harm) -> None:
         reading=text.recognition_reading(
             label, unseen=study.has_held_out, runs=len(study.outcomes)
         ),
-        table=table.round(4),
+        table=lambda: table.round(4),
         headings=text.RECOGNITION_COLUMNS,
         name="recognition",
         key="explore-recognition",

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairfl_core.evaluation.alarms import SHOWN
 from pages.components.shared import harm_text as text
+from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, segments
 from pages.components.shared.format import figure_text
 from pages.components.shared.theme import GREY, GROUP_COLOURS
@@ -23,13 +23,13 @@ LOOKS = {
 }
 
 
-def recognition(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
+def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
     """One row a client, one mark a group, joined to where it was: how often a label is recognised.
 
     `table` has the columns client, group, n, before, after, after_low, after_high, alarm of one
     label, in the order of the rows that are drawn.
     """
-    figure = go.Figure()
+    figure = Drawing()
     clients = list(dict.fromkeys(table["client"]))
     row_of = {client: row for row, client in enumerate(clients)}
     aside = np.linspace(-0.22, 0.22, len(groups)) if len(groups) > 1 else np.zeros(1)
@@ -38,7 +38,8 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         y = some["client"].map(row_of).to_numpy(float) + aside[place]
         _add_group(figure, some, y, figure_text(group), GROUP_COLOURS[place % len(GROUP_COLOURS)])
     for word, symbol, _ in (*LOOKS.values(), (text.BEFORE, "circle-open", False)):
-        figure.add_scatter(
+        figure.add(
+            "scatter",
             x=[None],
             y=[None],
             mode="markers",
@@ -50,7 +51,7 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         height=max(200, 120 + ROW * len(clients)),
         margin=MARGIN,
         legend=LEGEND_ABOVE | {"y": 1.0},
-        xaxis={"title": text.AXIS_RECOGNISED, "range": [-3, 103], "fixedrange": True},
+        xaxis={"title": {"text": text.AXIS_RECOGNISED}, "range": [-3, 103], "fixedrange": True},
         yaxis={
             "tickvals": list(row_of.values()),
             "ticktext": names,
@@ -68,13 +69,12 @@ def _tick(client: str, rows: pd.DataFrame) -> str:
     return f"{mark}{figure_text(client, 24)}<br>n = {people}"
 
 
-def _add_group(
-    figure: go.Figure, some: pd.DataFrame, y: np.ndarray, name: str, colour: str
-) -> None:
+def _add_group(figure: Drawing, some: pd.DataFrame, y: np.ndarray, name: str, colour: str) -> None:
     before, after = (100 * some[side].to_numpy(float) for side in ("before", "after"))
     low, high = (100 * some[f"after_{end}"].to_numpy(float) for end in ("low", "high"))
     for start, end, width in ((low, high, 1), (before, after, 4)):
-        figure.add_scatter(
+        figure.add(
+            "scatter",
             x=segments(start, end),
             y=np.repeat(y, 3),
             mode="lines",
@@ -83,7 +83,8 @@ def _add_group(
             showlegend=False,
             hoverinfo="skip",
         )
-    figure.add_scatter(
+    figure.add(
+        "scatter",
         x=before,
         y=y,
         mode="markers",
@@ -95,7 +96,8 @@ def _add_group(
     told = np.stack([some["client"], [name] * len(some), before, some["n"]], axis=1, dtype=object)
     for sign, (_, symbol, barred) in LOOKS.items():
         rows = np.flatnonzero(change == sign)
-        figure.add_scatter(
+        figure.add(
+            "scatter",
             x=after[rows],
             y=y[rows],
             mode="markers",
@@ -106,7 +108,8 @@ def _add_group(
             hovertemplate=text.HOVER,
         )
         if barred:
-            figure.add_scatter(
+            figure.add(
+                "scatter",
                 x=after[rows],
                 y=y[rows],
                 mode="markers",
@@ -114,6 +117,11 @@ def _add_group(
                 showlegend=False,
                 hoverinfo="skip",
             )
-    figure.add_scatter(
-        x=[None], y=[None], mode="markers", name=name, marker={"symbol": "square", "color": colour}
+    figure.add(
+        "scatter",
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=name,
+        marker={"symbol": "square", "color": colour},
     )

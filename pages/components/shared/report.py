@@ -5,6 +5,7 @@ from html import escape
 
 import plotly.graph_objects as go
 import plotly.io as pio
+from plotly.basedatatypes import BaseFigure
 
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared import figures, harm_text, report_text, text
@@ -90,9 +91,9 @@ def _plain_html(markdown: str) -> str:
     return escape(signs)
 
 
-def _figure(figure: go.Figure, *, first: bool) -> str:
+def _figure(figure: BaseFigure, *, first: bool) -> str:
     """A figure with its own script inside: the first brings Plotly along."""
-    figure = go.Figure(figure).update_layout(template="plotly_white", width=900)
+    figure = go.Figure(figure.to_dict()).update_layout(template="plotly_white", width=900)
     drawn = pio.to_html(
         figure, full_html=False, include_plotlyjs=first, config={"displaylogo": False}
     )

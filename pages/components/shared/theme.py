@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import plotly.graph_objects as go
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 __all__ = [
     "AFTER",
@@ -30,9 +30,9 @@ STYLE = Path(__file__).parent / "style.css"
 LARGE_STYLE = "<style>html { font-size: 20px; }</style>"
 
 
-def sized(figure: go.Figure, *, large: bool) -> go.Figure:
+def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
     """Letters of a figure: larger ones for a lecture hall."""
-    return figure.update_layout(font_size=18 if large else 13)
+    return figure.update_layout(font={"size": 18 if large else 13})
 
 
 def ink() -> str:

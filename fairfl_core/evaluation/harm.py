@@ -151,14 +151,19 @@ class Harm:
             f"{sure:,} of them beyond chance."
         )
 
-    def recognition_table(self) -> "pd.DataFrame":
-        """One row a client (None: overall), group and label: people, before, after, limits."""
+    def recognition_table(self, at: Sequence[int] | None = None) -> "pd.DataFrame":
+        """One row a client (None: overall), group and label: people, before, after, limits.
+
+        `at` names the scopes by position, in the order of the rows; all unless told.
+        """
         import pandas as pd
 
+        chosen = np.arange(len(self.scopes)) if at is None else np.asarray(at, int)
         before, after = self.recognition.before, self.recognition.after
-        scope, group, label = np.indices(before.share.shape).reshape(3, -1)
+        shape = (len(chosen), *before.share.shape[1:])
+        scope, group, label = np.indices(shape).reshape(3, -1)
         names = {
-            "client": np.array(self.scopes, object)[scope],
+            "client": np.array(self.scopes, object)[chosen[scope]],
             "group": np.array(self.groups, object)[group],
             "label": np.array(self.labels, object)[label],
         }
@@ -176,7 +181,9 @@ class Harm:
             "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
         }
         columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(columns | {name: part.ravel() for name, part in figures.items()})
+        return pd.DataFrame(
+            columns | {name: part[chosen].ravel() for name, part in figures.items()}
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry, but for the alarms."""

@@ -1,7 +1,7 @@
 """One setting over several seeds: what was asked, what was reached, what held on unseen people."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.people.answers import Answers
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People, Predictor
 from fairfl_core.solving.limits import EpsLocal
@@ -106,27 +107,40 @@ class Study:
         gaps = self.client_mean(lambda e: e.gaps.local, unseen=unseen)
         return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
-    def client_table(self, *, unseen: bool) -> "pd.DataFrame":
+    def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
         """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
         ``price`` the local price of the client's tolerance: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
+        `at` names the clients by position; all unless told.
         """
         import pandas as pd
 
-        columns = [each.client_columns() for each in self.evaluations(unseen=unseen)]
-        means = {name: run_mean([each[name] for each in columns]) for name in columns[0]}
+        if at is None:
+            means = self._unseen_columns if unseen else self._fitted_columns
+        else:
+            means = _client_means(self.evaluations(unseen=unseen), at)
+        chosen = list(range(len(self.price_local)) if at is None else at)
+        clients = self.first.solution.counts.clients
         return pd.DataFrame(
-            {"client": self.first.solution.counts.clients}
+            {"client": [clients[place] for place in chosen]}
             | means
             | {
                 "n": means["n"].round(),
-                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False),
-                "eps_local": self.first.solution.eps_local,
-                "price": self.price_local,
+                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False)[chosen],
+                "eps_local": self.first.solution.eps_local[chosen],
+                "price": self.price_local[chosen],
             }
         )
+
+    @cached_property
+    def _fitted_columns(self) -> dict[str, Floats]:
+        return _client_means(self.evaluations(unseen=False))
+
+    @cached_property
+    def _unseen_columns(self) -> dict[str, Floats]:
+        return _client_means(self.evaluations(unseen=True))
 
     def group_table(self, *, unseen: bool) -> "pd.DataFrame":
         """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
@@ -135,6 +149,39 @@ class Study:
         tables = [each.group_table() for each in self.evaluations(unseen=unseen)]
         means = pd.concat(tables).groupby("group", sort=False, as_index=False).mean()
         return means.assign(n=means["n"].round())
+
+
+def _client_means(
+    runs: Sequence[Evaluation], at: Sequence[int] | None = None
+) -> dict[str, Floats]:
+    """`Evaluation.client_columns` of these clients (default all), each the mean over the runs."""
+    columns = _together(runs, at).client_columns()
+    return {name: run_mean(values.reshape(len(runs), -1)) for name, values in columns.items()}
+
+
+def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluation:
+    """The clients of all runs side by side, run by run: what is told of each is computed once.
+
+    What is told of everyone together means nothing here.
+    """
+    if len(runs) == 1 and at is None:
+        return runs[0]
+    chosen = slice(None) if at is None else list(at)
+    tables = [one.counts.table[chosen] for one in runs]
+    names = tuple(f"{k}:{c}" for k, table in enumerate(tables) for c in range(len(table)))
+    counts = replace(  # noisy, as a run may lack a client
+        runs[0].counts, table=np.concatenate(tables), clients=names, noisy=True
+    )
+    answers, own = (
+        Answers(
+            *(
+                np.concatenate([getattr(part, one.name)[chosen] for part in parts])
+                for one in fields(Answers)
+            )
+        )
+        for parts in ([one.answers for one in runs], [one.own for one in runs])
+    )
+    return Evaluation(counts, runs[0].notion, answers, own)
 
 
 def run_study(

@@ -1,5 +1,7 @@
 """Parts of a page about those who are worse off, and about rates that nobody asked for."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -103,18 +105,15 @@ def label_choice(harm: Harm) -> str:
 def recognition_part(study: Study, harm: Harm) -> None:
     """How often a label is recognised before and after, and how its gaps were closed."""
     label = label_choice(harm)
-    table = harm.recognition_table()
-    table["client"] = table["client"].map(text.where)
-    mine = table[table["label"] == label]
-    worst_first = [*harm.clients, *(name for name in harm.scopes if name is not None)]
-    shown = [text.OVERALL, *list(dict.fromkeys(worst_first))[:MOST]]
-    drawn = pd.concat([mine[mine["client"] == client] for client in shown])
+    place = {name: at for at, name in enumerate(harm.scopes)}
+    worst_first = dict.fromkeys([*harm.clients, *harm.scopes[1:]])
+    drawn = _recognition_table(harm, [place[name] for name in (None, *list(worst_first)[:MOST])])
     chart(
-        figures.recognition(drawn, harm.groups),
+        figures.recognition(drawn[drawn["label"] == label], harm.groups),
         reading=text.recognition_reading(
             label, unseen=study.has_held_out, runs=len(study.outcomes)
         ),
-        table=lambda: table.round(4),
+        table=lambda: _recognition_table(harm).round(4),
         headings=text.RECOGNITION_COLUMNS,
         name="recognition",
         key="explore-recognition",
@@ -123,3 +122,9 @@ def recognition_part(study: Study, harm: Harm) -> None:
     st.markdown(text.CLOSED)
     lines = text.closed_lines(closed) or [text.NOTHING_CLOSED]
     st.markdown("\n".join(f"- {line}" for line in lines))
+
+
+def _recognition_table(harm: Harm, at: Sequence[int] | None = None) -> pd.DataFrame:
+    """Recognition, with a word for everyone."""
+    table = harm.recognition_table(at)
+    return table.assign(client=[text.where(name) for name in table["client"]])

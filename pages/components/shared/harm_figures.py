@@ -46,7 +46,10 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
             name=word,
             marker={"symbol": symbol, "size": 10, "color": GREY},
         )
-    names = [_tick(client, table[table["client"] == client]) for client in clients]
+    rows: dict[str, list[tuple[float, bool]]] = {client: [] for client in clients}
+    for client, n, alarm in zip(table["client"], table["n"], table["alarm"], strict=True):
+        rows[client].append((n, alarm))
+    names = [_tick(client, groups_in) for client, groups_in in rows.items()]
     return figure.update_layout(
         height=max(200, 120 + ROW * len(clients)),
         margin=MARGIN,
@@ -63,9 +66,10 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
     )
 
 
-def _tick(client: str, rows: pd.DataFrame) -> str:
-    mark = "▼ " if rows["alarm"].any() else ""
-    people = " · ".join(f"{n:,.0f}" for n in rows["n"])
+def _tick(client: str, groups: Sequence[tuple[float, bool]]) -> str:
+    """A client's name, marked where there is an alarm, and the people of its groups."""
+    mark = "▼ " if any(alarm for _, alarm in groups) else ""
+    people = " · ".join(f"{n:,.0f}" for n, _ in groups)
     return f"{mark}{figure_text(client, 24)}<br>n = {people}"
 
 

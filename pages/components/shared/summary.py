@@ -145,8 +145,8 @@ def summarise(study: Study, unlimited: Study) -> Summary:
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=_figures(study, unlimited, client_rows(study, unseen=False), unseen=False),
-        unseen=_figures(study, unlimited, rows, unseen=True) if unseen else None,
+        reached=_figures(study, unlimited, unseen=False),
+        unseen=_figures(study, unlimited, unseen=True) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
@@ -174,10 +174,12 @@ def summarise(study: Study, unlimited: Study) -> Summary:
     )
 
 
-def client_rows(study: Study, *, unseen: bool | None = None) -> tuple[ClientRow, ...]:
+def client_rows(
+    study: Study, *, unseen: bool | None = None, at: Sequence[int] | None = None
+) -> tuple[ClientRow, ...]:
     """The client table, row by row; on unseen people where there are any, unless told."""
     unseen = study.has_held_out if unseen is None else unseen
-    records = study.client_table(unseen=unseen).to_dict("records")
+    records = study.client_table(unseen=unseen, at=at).to_dict("records")
     return tuple(ClientRow(**record) for record in records)
 
 
@@ -189,9 +191,7 @@ def _payers(study: Study, unlimited: Study, clients: Sequence[str]) -> tuple[Pay
     return tuple(map(Payer, clients, without.tolist(), (with_limits - without).tolist()))
 
 
-def _figures(
-    study: Study, unlimited: Study, rows: Sequence[ClientRow], *, unseen: bool
-) -> Figures:
+def _figures(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
 
@@ -213,5 +213,5 @@ def _figures(
         debiased=mean(lambda e: e.debiased(e.larger_half).gap),
         utility=mean(utility),
         utility_before=mean(lambda e: utility(e.before)),
-        worst=None if worst is None else rows[worst],
+        worst=None if worst is None else client_rows(study, unseen=unseen, at=(worst,))[0],
     )

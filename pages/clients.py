@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of
@@ -49,7 +50,7 @@ def _live() -> None:
     place = st.container()
     client = _pick(clients)
     tolerances.sliders()
-    tolerances.certainty()
+    price = tolerances.certainty()
     _own_limit(view, client)
     with part(shared_text.RESULTS):
         try:
@@ -57,37 +58,43 @@ def _live() -> None:
         except CollisionError:
             with place:
                 policy.collision(view, collision_of(view))
-            return
-        at = clients.index(client)
-        row = client_rows(study)[at]
-        summary = summary_of(view)
-        with place, part(harm_text.ALARMS):
-            client_alarm(summary.harm, client)
-        with place, part(text.HEADLINE):
-            judged_on = shared_text.judged_on(summary)
-            verdict_banner(
-                summary.verdict.word,
-                shared_text.verdict_title(summary),
-                shared_text.verdict(summary),
-                harmless=summary.harmless,
-            )
-            payer = summary.payers[at]
-            effect = effect_of(payer.change, summary.harm, client)
-            st.markdown(f"#### {text.headline(row, payer, judged_on, effect)}")
-        with part(text.FIGURES):
-            _metrics(study, at, row, payer, effect)
-        left, right = st.columns([3, 2], gap="large")
-        with left, part(text.RATES):
-            _rates(study, at)
-        with right, part(text.LOTTERY):
-            _lottery(study, at)
-        if client in dict(view.own_limits):
-            with part(text.EFFECT):
-                _effect(view, study, at)
-        with part(harm_text.RATES):
-            _every_rate(study, summary.harm, client)
-        with part(text.RATIOS):
-            _impact_ratios(study, client)
+        else:
+            _results(view, study, client, place)
+    with price:  # three more solutions: what was asked for comes first
+        tolerances.certainty_price(view)
+
+
+def _results(view: View, study: Study, client: str, place: DeltaGenerator) -> None:
+    at = experiment_of(view.experiment).clients.index(client)
+    (row,) = client_rows(study, at=(at,))
+    summary = summary_of(view)
+    with place, part(harm_text.ALARMS):
+        client_alarm(summary.harm, client)
+    with place, part(text.HEADLINE):
+        judged_on = shared_text.judged_on(summary)
+        verdict_banner(
+            summary.verdict.word,
+            shared_text.verdict_title(summary),
+            shared_text.verdict(summary),
+            harmless=summary.harmless,
+        )
+        payer = summary.payers[at]
+        effect = effect_of(payer.change, summary.harm, client)
+        st.markdown(f"#### {text.headline(row, payer, judged_on, effect)}")
+    with part(text.FIGURES):
+        _metrics(study, at, row, payer, effect)
+    left, right = st.columns([3, 2], gap="large")
+    with left, part(text.RATES):
+        _rates(study, at)
+    with right, part(text.LOTTERY):
+        _lottery(study, at)
+    if client in dict(view.own_limits):
+        with part(text.EFFECT):
+            _effect(view, study, at)
+    with part(harm_text.RATES):
+        _every_rate(study, summary.harm, client)
+    with part(text.RATIOS):
+        _impact_ratios(study, client)
 
 
 def _impact_ratios(study: Study, client: str) -> None:
@@ -101,7 +108,7 @@ def _impact_ratios(study: Study, client: str) -> None:
     cells = [text.ratio_cells(row) for row in shown.to_dict("records")]
     st.table(pd.DataFrame(cells, columns=list(text.RATIO_COLUMNS)))
     st.caption(text.ratios_reading(ratios, unseen=study.has_held_out))
-    table_below(table.round(4), name="impact-ratios", title=text.RATIOS_ALL)
+    table_below(lambda: table.round(4), name="impact-ratios", title=text.RATIOS_ALL)
 
 
 def _pick(clients: tuple[str, ...]) -> str:
@@ -144,7 +151,7 @@ def _own_limit(view: View, client: str) -> None:
 def _metrics(study: Study, at: int, row: ClientRow, payer: Payer, effect: Effect) -> None:
     people = [row.n]
     if study.has_held_out:
-        people.insert(0, client_rows(study, unseen=False)[at].n)
+        people.insert(0, client_rows(study, unseen=False, at=(at,))[0].n)
     cells = st.columns(4)
     with cells[0]:
         metric(text.PEOPLE_BOTH if study.has_held_out else text.PEOPLE, text.people(people))

@@ -89,7 +89,7 @@ def _live() -> None:
     place = st.container()
     tolerances.sliders()
     tolerances.preset_buttons()
-    tolerances.certainty()
+    price = tolerances.certainty()
     policy.asked_for()
     with part(shared_text.RESULTS):
         try:
@@ -99,8 +99,10 @@ def _live() -> None:
                 policy.collision(view, collision_of(view))
             with part(text.MAP):
                 _map(view)
-            return
-        _results(view, study, place)
+        else:
+            _results(view, study, place)
+    with price:  # three more solutions: what was asked for comes first
+        tolerances.certainty_price(view)
 
 
 def _results(view: View, study: Study, place: DeltaGenerator) -> None:

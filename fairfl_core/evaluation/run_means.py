@@ -11,7 +11,7 @@ __all__ = ["run_mean"]
 Floats = NDArray[np.float64]
 
 
-def run_mean(values: Sequence[Any]) -> Floats:
+def run_mean(values: Sequence[Any] | Floats) -> Floats:
     """The mean over the runs (first axis) that have a value; NaN where none has."""
     stacked = np.array(values, float)
     there = ~np.isnan(stacked)

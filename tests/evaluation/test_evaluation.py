@@ -130,6 +130,17 @@ def test_wilson_is_the_textbook_one_and_says_nothing_of_nobody():
     np.testing.assert_allclose(high, [0.7634, 0.2775, 1.0], atol=1e-4)
 
 
+def test_the_expected_gap_of_one_rate_is_that_of_two_of_which_one_says_nothing():
+    """The closed form of one rate against the integral that several rates take."""
+    rng = np.random.default_rng(0)
+    mean, spread = rng.random((40, 2, 1)), rng.random((40, 2, 1)) / 10
+    alone = expected_gap(mean, spread**2, np.ones(mean.shape, bool))
+    beside = np.concatenate([mean, np.full_like(mean, 0.5)], axis=2)
+    nothing = np.concatenate([spread, np.zeros_like(spread)], axis=2)
+    there = np.ones(beside.shape, bool)
+    np.testing.assert_allclose(alone, expected_gap(beside, nothing**2, there), atol=2e-6)
+
+
 @pytest.mark.parametrize("groups", [2, 4])
 def test_the_expected_gap_of_normals_is_the_simulated_one(groups):
     rng = np.random.default_rng(3)

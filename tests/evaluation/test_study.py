@@ -80,3 +80,10 @@ def test_the_client_table_is_the_mean_of_the_evaluations(unseen):
     np.testing.assert_allclose(table["price"], prices, rtol=1e-12)
     worst = study.worst_client(unseen=unseen)
     assert table["gap"][worst] == table["gap"].max()
+
+
+def test_the_rows_of_some_clients_are_those_of_the_whole_table():
+    study = two_seeds()
+    table = study.client_table(unseen=True)
+    some = study.client_table(unseen=True, at=(2, 0))
+    assert some.equals(table.iloc[[2, 0]].reset_index(drop=True))

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
 from pages.components.session.catalogue import catalogue
+from pages.components.shared.charts import FOLD
 from pages.components.view import read_view
 from tests.pages.core_numbers import CoreNumbers
 
@@ -86,6 +87,21 @@ def healthy(app):
     assert not app.error, [box.value for box in app.error]
     assert not app.warning, [box.value for box in app.warning]
     return app
+
+
+def folds(app):
+    """The folds of a page: key, and whether it is open."""
+    ids = [fold.proto.id for fold in app.expander if FOLD in fold.proto.id]
+    keys = [FOLD + one.split(FOLD, 1)[1] for one in ids]
+    return {key: app.session_state[key] for key in keys}
+
+
+def unfolded(app):
+    """The page with every fold open: what is folded away is not made."""
+    closed = [key for key, is_open in folds(app).items() if not is_open]
+    for key in closed:
+        app.session_state[key] = True
+    return healthy(app.run()) if closed else app
 
 
 def linked(app, name):

@@ -11,7 +11,7 @@ from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.people.shares import wilson
 from pages.components.shared.report import html_report
 from pages.components.your_data.model_card import model_card
-from tests.pages.conftest import healthy, view_of
+from tests.pages.conftest import healthy, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 
 DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
@@ -102,7 +102,7 @@ def test_every_alarm_is_in_the_table(opened, harm):
     app = opened(**DISASTER)
     (table,) = [
         t.value
-        for t in app.dataframe
+        for t in unfolded(app).dataframe
         if "recognised before" in t.value
         and "after" in t.value
         and "beyond chance" in t.value
@@ -227,7 +227,7 @@ def by_hand(core, client, label, name, group, side):
 
 def test_every_rate_of_a_client_and_overall(opened, core):
     app = opened("clients", **DISASTER, client="65 and over")
-    tables = [t.value for t in app.dataframe if "people, before" in t.value]
+    tables = [t.value for t in unfolded(app).dataframe if "people, before" in t.value]
     assert [set(table["where"]) for table in tables] == [{"65 and over"}, {"overall"}]
     for client, table in zip(("65 and over", None), tables, strict=True):
         assert len(table) == 2 * (5 * 4 + 1)

@@ -13,7 +13,7 @@ from fairfl_core.people import experiments
 from fairfl_core.solving.build import build_program
 from pages.components.shared.downloads import clients_csv
 from pages.components.shared.results import GRID
-from tests.pages.conftest import LINKS, view_of
+from tests.pages.conftest import LINKS, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import (
     HEADINGS,
@@ -182,7 +182,9 @@ def test_the_clients_chart_its_table_and_its_file(explore, link, core):
     )
     bars = values(drawn["95 % interval, after"], "x").reshape(-1, 3)
     np.testing.assert_allclose(bars[:, :2], np.stack([low, high], axis=1), atol=1e-9)
-    table = next(d.value for d in app.dataframe if "price of a hundredth, points" in d.value)
+    table = next(
+        d.value for d in unfolded(app).dataframe if "price of a hundredth, points" in d.value
+    )
     assert list(table["client"]) == names
     check_clients(table.rename(columns=HEADINGS), core, order, 4)
     rows = list(csv.DictReader(io.StringIO(clients_csv(view_of(**link)))))
@@ -208,7 +210,7 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, name):
     assert accuracy.shape == (len(GRID) + 1,) * 2
     assert accuracy[-1, -1] == pytest.approx(unlimited, abs=1e-6)
     # The dotted line is drawn against no limit, not against the largest limit on the map.
-    table = next(d.value for d in app.dataframe if "inside each client" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "inside each client" in d.value)
     limits = [float(column.split()[-1]) for column in table.columns[1:]]
     assert [*table["inside each client"]] == limits == [*GRID, 1.0]  # not rounded
     free = accuracy >= unlimited - 0.05
@@ -303,7 +305,7 @@ def test_one_client_in_numbers(one_client, core):
 
 def test_one_clients_rates(one_client, core):
     at, app = one_client
-    table = next(d.value for d in app.dataframe if {"95 % from", "rate"} <= set(d.value))
+    table = next(d.value for d in unfolded(app).dataframe if {"95 % from", "rate"} <= set(d.value))
     for r, rate in enumerate(core.solutions[0].notion.rates):
         for a, group in enumerate(core.solutions[0].counts.groups):
             named = table["rate"].str.contains(f"“{rate.answer}”", regex=False)
@@ -337,7 +339,7 @@ def test_what_a_clients_own_limit_does_to_everyone(opened):
         f"accuracy {100 * accuracy:+.3f} points, overall gap {overall:+.4f}; {others} other client"
         in said(app, "What its own limit does")
     )
-    table = next(d.value for d in app.dataframe if "gap without" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "gap without" in d.value)
     assert len(table) == moved.sum()
     for row in table.itertuples(index=False):
         c = now.clients.index(row[0])

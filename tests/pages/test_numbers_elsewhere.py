@@ -16,7 +16,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import what_if
 from fairfl_core.privacy.noise_study import spending
 from fairfl_core.solving.build import build_program
-from tests.pages.conftest import view_of
+from tests.pages.conftest import unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import (
     HEADINGS,
@@ -74,7 +74,7 @@ def test_losses_ours_and_the_papers(scenarios, corners):
         assert shown["Overall only, the paper"] == (
             f"{percent(paper.before)} → {percent(paper.after)}"
         )
-    flat = next(d.value for d in scenarios.dataframe if "overall .3, paper" in d.value)
+    flat = next(d.value for d in unfolded(scenarios).dataframe if "overall .3, paper" in d.value)
     unseen = [core[0.3, 0.05].mean(lambda e: e.accuracy) for core in corners]
     np.testing.assert_allclose(flat["overall .3, unseen people"], unseen, atol=6e-6)
 
@@ -99,7 +99,7 @@ def test_each_scenario_at_the_limits_set(scenarios):
 
 
 def test_who_is_in_which_client(scenarios):
-    table = next(d.value for d in scenarios.dataframe if "n held out" in d.value)
+    table = next(d.value for d in unfolded(scenarios).dataframe if "n held out" in d.value)
     rows = table.to_numpy()
     at = 0
     for name in SCENARIOS:
@@ -150,7 +150,9 @@ def test_clients_of_ones_own(opened, link):
     headline = said(app, "##### ")
     assert f"→ {percent(core.mean(lambda e: e.accuracy))} (the model's own" in headline
     assert f"worst {core.clients[core.worst]} (gap " in headline  # "client 2", not twice
-    clients = next(d.value for d in app.dataframe if "price of a hundredth, points" in d.value)
+    clients = next(
+        d.value for d in unfolded(app).dataframe if "price of a hundredth, points" in d.value
+    )
     check_clients(clients.rename(columns=HEADINGS), core, np.arange(3), 4)
     caption = [line.value for line in app.caption if "clients of 200 people" in line.value]
     assert caption == ["3 clients of 200 people in validation and as many in test, draw 4."]
@@ -231,7 +233,7 @@ def test_noise_in_numbers(opened, link):
     if abs(lost) >= 0.0005:
         assert f"Noise {'costs' if lost >= 0 else 'gains'} {points(lost)} of accuracy" in headline
     fails = (local > np.array(list(limits.values())) + 1e-6).mean(axis=0)
-    table = next(d.value for d in app.dataframe if "fails, share of draws" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "fails, share of draws" in d.value)
     for row in table.itertuples(index=False):
         c = true.clients.index(row[0])
         expected = [true.n_client[c], limits[row[0]], fails[c], np.median(local[:, c])]
@@ -245,7 +247,7 @@ def test_noise_in_numbers(opened, link):
     at = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01).index(link["budget"])
     assert values(drawn["largest"], "y")[at] == pytest.approx(middle)
     unseen = [np.nanmax(judged(counts, test).gaps.local) for counts in noisy]
-    chart = next(d.value for d in app.dataframe if "largest: median" in d.value)
+    chart = next(d.value for d in unfolded(app).dataframe if "largest: median" in d.value)
     assert chart["largest: median, unseen people"][at] == pytest.approx(
         np.median(unseen), abs=6e-5
     )
@@ -262,7 +264,7 @@ def test_people_by_client_and_group(opened):
     file = open_table("example.csv", example_table().encode())
     experiment = experiment_from_table(file, guess_roles(file)).experiment
     people = sum(experiment.counts(0, s).table.sum(axis=(2, 3)) for s in experiments.SPLITS)
-    table = next(d.value for d in app.dataframe if "group woman" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "group woman" in d.value)
     assert list(table["client"]) == list(experiment.clients)
     np.testing.assert_array_equal(table["n"], people.sum(axis=1))
     for a, group in enumerate(experiment.groups):

@@ -11,7 +11,7 @@ from fairfl_core.solving.build import build_program
 from pages.components.shared.downloads import predictor_json
 from pages.components.shared.report import html_report
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
-from tests.pages.conftest import view_of
+from tests.pages.conftest import unfolded, view_of
 
 LIMITS = {"seed": 0, "eps_global": 0.01, "eps_local": 0.02}
 
@@ -46,7 +46,7 @@ def test_they_are_shown_like_the_others(opened, ours, notion, region):
 def test_they_are_compared_looked_into_and_taken_along(opened, ours):
     link = {"experiment": "adult", "notion": "misses", "region": "turn", **LIMITS}
     app = opened(regions_drawn=True, **link)
-    curves = next(d.value for d in app.dataframe if "mean client's gap" in d.value)
+    curves = next(d.value for d in unfolded(app).dataframe if "mean client's gap" in d.value)
     assert "turn" in set(curves["region"])
     app.switch_page("pages/clients.py").run()
     assert not app.exception and not app.warning

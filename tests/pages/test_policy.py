@@ -18,7 +18,7 @@ from pages.components.codecs import Unusable
 from pages.components.policy_codec import Asked
 from pages.components.shared import format
 from pages.components.shared.downloads import predictor_json
-from tests.pages.conftest import linked, view_of
+from tests.pages.conftest import linked, unfolded, view_of
 
 HAM = {"experiment": "ham10000", "seed": 0, "eps_global": 1, "eps_local": 0.05}
 CANCER = "cancer or pre-cancer"
@@ -68,7 +68,7 @@ def test_explore_shows_what_the_core_finds_under_a_policy(opened, policy):
 
 def test_a_slider_forbids_the_disaster_and_says_what_that_costs(opened):
     """Under 35 a label is no longer recognised; one slider forbids it."""
-    app = opened(**HAM)
+    app = unfolded(opened(**HAM))
     assert not app.button(key="four-fifths").disabled
     slider = next(one for one in app.select_slider if one.label.startswith("Recognised less"))
     slider.set_value(0.05).run()
@@ -122,12 +122,12 @@ def test_pages_that_have_no_policy_leave_it_out(opened):
 
 
 def test_four_fifths_is_one_button_and_certainty_lets_ratios_go(opened):
-    app = opened(experiment="adult", seed=0)
+    app = unfolded(opened(experiment="adult", seed=0))
     app.button(key="four-fifths").click().run()
     assert json.loads(linked(app, "policy")) == {"ratio_global": 0.8, "ratio_local": 0.8}
     app.segmented_control(key="widget_certainty").set_value("each").run()
     assert not app.exception and linked(app, "policy") is None
-    assert "not for ratios" in said(app)
+    assert "not for ratios" in said(unfolded(app))
 
 
 LABELS = ("no", "yes: maybe", "ü=;&")

@@ -8,7 +8,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
 from pages.components.shared import format
 from pages.components.view import START
-from tests.pages.conftest import healthy
+from tests.pages.conftest import healthy, unfolded
 from tests.pages.test_your_data import PAGES, go, text_of
 from tests.people.test_grouping import COLUMNS, people
 
@@ -40,7 +40,7 @@ def test_the_numbers_are_the_cores(opened):
     told = next(block.value for block in app.markdown if "Allowing a gap of" in block.value)
     assert f"**{format.percent(judged.accuracy)}**" in told
     assert f"overall gap {format.gap(judged.gaps.overall)}" in told
-    table = next(d.value for d in app.dataframe if "group woman · Black" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "group woman · Black" in d.value)
     everybody = fit.table + test.table
     mine = everybody[:, fit.groups.index("woman · Black")].sum(axis=(1, 2))
     assert table["group woman · Black"].tolist() == mine.tolist()

@@ -27,7 +27,7 @@ from tests.helpers.cross_fitted import (
     lottery_chances,
     rule_chances,
 )
-from tests.pages.conftest import healthy
+from tests.pages.conftest import healthy, unfolded
 from tests.pages.test_your_data import PAGES, go, own_view, text_of, with_table
 
 TABLE = cross_fitted(400, 120, seed=3)
@@ -78,7 +78,7 @@ def test_it_says_so_and_every_page_takes_it(opened):
     told = text_of(app).replace("\\", "")
     assert "Cross-fitted: 400 people make the lottery" in told
     assert "one of 3 models" in told and "120 test people are scored by all of them" in told
-    table = next(d.value for d in app.dataframe if "group man" in d.value)
+    table = next(d.value for d in unfolded(app).dataframe if "group man" in d.value)
     assert table["n"].sum() == 520
     command = next(each.value for each in app.code if "predict" in each.value)
     assert "--prediction said --fold fold --row-id id" in command

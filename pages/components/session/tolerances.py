@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE
@@ -14,9 +15,17 @@ from pages.components.shared import format
 from pages.components.shared.certainty import certainty_costs, certainty_possible
 from pages.components.shared.charts import part
 from pages.components.shared.results import GRID, many_margins
-from pages.components.view import NO_LIMIT, START
+from pages.components.view import NO_LIMIT, START, View
 
-__all__ = ["LEVELS", "certainty", "go_to_cell", "nearest_level", "preset_buttons", "sliders"]
+__all__ = [
+    "LEVELS",
+    "certainty",
+    "certainty_price",
+    "go_to_cell",
+    "nearest_level",
+    "preset_buttons",
+    "sliders",
+]
 
 PRESETS = {
     "none": (NO_LIMIT, NO_LIMIT),
@@ -45,12 +54,14 @@ def sliders() -> None:
     state.publish()
 
 
-def certainty() -> None:
-    """How sure the limits are to be, with the price beside it before one chooses."""
+def certainty() -> DeltaGenerator:
+    """How sure the limits are to be; returns the place of its price, beside it.
+
+    That is for `certainty_price` to fill in, once there is nothing more urgent to do.
+    """
     view = state.view()
     if not certainty_possible(view):
-        st.caption(text.NO_CERTAINTY)
-        return
+        return st.empty()
     chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))
     key = state.widget("certainty", chosen)
 
@@ -69,6 +80,14 @@ def certainty() -> None:
         help=text.CERTAINTY_TIP,
         required=True,
     )
+    return st.empty()
+
+
+def certainty_price(view: View) -> None:
+    """What each certainty costs here, before one chooses; or why there is none."""
+    if not certainty_possible(view):
+        st.caption(text.NO_CERTAINTY)
+        return
     if many_margins(view):  # three more solutions, unasked
         return
     with part(text.CERTAINTY):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pandas as pd
 import streamlit as st
@@ -32,7 +32,9 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
-Table = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is unfolded
+Table: TypeAlias = (
+    pd.DataFrame | Callable[[], pd.DataFrame]
+)  # or how to make it, once it is unfolded
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 BARE = {"displayModeBar": False}
 FOLD = "fold-"  # how the keys of folds begin

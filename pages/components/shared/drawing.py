@@ -16,7 +16,7 @@ from plotly.basedatatypes import BaseFigure
 __all__ = ["Drawing"]
 
 
-class Drawing(BaseFigure):
+class Drawing(BaseFigure):  # type: ignore[misc]
     """Traces and a layout; goes wherever a Plotly figure is drawn or written."""
 
     def __init__(self) -> None:  # what Plotly's own would prepare is not needed

@@ -167,7 +167,7 @@ def test_nothing_of_it_is_in_the_caches_that_visitors_share(opened, monkeypatch)
     app = with_table(opened, example_table())
     go(app, "explore")
     held = app.session_state["own-set"]
-    assert held.name in seen and len(held._results) >= 4
+    assert held.name in seen and len(held.results) >= 4
 
 
 def test_uploads_stay_in_memory():

@@ -55,7 +55,7 @@ def test_slider_by_keyboard_and_exact_number(explore, name, setting):
 def test_presets_and_reset(explore):
     start, button = explore.headline, lambda name: explore.page.get_by_role("button", name=name)
     for name, words, shown in (
-        ("No limit", "No limit on unfairness", ("no limit", "no limit")),
+        ("No limit", "no limit on unfairness", ("no limit", "no limit")),
         ("Local only", "0.01 inside every client", ("no limit", "0.01")),
         ("Global only", "at most 0.01 overall", ("0.01", "no limit")),
         ("Both at 0.01", "0.01 inside every client and 0.01 overall", ("0.01", "0.01")),

@@ -34,7 +34,7 @@ def test_predictor_table_and_report(regular, browser, tmp_path):
     with visitor.download("Clients (CSV)", tmp_path).open(newline="") as file:
         assert [row["client"] for row in csv.DictReader(file)] == list(clients)
     button = visitor.page.locator(".st-key-explore-clients-csv button")
-    visitor.page.get_by_test_id("stExpander").filter(has=button).locator("summary").click()
+    visitor.page.locator(".st-key-fold-explore-clients summary").click()  # it is made now
     with visitor.page.expect_download() as begun:
         button.click()
     begun.value.save_as(tmp_path / "table.csv")

@@ -45,6 +45,9 @@ def _your_set(view: View, held: own_data.Held) -> None:
         st.button(text.CHOOSE_YOURS, on_click=state.change, kwargs={"experiment": held.name})
     with part(text.CHECKS):
         _checks(held)
+    if held.intake.messages:
+        with part(text.TRAVELLED):
+            _travelled(held.intake)
     if mine:
         with part(text.TAKE_ALONG):
             _take_along(view, held.intake)
@@ -82,6 +85,18 @@ def _checks(held: own_data.Held) -> None:
         key="your-people",
         title=text.PEOPLE_TABLE,
     )
+
+
+def _travelled(intake: Intake) -> None:
+    """The log of the run: who sent what to whom, how large it was, and what for."""
+    table = pd.DataFrame(
+        [
+            (one.time, text.way(one.way, one.whom), one.kind, one.bytes, one.purpose, one.arrays)
+            for one in intake.messages
+        ],
+        columns=list(text.TRAVELLED_COLUMNS),
+    )
+    table_below(table, name="messages", key="your-messages", title=text.TRAVELLED_TABLE)
 
 
 def people_table(tables: list[ClientCounts]) -> pd.DataFrame:

@@ -134,7 +134,7 @@ def client(
     from fairfl_core.federated.flower.loader import ClientFolder, load_people
     from fairfl_core.federated.flower.processes import Processes
     from fairfl_core.federated.flower.study import Study
-    from fairfl_core.federated.flower.superlink import start_client
+    from fairfl_core.federated.flower.superlink import keep_clients
 
     known = [ClientFolder.read(folder) for folder in folders]
     fit = True
@@ -149,10 +149,9 @@ def client(
         raise typer.Exit(0 if fit else 2)
     with Processes() as processes:
         for one in known:
-            start_client(one, processes)
             log = one.path / "log.txt"
             say(f'Client "{one.name}" calls {one.server}; what travels stands in {log}.')
-        processes.wait()
+        keep_clients(known, processes, say)
 
 
 @federation.command("run")
@@ -268,6 +267,9 @@ def demo(
     rounds: Rounds = None,
     folds: Folds = None,
     out: Annotated[Path | None, typer.Option(help="Keep the folders here.")] = None,
+    messages: Annotated[
+        Path | None, typer.Option(help="Write the log of the last client here, for the lesson.")
+    ] = None,
 ) -> None:
     """Run a whole federation on this machine and compare it with one place, as one line of JSON.
 
@@ -282,7 +284,9 @@ def demo(
     question = Question(notion, region, eps_global, eps_local, one_round)
     study, people = _example(example)
     study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)
-    told = run_here(study, people, question, folder=out, on_event=_to_standard_error)
+    told = run_here(
+        study, people, question, folder=out, on_event=_to_standard_error, messages=messages
+    )
     print_json(told.to_json())
     if not told.agrees:
         raise typer.Exit(1)

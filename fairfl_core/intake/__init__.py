@@ -17,6 +17,7 @@ from fairfl_core.intake._example import (
     example_table,
 )
 from fairfl_core.intake._from_counts import experiment_from_counts
+from fairfl_core.intake._from_federation import Travelled
 from fairfl_core.intake._from_table import experiment_from_table
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
 from fairfl_core.intake._uploaded import Intake, UploadedExperiment
@@ -27,6 +28,7 @@ __all__ = [
     "EXAMPLE",
     "EXAMPLE_FOLDS",
     "TableFile",
+    "Travelled",
     "Intake",
     "UploadedExperiment",
     "example_counts",

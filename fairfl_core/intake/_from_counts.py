@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from fairfl_core._io.json_files import parse_json
 from fairfl_core._io.names import check_readable, listed, positions, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
+from fairfl_core.intake._from_federation import FORMAT as FEDERATION
+from fairfl_core.intake._from_federation import experiment_from_federation
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
@@ -31,7 +33,17 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
             f"the counts files are larger than {MOST_BYTES // 1_000_000} MB together; counts are "
             "small: make them with `fairfl count`."
         )
-    counts = merge_counts([(name, _read(name, data)) for name, data in files], favourable)
+    values = [parse_json(data, name) for name, data in files]
+    for (name, data), value in zip(files, values, strict=True):
+        if isinstance(value, dict) and value.get("format") == FEDERATION:
+            if len(files) > 1:
+                raise InputError(
+                    f"{name}: is the result of a whole federation; upload it alone, without other "
+                    "files."
+                )
+            return experiment_from_federation(name, data, value, favourable)
+    pairs = zip(files, values, strict=True)
+    counts = merge_counts([(name, _counts(name, value)) for (name, _), value in pairs], favourable)
     if not counts.n:
         raise InputError("nobody is left in these counts; use a larger privacy budget.")
     name = files[0][0] if len(files) == 1 else f"{len(files)} counts files"
@@ -46,8 +58,7 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     return Intake(uploaded_experiment({fit_split: counts}, {}, manifest), checks)
 
 
-def _read(name: str, data: bytes) -> ClientCounts:
-    value = parse_json(data, name)
+def _counts(name: str, value: Any) -> ClientCounts:
     try:
         counts = ClientCounts.from_json(value)
         for field in ("clients", "groups", "labels"):

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Experiment, Protocol, Scores
+
+if TYPE_CHECKING:
+    from fairfl_core.intake._from_federation import Travelled
 
 __all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
 
@@ -70,12 +73,14 @@ class UploadedExperiment(Experiment):
 class Intake:
     """A set that was taken in, and what a person would want to know before trusting it.
 
-    `roles` are those of the columns of the table it came from; None for counts.
+    `roles` are those of the columns of the table it came from; None for counts. `messages` are
+    what travelled, where it is the result of a federation's run.
     """
 
     experiment: UploadedExperiment
     checks: tuple[Check, ...]
     roles: ColumnRoles | None = None
+    messages: tuple["Travelled", ...] = ()
 
 
 def manifest_of(

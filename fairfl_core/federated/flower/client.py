@@ -126,7 +126,7 @@ class Client:
         round_, model = int(header["round"]), int(header["model"])
         federation, worker = self._worker(desk, parcel)
         method = make_method(self.study.method, self.study.settings)
-        plan = _plan(parcel, self.study)
+        plan = self._plan(desk, parcel)
         memory = {} if header.get("fresh") else desk.memory(model, round_)
         arrays: Arrays = {}
         if header.get("judge"):
@@ -161,6 +161,14 @@ class Client:
             plan=plan,
         )
         return method.client(state, turn, worker)
+
+    def _plan(self, desk: Desk, parcel: Parcel) -> Plan:
+        """What all know; it comes with the first round and whenever a client was lost."""
+        model = int(parcel.header["model"])
+        if "plan" in parcel.arrays:
+            desk.keep_plan(model, np.asarray(parcel.arrays["plan"], np.int64))
+        favourable = self.study.labels.index(self.study.favourable)
+        return Plan(desk.plan(model), favourable, self.study.shapes)
 
     def _judge(self, desk: Desk, parcel: Parcel) -> Told:
         federation, worker = self._worker(desk, parcel)
@@ -371,11 +379,6 @@ def _state(prefix: str, parcel: Parcel) -> State:
 def _scaler(prefix: str, parcel: Parcel) -> Scaler:
     arrays = arrays_under(prefix, parcel.arrays)
     return Scaler(arrays["shift"], arrays["spread"])
-
-
-def _plan(parcel: Parcel, study: Study) -> Plan:
-    counts = np.asarray(parcel.arrays["plan"], np.int64)
-    return Plan(counts, study.labels.index(study.favourable), study.shapes)
 
 
 def _note(parcel: Parcel) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core.errors import InputError
 from fairfl_core.federated.flower.folders import People, write_folders
 from fairfl_core.federated.flower.jobs import Job
 from fairfl_core.federated.flower.loader import ClientFolder
+from fairfl_core.federated.flower.log import read_log
 from fairfl_core.federated.flower.one_place import OnePlace, run_in_one_place
 from fairfl_core.federated.flower.processes import Processes
 from fairfl_core.federated.flower.question import Question
@@ -82,8 +83,12 @@ def run_here(
     folder: Path | None = None,
     on_event: Callable[[str], None] = lambda sentence: None,
     patience: float = 300.0,
+    messages: Path | None = None,
 ) -> Comparison:
-    """Start a server and a client for each folder, run the whole way, end everything, compare."""
+    """Start a server and a client for each folder, run the whole way, end everything, compare.
+
+    `messages` is where the last client's log goes, for the lesson.
+    """
     if folder is None:
         with tempfile.TemporaryDirectory() as made:
             return run_here(
@@ -93,6 +98,7 @@ def run_here(
                 folder=Path(made),
                 on_event=on_event,
                 patience=patience,
+                messages=messages,
             )
     started = time.monotonic()
     server, *clients = write_folders(
@@ -106,7 +112,20 @@ def run_here(
         submit(ServerFolder.read(server), job)
         wait_for(job, on_event, lambda: all(one.poll() is None for one in (link, *nodes)))
     seconds = time.monotonic() - started
+    if messages is not None:
+        write_json(messages, _lesson(folders[-1], study, len(people[folders[-1].name])))
     return compare(folders, study, question, job.out, seconds)
+
+
+def _lesson(folder: ClientFolder, study: Study, rows: int) -> dict[str, Any]:
+    """One client's log as `teaching.messages` shows it."""
+    return {
+        "study": study.title,
+        "client": folder.name,
+        "rows": rows,
+        "rounds": study.rounds,
+        "messages": read_log(folder.path),
+    }
 
 
 def compare(

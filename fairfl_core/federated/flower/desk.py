@@ -5,7 +5,6 @@ under ``runs/`` and the run's name. None of it is ever sent.
 """
 
 import io
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -185,6 +184,14 @@ class Desk:
         """Keep what the method wants remembered after so many rounds."""
         self._write(f"memory_{model}_{done}.npz", memory)
 
+    def keep_plan(self, model: int, counts: NDArray[np.int64]) -> None:
+        """Keep all clients' training counts."""
+        self._write(f"plan_{model}.npz", {"counts": counts})
+
+    def plan(self, model: int) -> NDArray[np.int64]:
+        """All clients' training counts, as the server last told them."""
+        return self._read(f"plan_{model}.npz")["counts"]
+
     def keep_scores(self, scores: Sequence[Floats]) -> None:
         """Keep every row's scores by each model."""
         arrays = {f"model {model}": values for model, values in enumerate(scores)}
@@ -268,7 +275,3 @@ class Desk:
             }
         )
         return write_whole(self.runs / "answers.csv", table.to_csv(index=False))
-
-    def write_note(self, name: str, value: Any) -> Path:
-        """A small JSON file of the run."""
-        return write_whole(self.runs / name, json.dumps(value, ensure_ascii=False) + "\n")

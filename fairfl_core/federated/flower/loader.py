@@ -34,7 +34,7 @@ class Refusal(InputError):
         self.told = told
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClientFolder:
     """What a client's ``client.toml`` says.
 

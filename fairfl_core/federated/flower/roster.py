@@ -113,6 +113,7 @@ class Roster:
                 self._on_event(f"A node did not join: {reply.reason}.")
                 continue
             name = shown(str(reply.header.get("client", "")))
+            self._log.add(entry_of(asked[node], "sent", name or "a node", reply=False))
             self._log.add(entry_of(reply, "received", name or "a node", reply=True))
             by_name.setdefault(name, []).append((node, reply))
         for name in by_name.keys() - set(expected):

@@ -196,6 +196,7 @@ class Rounds:
         """One round; with a client lost in it, the same round is due again among the others."""
         plan, judge = self._plan, not self._quiet and run.judged < run.done and not run.fresh
         when = f"round {run.done + 1}"
+        place = {name: c for c, name in enumerate(self._roster.clients)}
         try:
             replies = self._roster.ask(
                 "turn",
@@ -203,11 +204,15 @@ class Rounds:
                     {
                         "model": self._model,
                         "round": run.done,
-                        "place": self._roster.clients.index(name),
+                        "place": place[name],
                         "fresh": run.fresh,
                         "judge": judge,
                     },
-                    {"plan": plan.counts, **self._scaler, **state_arrays("state", run.state)},
+                    {
+                        **({"plan": plan.counts} if run.fresh else {}),  # clients keep it
+                        **self._scaler,
+                        **state_arrays("state", run.state),
+                    },
                 ),
                 when=when,
                 needs=("theta", *(_HELD_OUT if judge else ())),

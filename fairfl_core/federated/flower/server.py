@@ -26,7 +26,7 @@ from fairfl_core.federated.flower.messages import Parcel
 from fairfl_core.federated.flower.question import Question
 from fairfl_core.federated.flower.roster import ClientsLost, Grid, Roster
 from fairfl_core.federated.flower.rounds import FarRun, Rounds
-from fairfl_core.federated.flower.statistics import ask_program, held_out, own_part
+from fairfl_core.federated.flower.statistics import ask_program, held_out, own_parts
 from fairfl_core.federated.flower.study import Study
 from fairfl_core.federated.scaling import Moments, Scaler
 from fairfl_core.predictors.load import predictor_of
@@ -181,8 +181,10 @@ class Server:
     def _asked_split(
         self, order: Sequence[str], units: dict[str, int], fitted: dict[str, int] | None
     ) -> dict[str, Parcel]:
+        place = {name: c for c, name in enumerate(order)}
+
         def before(sizes: dict[str, int] | None, name: str) -> list[int] | None:
-            return None if sizes is None else [sizes[one] for one in order[: order.index(name)]]
+            return None if sizes is None else [sizes[one] for one in order[: place[name]]]
 
         last = fitted is not None or not self.study.folds
         return self.roster.ask(
@@ -233,12 +235,13 @@ class Server:
 
     def _hand_out(self, predictor: Predictor) -> dict[str, Parcel]:
         """Give every client its own part; who is lost now has none, and the others keep theirs."""
+        parts = own_parts(predictor)
         try:
             return self.roster.ask(
                 "predictor",
                 lambda name: (
                     {
-                        "predictor": own_part(predictor, name),
+                        "predictor": parts[name],
                         "privacy": self.question.privacy_json,
                     },
                     {},

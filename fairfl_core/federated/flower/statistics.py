@@ -26,7 +26,7 @@ from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.program import Program
 
-__all__ = ["ask_program", "held_out", "own_part"]
+__all__ = ["ask_program", "held_out", "own_parts"]
 
 Floats = NDArray[np.float64]
 Replies = Mapping[str, Parcel]
@@ -135,6 +135,7 @@ def _corners(roster: Roster, replies: Replies) -> tuple[ScoreRules, Columns]:
 def _ask_prices(roster: Roster, gain: Floats, full: bool) -> tuple[Candidates, Candidates]:
     """Duals out, one rule's table back, from every client."""
     clients = roster.clients
+    place = {name: c for c, name in enumerate(clients)}
     needs = [
         f"{how}/{part}"
         for how in ("plain", "refined")
@@ -142,7 +143,7 @@ def _ask_prices(roster: Roster, gain: Floats, full: bool) -> tuple[Candidates, C
     ]
     replies = roster.ask(
         "price",
-        lambda name: ({"full": full}, {"gain": gain[clients.index(name)]}),
+        lambda name: ({"full": full}, {"gain": gain[place[name]]}),
         when="a round of the exact region",
         needs=needs,
     )
@@ -159,13 +160,20 @@ def _ask_prices(roster: Roster, gain: Floats, full: bool) -> tuple[Candidates, C
     return found[0], found[1]
 
 
-def own_part(predictor: Predictor, client: str) -> dict[str, Any]:
-    """A predictor's file as one client may see it: its own lottery, and nobody else's name."""
-    value = predictor.to_json()
-    value["clients"] = [entry for entry in value["clients"] if entry["name"] == client]
-    for part in (value["epsilon"], value["reached"]["gap"]):
-        part["local"] = {client: part["local"][client]}
-    return value
+def own_parts(predictor: Predictor) -> dict[str, dict[str, Any]]:
+    """A predictor's file as each client may see it: its own lottery, and nobody else's name."""
+    whole = predictor.to_json()
+    epsilon, reached = whole["epsilon"], whole["reached"]
+    parts = {}
+    for entry in whole["clients"]:
+        name = entry["name"]
+        gap = reached["gap"] | {"local": {name: reached["gap"]["local"][name]}}
+        parts[name] = whole | {
+            "clients": [entry],
+            "epsilon": epsilon | {"local": {name: epsilon["local"][name]}},
+            "reached": reached | {"gap": gap},
+        }
+    return parts
 
 
 def held_out(

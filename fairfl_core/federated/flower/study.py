@@ -5,6 +5,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ class Study:
             threads=self.threads,
         )
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of every word of it: who has another one agreed to something else."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()

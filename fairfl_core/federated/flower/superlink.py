@@ -9,8 +9,9 @@ import json
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from fairfl_core._io.whole import write_whole
 from fairfl_core.errors import InputError
@@ -26,7 +27,7 @@ from fairfl_core.federated.flower.server_folder import (
 )
 from fairfl_core.federated.flower.study import toml_of
 
-__all__ = ["is_running", "start_client", "start_server", "submit"]
+__all__ = ["is_running", "keep_clients", "start_client", "start_server", "submit"]
 
 _CONNECTION = "fairfl"
 _UP = 60.0  # seconds that a server may take to listen
@@ -79,6 +80,33 @@ def start_client(folder: ClientFolder, processes: Processes) -> "subprocess.Pope
         command += ["--root-certificates", str(files["root_certificate"])]
         command += ["--auth-supernode-private-key", str(files["private_key"])]
     return processes.start(command, home_of(folder.path), folder.path / "flower.log")
+
+
+def keep_clients(
+    folders: Sequence[ClientFolder],
+    processes: Processes,
+    on_event: Callable[[str], None],
+    pause: float = 5.0,
+) -> NoReturn:
+    """Start clients, and start again those that end by themselves, until somebody ends this.
+
+    A SuperNode ends where the server does not know its key (yet), or was started anew.
+    """
+    running = {folder: start_client(folder, processes) for folder in folders}
+    told: set[ClientFolder] = set()
+    while True:
+        time.sleep(pause)
+        for folder, process in running.items():
+            if process.poll() is None:
+                continue
+            if folder not in told:
+                on_event(
+                    f'Client "{folder.name}" was not let in, or its server ended; it tries again '
+                    f"({folder.path / 'flower.log'} says more)."
+                )
+            told.add(folder)
+            processes.end(process)
+            running[folder] = start_client(folder, processes)
 
 
 # -------------------------------------------------------------------- a run

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.teaching.messages import DemoLog
 from pages.components.learn.question import Question
 from pages.components.shared import format
 
@@ -94,6 +95,20 @@ NETWORK_COLUMNS = (
     "share of ill recognised",
 )
 HOSPITAL, PEOPLE, EIGHT_COUNTS, UNKNOWN = "hospital", "people", "8 counts", "?"
+
+
+TRAVELLED = "The real messages of such a run"
+TRAVELLED_COLUMNS = ("way", "message", "bytes", "purpose", "tables in it")
+WAYS = {"sent": "to the server", "received": "from the server"}
+
+
+def travelled(log: DemoLog) -> str:
+    """What a client of a real run sent, in one sentence."""
+    return (
+        f"In a real run ({log.study}, {log.rounds} rounds) the client “{log.client}” has "
+        f"{log.rows:,} people. It sent {log.sent:,} bytes in all: models and small tables, no row "
+        "of any person."
+    )
 
 
 def network_after(judged: Evaluation) -> str:

@@ -28,6 +28,8 @@ LINKS = {
 }
 CHECKS_TITLE = "#### Before you trust a number"
 PEOPLE_TABLE = "People by client and group"
+TRAVELLED, TRAVELLED_TABLE = "What travelled", "What travelled in the run, message by message"
+TRAVELLED_COLUMNS = ("time (UTC)", "way", "message", "bytes", "purpose", "tables in it")
 TAKE_ALONG_TITLE = "#### Take it along"
 WHAT_IS_WHAT = (
     "The **predictor** is what you deploy. The **model card** says what was requested, reached "
@@ -97,7 +99,10 @@ FAVOURABLE, FAVOURABLE_TIP = "Favourable label", "The good outcome; equal opport
 ANSWER = "The model's answer"
 JOIN = "Join names that differ only in case or spaces"
 JOIN_TIP = "The predictor then knows only the joined name: write it so when you apply it."
-COUNTS_FILES = "`fairfl-counts/1` files: one for all clients, or one a client"
+COUNTS_FILES = (
+    "`fairfl-counts/1` files: one for all clients, or one a client; or the `result.json` of a "
+    "federation's run"
+)
 COUNTS_AT_HOME = "**No private record leaves a client**: each makes its counts at home."
 COUNTS_EXAMPLES = "Examples, of made-up people; upload both to see them merged:"
 COUNT_COMMAND = """\
@@ -129,6 +134,11 @@ def checks(of: Sequence[Check]) -> str:
         f"- {'**Look:** ' if check.look else ''}{plain(check.sentence, longest=900)}"
         for check in ordered
     )
+
+
+def way(of: str, whom: str) -> str:
+    """Which way a message went, as the server's log tells it."""
+    return f"to {whom}" if of == "sent" else f"from {whom}"
 
 
 def people_of_group(group: str) -> str:

@@ -5,9 +5,10 @@ import streamlit as st
 
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
+from fairfl_core.teaching.messages import demo_log
 from pages.components.learn import figures, text
 from pages.components.learn.widgets import ask, beside
-from pages.components.shared.charts import chart, part
+from pages.components.shared.charts import chart, part, table_below
 
 __all__ = ["show"]
 
@@ -27,6 +28,23 @@ def show() -> None:
             name="network",
             key="learn-network",
         )
+        if known:
+            _travelled()
+
+
+def _travelled() -> None:
+    """What one client of a real run sent and received."""
+    log = demo_log()
+    rows = [
+        (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
+    ]
+    st.markdown(text.travelled(log))
+    table_below(
+        pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS)),
+        name="messages",
+        key="learn-messages",
+        title=text.TRAVELLED,
+    )
 
 
 def _people(judged: Evaluation) -> pd.DataFrame:

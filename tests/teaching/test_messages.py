@@ -1,0 +1,21 @@
+"""The shipped log of the demo run: every kind of its messages, with the protocol's own words."""
+
+from fairfl_core.federated.flower.messages import KINDS
+from fairfl_core.teaching.messages import demo_log
+
+
+def test_the_lesson_shows_a_whole_run_in_the_words_of_the_protocol():
+    log = demo_log()
+    kinds = [one.kind for one in log.messages]
+    assert kinds[0] == "join" and kinds[-1] == "predictor"
+    assert kinds.count("turn") == 2 * log.rounds
+    for place, one in enumerate(log.messages):
+        asked = place % 2 == 0
+        assert one.way == ("received" if asked else "sent")
+        assert one.purpose == (KINDS[one.kind].asks if asked else KINDS[one.kind].tells)
+
+
+def test_what_was_sent_is_far_smaller_than_the_people():
+    log = demo_log()
+    assert 0 < log.sent < log.rows  # less than a byte a person
+    assert all(str(log.rows) not in one.tables for one in log.messages)

@@ -89,14 +89,21 @@ def _checks(held: own_data.Held) -> None:
 
 def _travelled(intake: Intake) -> None:
     """The log of the run: who sent what to whom, how large it was, and what for."""
-    table = pd.DataFrame(
-        [
-            (one.time, text.way(one.way, one.whom), one.kind, one.bytes, one.purpose, one.arrays)
-            for one in intake.messages
-        ],
-        columns=list(text.TRAVELLED_COLUMNS),
+    table_below(
+        lambda: messages_table(intake),
+        name="messages",
+        key="your-messages",
+        title=text.TRAVELLED_TABLE,
     )
-    table_below(table, name="messages", key="your-messages", title=text.TRAVELLED_TABLE)
+
+
+def messages_table(intake: Intake) -> pd.DataFrame:
+    """One row a message."""
+    rows = [
+        (one.time, text.way(one.way, one.whom), one.kind, one.bytes, one.purpose, one.arrays)
+        for one in intake.messages
+    ]
+    return pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS))
 
 
 def people_table(tables: list[ClientCounts]) -> pd.DataFrame:

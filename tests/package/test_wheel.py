@@ -63,12 +63,12 @@ def test_it_is_typed_and_says_under_which_terms(inside, metadata):
     assert "CC-BY-NC-4.0" in metadata["License-Expression"]
 
 
-def test_tensorflow_and_the_tools_of_tests_are_extras(metadata):
+def test_tensorflow_flower_and_the_tools_of_tests_are_extras(metadata):
     needs = metadata.get_all("Requires-Dist")
     base = {need for need in needs if "extra ==" not in need}
     assert any(need.startswith("streamlit") for need in base)
-    for name in ("tensorflow", "keras", "pytest", "ruff", "playwright"):
+    for name in ("tensorflow", "keras", "flwr", "pytest", "ruff", "playwright"):
         assert not [need for need in base if need.startswith(name)]
         assert [need for need in needs if need.startswith(name)]
-    assert set(metadata.get_all("Provides-Extra")) == {"train", "dev"}
+    assert set(metadata.get_all("Provides-Extra")) == {"train", "federation", "dev"}
     assert metadata["Requires-Python"] == "<3.14,>=3.11"

@@ -23,7 +23,7 @@ from pages.components.session import state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared.charts import chart, metric, part, progress, table_below
-from pages.components.shared.format import figure_text
+from pages.components.shared.outside_text import figure_text
 from pages.components.shared.results import heavy
 from pages.components.shared.theme import AFTER, HERE
 from pages.components.view import View

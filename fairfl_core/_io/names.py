@@ -31,6 +31,9 @@ LONGEST_SHOWN = 60
 # Signs that turn the direction of the text around them.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
+# Signs that count as letters or marks, and show nothing.
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Names in quotes for a sentence, the first few where there are many."""
@@ -65,6 +68,8 @@ def check_names(names: tuple[str, ...], field: str) -> None:
             ) from error
     if any(not name.strip() for name in names):
         raise InputError(f"one of the {field} has an empty name; name it.")
+    if any(_unseen(name) for name in names):
+        raise InputError(f"one of the {field} has a name in which nothing is to be seen; name it.")
 
 
 def check_readable(names: Sequence[str], header: str) -> None:
@@ -88,6 +93,19 @@ def check_readable(names: Sequence[str], header: str) -> None:
                 f'column "{shown(header)}": the name "{shown(name)}" holds the unseen sign '
                 f"U+{ord(acting):04X}, which acts on other text; remove it."
             )
+        if name.strip() and _unseen(name):
+            raise InputError(
+                f'column "{shown(header)}" holds a name in which nothing is to be seen (it begins '
+                f"with U+{ord(name[0]):04X}); write a name, or leave the cell empty."
+            )
+
+
+def _unseen(name: str) -> bool:
+    """Whether a name has no sign that anyone could see."""
+    return all(
+        sign in _BLANK or unicodedata.category(sign) in ("Cc", "Cf", "Mn", "Zl", "Zp", "Zs")
+        for sign in name
+    )
 
 
 def in_order(names: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fairfl_core.people import experiments
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.results import predictor_of
 from tests.pages.conftest import healthy, linked, view_of
 

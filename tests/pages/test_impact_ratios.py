@@ -5,6 +5,7 @@ import numpy as np
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from pages.components.clients import text
 from pages.components.shared import format
+from pages.components.shared.outside_text import plain
 from pages.components.shared.results import study_of
 from tests.pages.conftest import view_of
 
@@ -58,8 +59,8 @@ def test_a_crossing_is_compared_by_each_of_its_columns_too(opened):
             assert abs(shown - row["impact_ratio"]) < 0.006
             assert ("▼" in cell) == (row["impact_ratio"] < 0.8) == (shown < 0.8)
     names = list(table["group"])
-    alone = [format.plain(f"sex: {name}") for name in ratios.comparisons[1].groups]
-    assert names[8:10] == [format.plain(name) for name in ratios.groups.groups[:2]]
+    alone = [plain(f"sex: {name}") for name in ratios.comparisons[1].groups]
+    assert names[8:10] == [plain(name) for name in ratios.groups.groups[:2]]
     assert [name for name in names if name in alone] == alone * 2
     said = " ".join(one.value for one in app.caption)
     small = next(row["group"] for row in rows if not row["assessable"])

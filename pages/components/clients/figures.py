@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pages.components.clients import text
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, segments
-from pages.components.shared.format import figure_text
+from pages.components.shared.outside_text import figure_text
 from pages.components.shared.theme import GREY, GROUP_COLOURS
 
 __all__ = ["rates"]

@@ -12,7 +12,7 @@ from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import LimitEffect
 from pages.components.shared import format, text
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import FREE, ClientRow, Payer
 
 # Parts of the page, as they are named where one fails.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import Figures, Summary
 from pages.components.view import View
 

@@ -3,7 +3,7 @@
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn.question import Question
 from pages.components.shared import format
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import Figures
 
 # -------------------------------------------------------------------- 7: chance

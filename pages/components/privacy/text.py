@@ -8,7 +8,7 @@ from fairfl_core.privacy.mechanisms import Mechanism
 from pages.components.privacy.results import NoiseResult, PaperRow, Three
 from pages.components.shared import format
 from pages.components.shared import text as shared
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import FREE
 from pages.components.view import View
 

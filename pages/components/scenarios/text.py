@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pages.components.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
 from pages.components.shared import format, text
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import Figures, Summary
 from pages.components.view import View
 

@@ -12,7 +12,7 @@ from pages.components.session import own_data, state, streamlit_internals, text
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared import downloads, theme
 from pages.components.shared import text as shared_text
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.view import View, options_of
 
 __all__ = ["frame"]

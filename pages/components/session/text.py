@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.policy import Floor
 from pages.components.shared import format
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.policy_results import Collided, PolicyCost
 
 EXPERIMENT, NOTION, REGION, RATES, SEEDS = (

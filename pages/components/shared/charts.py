@@ -17,6 +17,7 @@ from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from pages.components.session import state, streamlit_internals
 from pages.components.shared import format, text, theme
+from pages.components.shared.outside_text import Target, only_text
 
 __all__ = [
     "accuracy_metric",
@@ -197,6 +198,4 @@ def csv_for_people(table: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    return only_text(value, Target.CSV) if isinstance(value, str) else value

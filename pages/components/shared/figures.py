@@ -11,7 +11,7 @@ from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
 from pages.components.shared.drawing import Drawing
-from pages.components.shared.format import figure_text
+from pages.components.shared.outside_text import figure_text
 from pages.components.shared.summary import FREE
 from pages.components.shared.theme import (
     AFTER,

@@ -1,7 +1,4 @@
-"""Numbers and names as text: how many digits, which unit, and nothing that a name could break."""
-
-import re
-import unicodedata
+"""Numbers as text: how many digits, which unit."""
 
 import numpy as np
 
@@ -9,17 +6,13 @@ __all__ = [
     "count",
     "debiased",
     "epsilon",
-    "figure_text",
     "gap",
     "gaps",
     "hundred",
     "percent",
-    "plain",
     "points",
     "signed_points",
 ]
-
-_FIRST_STRONG, _POP = "\u2068", "\u2069"  # around a name written from right to left
 
 
 def percent(share: float) -> str:
@@ -70,24 +63,3 @@ def hundred(share: float) -> str:
     if value < 0.05:
         return "0"
     return f"{value:.0f}" if value >= 1 and abs(value - round(value)) < 0.05 else f"{value:.1f}"
-
-
-def plain(text: str, longest: int = 60) -> str:
-    """A name in Markdown: nothing in it is taken as Markdown or HTML, and none is endless."""
-    return _isolated(re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])", r"\\\1", _cut(text, longest)))
-
-
-def figure_text(name: str, longest: int = 40) -> str:
-    """A name in a figure: Plotly reads tags in it, so none is left, and it has an end."""
-    return _isolated(_cut(name, longest).replace("&", "&amp;").replace("<", "&lt;"))
-
-
-def _cut(text: str, longest: int) -> str:
-    text = " ".join(str(text).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _isolated(name: str) -> str:
-    """The name, set apart where it is written from right to left: numbers after it stay put."""
-    turned = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in name)
-    return f"{_FIRST_STRONG}{name}{_POP}" if turned else name

@@ -9,7 +9,7 @@ from fairfl_core.evaluation.alarms import SHOWN
 from pages.components.shared import harm_text as text
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, segments
-from pages.components.shared.format import figure_text
+from pages.components.shared.outside_text import figure_text
 from pages.components.shared.theme import GREY, GROUP_COLOURS
 
 __all__ = ["recognition"]

@@ -8,7 +8,7 @@ from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.closed_gaps import ClosedGap
 from fairfl_core.evaluation.harm import ClientHarm, Harm
 from pages.components.shared import format, text
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 
 # Parts of a page, as they are named where one fails.
 ALARMS, RECOGNITION, RATES = "Who is worse off", "Recognition before and after", "Every rate"

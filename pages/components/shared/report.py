@@ -13,6 +13,7 @@ from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_lar
 from pages.components.shared.harm import rates_of
 from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition
 from pages.components.shared.html import html_document, html_list, html_table
+from pages.components.shared.outside_text import JOINER
 from pages.components.shared.results import heat_of, heavy, study_of, summary_of
 from pages.components.view import View
 
@@ -76,8 +77,9 @@ def _map(view: View) -> str:
 
 
 def _plain_html(markdown: str) -> str:
-    """Undo our own marks (bold, a backslash before signs in names), and escape all the rest."""
+    """Undo our own marks (bold, those that part signs in names), and escape all the rest."""
     signs = ""
+    markdown = markdown.replace(JOINER, "")
     position = 0
     while position < len(markdown):
         if markdown[position] == "\\" and position + 1 < len(markdown):

@@ -15,7 +15,7 @@ from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.utility import Utility
 from pages.components.shared import format
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 from pages.components.shared.summary import FREE, ClientRow, Figures, Price, Summary
 from pages.components.view import Ignored
 

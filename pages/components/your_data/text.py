@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from fairfl_core.intake import Check, ColumnRoles
 from pages.components.shared import text as shared
-from pages.components.shared.format import plain
+from pages.components.shared.outside_text import plain
 
 # Parts of the page, as they are named where one fails.
 UPLOAD, HEADLINE, CHECKS = "The upload", "The headline", "The checks"

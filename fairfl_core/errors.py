@@ -2,7 +2,14 @@
 
 from typing import Any
 
-__all__ = ["CollisionError", "FairflError", "InputError", "SolveError"]
+__all__ = [
+    "Abandoned",
+    "CollisionError",
+    "FairflError",
+    "InputError",
+    "OverBudgetError",
+    "SolveError",
+]
 
 
 class FairflError(Exception):
@@ -11,6 +18,14 @@ class FairflError(Exception):
 
 class InputError(FairflError, ValueError):
     """What was given is wrong: the message says what, where, and what to do."""
+
+
+class OverBudgetError(InputError):
+    """The work is larger than its budget of time or memory: the message says what to do instead."""
+
+
+class Abandoned(FairflError):
+    """Nobody waits for the work any more; raised to end it, never shown."""
 
 
 class SolveError(FairflError, RuntimeError):

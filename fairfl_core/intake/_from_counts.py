@@ -10,12 +10,13 @@ from fairfl_core._io.json_files import parse_json
 from fairfl_core._io.names import check_readable, listed, positions, shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts
+from fairfl_core.intake._coding import MOST_NAMES
 from fairfl_core.intake._from_federation import FORMAT as FEDERATION
 from fairfl_core.intake._from_federation import experiment_from_federation
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
-from fairfl_core.people.grouping import Grouping
+from fairfl_core.people.grouping import MOST_CROSSED, Grouping
 
 __all__ = ["merge_counts", "experiment_from_counts"]
 
@@ -61,8 +62,14 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
 def _counts(name: str, value: Any) -> ClientCounts:
     try:
         counts = ClientCounts.from_json(value)
-        for field in ("clients", "groups", "labels"):
-            check_readable(getattr(counts, field), field)
+        for field, most in (MOST_NAMES | {"group": MOST_CROSSED}).items():
+            names = getattr(counts, f"{field}s")
+            check_readable(names, f"{field}s")
+            if len(names) > most:
+                raise InputError(
+                    f"{len(names):,} {field}s are more than the {most:,} that are taken here; join "
+                    f"{field}s, or solve them with `fairfl solve`."
+                )
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     return counts

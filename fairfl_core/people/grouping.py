@@ -12,9 +12,9 @@ from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import check_readable, in_order, listed, positions, shown
 from fairfl_core.errors import InputError
 
-__all__ = ["Grouping", "code_groups", "cross", "crossed_name", "group_columns"]
+__all__ = ["MOST_CROSSED", "Grouping", "code_groups", "cross", "crossed_name", "group_columns"]
 
-MOST = 200  # crossed groups
+MOST_CROSSED = 200  # crossed groups
 _BETWEEN = " · "
 _OPEN, _CLOSE = "“", "”"
 
@@ -144,10 +144,10 @@ def cross(parts: Sequence[Coded], columns: Sequence[str]) -> Coded:
         whole &= part.codes >= 0
         code = code * len(names) + part.among(names)
     seen = np.unique(code[whole])
-    if len(seen) > MOST:
+    if len(seen) > MOST_CROSSED:
         raise InputError(
             f"the columns {listed([shown(column) for column in columns])} cross to {len(seen):,} "
-            f"groups; at most {MOST} can be compared, so put their values into fewer bins or name "
+            f"groups; at most {MOST_CROSSED} can be compared, so put their values into fewer bins or name "
             "fewer columns."
         )
     values = np.stack(np.unravel_index(seen, [len(names) for names in ordered]), axis=1)

@@ -5,6 +5,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.budget import MEGABYTE, afford
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.guarantee import Guarantee
@@ -59,12 +60,25 @@ class FairnessProgram(Program):
             policy=policy,
         )
         self.rules = self._answer_rules()
+        self._check_size()
         self._columns = self.rules.columns(self._seen)
         self._rebuild()
 
     def _answer_rules(self) -> AnswerRules:
         rules = region_kind(self.region).answer_rules(self.counts.labels)
         return rules if self.guarantee is None else rules.with_constants()
+
+    def _check_size(self) -> None:
+        """Refuse a program whose columns would not fit into memory."""
+        clients, groups, labels, _ = self.counts.table.shape
+        columns = clients * groups * len(self.rules.block)
+        # Each column holds a confusion matrix of floats; ten copies at the worst moment (measured).
+        afford(
+            10 * 8 * columns * labels**2 / MEGABYTE,
+            f"a program of {clients:,} clients, {groups} groups and {labels} labels with "
+            f"{len(self.rules.block):,} rules a group",
+            "choose the paper's region, another notion, or join labels, groups or clients",
+        )
 
     @property
     def _seen(self) -> NDArray[Any]:

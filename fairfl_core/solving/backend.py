@@ -11,7 +11,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import SolveError
+from fairfl_core.budget import look, watched
+from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
 
 __all__ = ["Infeasible", "Model"]
 
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
+_LARGE = 10_000  # columns above which a solve may last, and is looked after
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -150,5 +152,26 @@ class Model:
         return np.array(solution.col_value), np.array(solution.row_dual)
 
     def _ended(self) -> highspy.HighsModelStatus:
+        look()
+        looked_after = watched() and self._highs.getNumCol() > _LARGE
+        if looked_after:
+            self._highs.cbSimplexInterrupt += _stop_where_over
         self._highs.run()
-        return self._highs.getModelStatus()
+        if looked_after:
+            self._highs.cbSimplexInterrupt -= _stop_where_over
+        ended = self._highs.getModelStatus()
+        if ended == highspy.HighsModelStatus.kInterrupt:
+            self._highs.clearSolver()
+            look()
+            raise Abandoned  # the one it was done for has come back in between
+        return ended
+
+
+def _stop_where_over(event: highspy.HighsCallbackEvent) -> None:
+    """End a long solve where nobody waits for it any more."""
+    over = False
+    try:
+        look()
+    except (Abandoned, OverBudgetError):
+        over = True
+    event.interrupt(over)  # said either way: HiGHS remembers what it was told last

@@ -1,15 +1,21 @@
-"""Bounded caches of results: shared by all visitors, or inside a visitor's own set."""
+"""Bounded caches of results: shared by all visitors, or inside a visitor's own set.
+
+Every result is made within a budget, and not finished for a visitor who has left.
+"""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from pages.components.session import own_data
+from fairfl_core.budget import Budget, within
+from pages.components.session import own_data, streamlit_internals, text
 from pages.components.session.store import Store
 
 __all__ = ["cached", "forget_everything"]
 
 _shared: list[Store] = []
+
+SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +41,12 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             name = _experiment(arguments[0])
             results = own_data.find(name).results if own_data.is_own(name) else everybody
             key = (function, arguments, *sorted(named.items()))
-            made: T = results.result(key, lambda: function(*arguments, **named))
+
+            def make() -> T:
+                with within(_budget()):
+                    return function(*arguments, **named)
+
+            made: T = results.result(key, make)
             return made
 
         return result
@@ -43,13 +54,3 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return around
 
 
-def forget_everything() -> None:
-    """Forget what visitors share: everything is computed anew. No visitor can ask for it."""
-    for store in _shared:
-        store.clear()
-
-
-def _experiment(first: Any) -> str:
-    if isinstance(first, str):
-        return first
-    return _experiment(first.view) if hasattr(first, "view") else str(first.experiment)

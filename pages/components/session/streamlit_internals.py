@@ -4,21 +4,31 @@ Nothing else in the app may reach behind a library's public names. `tests/pages`
 each of them that fails with a sentence when a new version moves it.
 """
 
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+
 from starlette.formparsers import MultiPartParser
 from streamlit import runtime
 from streamlit.errors import FragmentHandledException
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.runtime import RuntimeState
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 __all__ = [
     "IN_MEMORY",
+    "end_in_time",
     "forget_uploaded_files",
+    "has_left",
     "in_fragment_run",
     "keep_uploads_in_memory",
     "leave_pages_folder",
     "steers_the_script",
 ]
 
+SECONDS_TO_END = 3
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 
 
@@ -38,11 +48,37 @@ def keep_uploads_in_memory() -> None:
     MultiPartParser.spool_max_size = IN_MEMORY
 
 
+@cache
+def end_in_time() -> None:
+    """See to it, once a process, that a server told to end does so, whatever its visitors compute.
+
+    Python waits for the threads of pages before it ends; a solve may take a minute.
+    """
+    if runtime.exists():
+        threading.Thread(target=_end, args=(runtime.get_instance(),), daemon=True).start()
+
+
+def _end(server: runtime.Runtime) -> None:
+    while server.state not in (RuntimeState.STOPPING, RuntimeState.STOPPED):
+        time.sleep(0.5)
+    time.sleep(SECONDS_TO_END)
+    os._exit(0)
+
+
 def forget_uploaded_files() -> None:
     """Free this session's uploaded files: the server would keep them until the session ends."""
     context = get_script_run_ctx()
     if context is not None and runtime.exists():
         runtime.get_instance().uploaded_file_mgr.remove_session_files(context.session_id)
+
+
+def has_left() -> Callable[[], bool]:
+    """A function that tells whether this session's visitor has closed the page."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not runtime.exists():
+        return lambda: False
+    server, session = runtime.get_instance(), context.session_id
+    return lambda: not server.is_active_session(session)
 
 
 def in_fragment_run() -> bool:

@@ -22,6 +22,7 @@ RATES_TIP = (
     "always counted by labels."
 )
 SEEDS_TIP = "Each run splits the people anew, trains anew and is solved on its own."
+LARGER_WORK = "choose another region or notion, fewer clients, groups or labels, or solve it with `fairfl solve`"
 LARGE_TYPE, LARGE_TYPE_TIP = "Large type", "For a lecture hall."
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 

@@ -1,0 +1,90 @@
+"""Work has an end: refused before it begins, stopped while it runs, and as right as ever after."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from fairfl_core.budget import Budget, afford, look, watched, within
+from fairfl_core.errors import Abandoned, OverBudgetError
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.solving.answer_program import FairnessProgram
+
+
+def counts(clients, groups=2, labels=2, seed=0):
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.ones(labels**2), (clients, groups))
+    people = rng.integers(30, 400, (clients, groups, 1))
+    names = [
+        tuple(f"{kind}{i}" for i in range(n))
+        for kind, n in zip("cgl", (clients, groups, labels), strict=True)
+    ]
+    return ClientCounts(
+        (1 + share * people).astype(int).reshape(clients, groups, labels, labels), *names
+    )
+
+
+def test_without_a_budget_nothing_is_watched():
+    assert not watched()
+    look()
+    with within(Budget()):
+        assert watched()
+    assert not watched()
+
+
+def test_time_over_is_a_sentence():
+    with (
+        within(Budget(seconds=-1, instead="ask for less")),
+        pytest.raises(OverBudgetError, match="ask for less"),
+    ):
+        look()
+    with within(Budget(seconds=-1)), within(Budget(seconds=9)), pytest.raises(OverBudgetError):
+        look()  # the outer end holds
+
+
+def test_nobody_waits():
+    with within(Budget(left=lambda: True)), pytest.raises(Abandoned):
+        FairnessProgram(counts(3)).solve()
+
+
+def test_memory_is_asked_for_before_it_is_taken():
+    with within(Budget(megabytes=10)):
+        afford(10, "this", "do that")
+        with pytest.raises(
+            OverBudgetError, match=r"this needs about 1\.2 GB .* 10 MB .*; do that\."
+        ):
+            afford(1200, "this", "do that")
+    with pytest.raises(OverBudgetError):
+        afford(1e9, "this", "do that")  # more than any machine has
+
+
+def test_fifty_labels_with_all_errors_are_refused_at_once():
+    """It took 8 GB: 20 clients, 2 groups, 50 labels, every error of every label."""
+    start = time.process_time()
+    with within(Budget(megabytes=2000)), pytest.raises(OverBudgetError, match="50 labels"):
+        FairnessProgram(counts(20, labels=50), "eo-full", "kernel")
+    assert time.process_time() - start < 5
+    with within(Budget(megabytes=2000)):
+        FairnessProgram(counts(20, labels=50), "eo", "simplex")
+
+
+def test_a_long_solve_ends_when_its_visitor_leaves_and_the_next_is_right():
+    program = FairnessProgram(counts(400, groups=3, labels=3), "eo", "kernel")
+    want = program.solve(0.1, 0.1)
+    gone = threading.Event()
+    calls = 0
+
+    def left():
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            gone.set()
+        return gone.is_set()
+
+    with within(Budget(left=left)), pytest.raises(Abandoned):
+        program.solve(0.001, 0.01)
+    assert calls > 3  # asked again in the midst of it
+    with within(Budget(seconds=600)):
+        again = program.solve(0.1, 0.1)
+    np.testing.assert_array_equal(again.beta, want.beta)

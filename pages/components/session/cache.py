@@ -8,14 +8,13 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from fairfl_core.budget import Budget, within
-from pages.components.session import own_data, streamlit_internals, text
+from pages.components.session import own_data, streamlit_internals
 from pages.components.session.store import Store
 
 __all__ = ["cached", "forget_everything"]
 
-_shared: list[Store] = []
-
 SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
+_shared: list[Store] = []
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,3 +53,25 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return around
 
 
+def _budget() -> Budget:
+    """What one result may take of the machine that all visitors share."""
+    from pages.components.session import text  # which tells of results, and so needs this file
+
+    return Budget(
+        seconds=SECONDS,
+        megabytes=MEGABYTES,
+        left=streamlit_internals.has_left(),
+        instead=text.LARGER_WORK,
+    )
+
+
+def forget_everything() -> None:
+    """Forget what visitors share: everything is computed anew. No visitor can ask for it."""
+    for store in _shared:
+        store.clear()
+
+
+def _experiment(first: Any) -> str:
+    if isinstance(first, str):
+        return first
+    return _experiment(first.view) if hasattr(first, "view") else str(first.experiment)

@@ -35,14 +35,12 @@ def test_nothing_is_lost_in_markdown_and_html(text):
 @given(ANY)
 def test_no_cell_of_a_csv_is_a_formula_whatever_parts_the_cells(text):
     made = csv_for_people(pd.DataFrame({"name": [text], "n": [-5]}))
+    read = [cell for row in csv.reader(io.StringIO(made, newline="")) for cell in row]
+    # A spreadsheet of another dialect knows neither these quotes nor this sign between cells.
     for delimiter in ",;\t|":
-        # A spreadsheet that does not know this dialect's quotes sees them as text.
-        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
-            read = list(csv.reader(io.StringIO(made), delimiter=delimiter, quoting=quoting))
-            for cell in [cell.strip().lstrip('"').strip() for row in read for cell in row]:
-                assert not cell.startswith(("=", "@", "＝", "+", "＋", "＠", "－")) and (
-                    not cell.startswith("-") or cell == "-5"
-                ), (text, delimiter)
+        read += re.split(rf"[\r\n{re.escape(delimiter)}]", made)
+    for cell in map(str.strip, read):
+        assert cell == "-5" or not cell.startswith(("=", "@", "＝", "+", "＋", "＠", "－", "-"))
 
 
 @pytest.mark.parametrize("name", ["x;=1+1", "＝1+1", "=1", "@a", "\t=1", "+1", "-1 b"])

@@ -14,10 +14,12 @@ from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.holding import holding
 from fairfl_core.cli.map import map_
+from fairfl_core.cli.methods import methods
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.reproduce import reproduce
 from fairfl_core.cli.solve import COLLISION, solve
+from fairfl_core.cli.sweep import sweep
 from fairfl_core.cli.train import train
 from fairfl_core.errors import CollisionError, FairflError, SolveError
 
@@ -40,6 +42,8 @@ for _command, _name in (
     (privatize, "privatize"),
     (train, "train"),
     (experiments, "experiments"),
+    (methods, "methods"),
+    (sweep, "sweep"),
     (reproduce, "reproduce"),
     (holding, "holding"),
     (dashboard, "app"),

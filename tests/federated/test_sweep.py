@@ -1,0 +1,86 @@
+"""Sweeps: equal trials, the protocol's choice, runs kept and shipped."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.methods import method_rows
+from fairfl_core.federated.methods import METHODS, USUAL, make_method
+from fairfl_core.federated.shipping import converged, ship_fedavg, ship_method
+from fairfl_core.federated.sweep import Sweeper, Trial, choose
+from fairfl_core.federated.sweeps import TRIALS, Sweep, sweep_of
+from tests.federated.tiny import RECIPE, as_adult
+
+TRAINED = [name for name in METHODS if name != USUAL and name != "toy"]
+
+
+@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
+@pytest.mark.parametrize("notion", ["sp", "eop"])
+def test_every_method_has_as_many_trials_and_a_knob_of_six_values(method, experiment, notion):
+    sweep = sweep_of(method, experiment, notion)
+    assert len(sweep.trials) == len({str(trial) for trial in sweep.trials}) == TRIALS
+    for trial in (*sweep.trials, sweep.paper):
+        make_method(method, {"notion": notion, **trial})
+    for trial in sweep.trials:
+        swept = sweep.swept(trial)
+        assert len({setting[sweep.knob] for setting in swept.values()}) >= 6
+        assert all(name.startswith(f"{notion} ") for name in swept)
+
+
+def test_methods_without_a_sweep_are_named():
+    with pytest.raises(InputError, match='no sweep of "fedavg" is known; choose one of: fairfed'):
+        sweep_of("fedavg", "adult", "sp")
+
+
+def test_the_fairest_trial_near_fedavg_is_chosen():
+    fair, fairer, useless = (
+        Trial({"name": name}, *figures)
+        for name, *figures in (
+            ("fair", 0.82, 0.02, 0.05),
+            ("fairer", 0.80, 0.01, 0.02),
+            ("useless", 0.70, 0.0, 0.0),
+        )
+    )
+    assert choose([fair, fairer, useless], 0.85) is fairer
+    assert choose([fair, fairer, useless], 0.87) is fair
+    assert choose([fair, fairer, useless], 0.95) is fair  # none is near: the most accurate
+
+
+def test_runs_are_kept_go_on_from_fedavg_and_are_shipped(tmp_path):
+    people, recipe = as_adult(), replace(RECIPE, batch=64, rounds=2)
+    trials = [{"strength": 0.5}, {"strength": 1.0}]
+    sweep = Sweep(
+        "reweighing",
+        "sp",
+        1,
+        trials,
+        "strength",
+        {"": (0.5, 1.0)},
+        paper=trials[1],
+        paper_rounds=1,
+    )
+    lines = []
+    first = Sweeper(people, recipe, tmp_path / "runs", on_run=lines.append)
+    options = {"seeds": [0], "folder": tmp_path / "methods"}
+    ship_fedavg(first, people, recipe, ["sp"], **options)
+    shipped = ship_method(first, people, recipe, [sweep], tuning_seeds=[0], **options)
+    assert len(lines) == 4  # FedAvg, two settings that are the trials too, and the paper's
+    again = Sweeper(people, recipe, tmp_path / "runs", on_run=lines.append)
+    same = ship_method(again, people, recipe, [sweep], tuning_seeds=[0], **options)
+    assert len(lines) == 4
+    assert same.manifest == shipped.manifest
+    kept, paper = first.run(sweep, trials[1], 0), first.paper(sweep, 0)
+    assert kept.loss[0] < paper.loss[0]  # it went on from a model that had learnt
+    assert converged(kept) == 1
+    assert set(shipped.settings) == {"sp strength=0.5", "sp strength=1", "sp paper"}
+    assert shipped.manifest["tuning"]["sp"]["chosen"] in trials
+    rows = {row.setting: row for row in method_rows("recipe", tmp_path / "nowhere")}
+    assert not rows
+    rows = {row.setting: row for row in method_rows("tiny", tmp_path / "methods")}
+    right = np.einsum("cayy->", kept.counts(1)) / kept.counts(1).sum()
+    assert rows["sp strength=1"].accuracy == pytest.approx([right])
+    assert rows["sp strength=1"].rounds > rows["sp paper"].rounds
+    assert rows["sp strength=1"].bytes_per_client > rows["sp paper"].bytes_per_client

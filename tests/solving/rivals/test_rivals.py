@@ -1,0 +1,143 @@
+"""Other people's post-processing: budgets met where they were fitted, off it is the model."""
+
+import numpy as np
+import pytest
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate_answers
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.build import build_program
+from fairfl_core.solving.rivals.cells import beta_calibrated, shares_of
+from fairfl_core.solving.rivals.fedfact import fit_fedfact
+from fairfl_core.solving.rivals.logofair import LoGoFairDual, fit_logofair
+from fairfl_core.solving.rivals.post_ffl import fit_post_ffl
+from tests.helpers.peers import logofair as by_hand
+
+
+def made(labels=2, clients=3, rows=3000, seed=0):
+    """People whose scores are the truth, with groups of different base rates."""
+    rng = np.random.default_rng(seed)
+    client, group = rng.integers(0, clients, rows), rng.integers(0, 2, rows)
+    logits = rng.normal(0, 1.2, (rows, labels))
+    logits[:, -1] += 0.9 * group - 0.4 + 0.3 * client
+    scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = (scores.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(max=labels - 1)
+    names = tuple(f"label {y}" for y in range(labels))
+    return ScoredPeople(
+        client,
+        group,
+        label,
+        scores,
+        scores.argmax(axis=1),
+        tuple(f"client {c}" for c in range(clients)),
+        ("a", "b"),
+        names,
+        names[-1],
+    )
+
+
+def judged(rule, people, notion):
+    made_notion = Notion.of(notion, people.labels, people.favourable)
+    return evaluate_answers(people.under_chances(rule.chances), people, made_notion)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return made()
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop"])
+def test_logofairs_bisection_is_the_slow_ones(people, notion):
+    rule = fit_logofair(people, notion, 0.03, 0.05, calibrated=False)
+    slow = by_hand(
+        people.client, people.group, people.label, people.scores[:, 1], notion, 0.03, 0.05
+    )
+    answers = people.scores[:, 1] >= slow[people.client, people.group]
+    assert np.mean(rule.chances(people)[:, 1] != answers) < 2e-3
+
+
+def test_logofairs_budgets_are_met_where_it_was_fitted(people):
+    fitted = judged(fit_logofair(people, "sp", 0.02, 0.04, calibrated=False), people, "sp")
+    one_person = 1 / people.counts.table.sum(axis=(2, 3)).min()
+    assert fitted.gaps.overall <= 0.02 + one_person
+    assert fitted.gaps.local_worst <= 0.04 + 2 * one_person
+    assert fitted.before.gaps.overall > 0.1, "nothing was unfair: the test tests nothing"
+
+
+def test_without_limits_logofair_is_the_model(people):
+    rule = fit_logofair(people, "sp", 1.0, 1.0, calibrated=False)
+    assert np.array_equal(rule.chances(people).argmax(axis=1), people.said)
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop"])
+def test_logofairs_distributed_solver_comes_near_the_dual(people, notion):
+    shares = shares_of(people, notion)
+    dual = LoGoFairDual(people, people.scores[:, 1], shares, 0.02, 0.04)
+    exact, far = dual.value(*dual.solve()), dual.value(0.0, np.zeros(3))
+    near = dual.value(*dual.solve_distributed())
+    assert exact - 1e-9 <= near <= exact + 0.2 * (far - exact)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        assert dual.value(rng.normal(0, 0.1), rng.normal(0, 0.1, 3)) >= exact - 1e-9
+
+
+def test_beta_calibration_mends_scores_that_are_too_sure(people):
+    sure = people.scores**3 / (people.scores**3).sum(axis=1, keepdims=True)
+    wrong = ScoredPeople(
+        people.client,
+        people.group,
+        people.label,
+        sure,
+        people.said,
+        people.clients,
+        people.groups,
+        people.labels,
+        people.favourable,
+    )
+    mended = beta_calibrated(wrong, wrong)
+    assert (
+        np.abs(mended - people.scores[:, 1]).mean() < np.abs(sure - people.scores)[:, 1].mean() / 3
+    )
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+@pytest.mark.parametrize("notion", ["sp", "eo"])
+def test_fedfact_meets_its_budgets_by_scores_and_any_number_of_labels(labels, notion):
+    people = made(labels, clients=2, rows=4000)
+    rule = fit_fedfact(people, notion, 0.02, 0.05)
+    fitted = judged(rule, people, notion)
+    assert fitted.gaps.overall < 0.02 + 0.05  # its rates are the scores', these are counted
+    assert fitted.gaps.overall < fitted.before.gaps.overall / 2
+    free = fit_fedfact(people, notion, 1.0, 1.0)
+    assert np.array_equal(free.chances(people).argmax(axis=1), people.said)
+
+
+def test_fedfact_and_logofair_are_one_for_two_labels(people):
+    one = fit_fedfact(people, "sp", 0.03, 0.05).chances(people)
+    other = fit_logofair(people, "sp", 0.03, 0.05, calibrated=False).chances(people)
+    assert np.mean(one != other) < 0.01
+
+
+@pytest.mark.parametrize(("notion", "region"), [("sp", "kernel"), ("eop", "simplex")])
+def test_post_ffl_with_clients_gaps_is_the_papers_program(people, notion, region):
+    theirs = fit_post_ffl(people.counts, notion, 0.03, 1.0, eps_local=0.05)
+    ours = build_program(people.counts, notion, region).solve(0.03, 0.05)
+    assert theirs.accuracy == pytest.approx(ours.accuracy, abs=1e-8)
+
+
+def test_post_ffl_keeps_clients_alike_and_without_limits_is_the_model(people):
+    free = fit_post_ffl(people.counts, "eop", 1.0, 1.0)
+    assert free.accuracy == pytest.approx((people.said == people.label).mean())
+    alike = judged(fit_post_ffl(people.counts, "eop", 0.02, 0.002), people, "eop")
+    assert np.ptp(alike.client_accuracy) <= 0.004 + 1e-9
+    assert np.ptp(judged(free, people, "eop").client_accuracy) > 0.004
+    assert alike.gaps.overall <= 0.02 + 1e-9
+
+
+def test_what_a_rival_is_not_for_is_said():
+    four = made(4, rows=200)
+    with pytest.raises(InputError, match="two labels"):
+        fit_logofair(four, "eop", 0.1, 0.1, calibrated=False)
+    with pytest.raises(InputError, match="two groups, two labels"):
+        fit_post_ffl(four.counts, "eop", 0.1, 1.0)

@@ -29,6 +29,7 @@ __all__ = [
     "notion_names",
     "number_or_none",
     "register_notion",
+    "spreads",
 ]
 
 Floats = NDArray[np.float64]
@@ -184,9 +185,18 @@ def gaps(answered: Floats, people: Floats) -> Gaps:
     The global rates pool clients with the weights p_ac^y / alpha_a^y (eo, eop) or u_ac / u_a
     (sp), which is the same as adding up people.
     """
-    everyone = (np.concatenate([part.sum(axis=0)[None], part]) for part in (answered, people))
-    spread = _spread(*everyone)
-    return Gaps(float(spread[0]), spread[1:])
+    overall, local = spreads(answered, people)
+    return Gaps(float(overall), local)
+
+
+def spreads(answered: Floats, people: Floats) -> tuple[Floats, Floats]:
+    """Overall and local gaps of many lotteries at once.
+
+    `answered` has the shape (..., clients, groups, rates), `people` the last three; the gaps have
+    the shapes (...) and (..., clients).
+    """
+    overall = _spread(answered.sum(axis=-3), people.sum(axis=0))
+    return overall, _spread(answered, people)
 
 
 def _spread(answered: Floats, people: Floats) -> Floats:
@@ -196,7 +206,7 @@ def _spread(answered: Floats, people: Floats) -> Floats:
     groups have is not compared.
     """
     there = people > 0
-    rate = np.divide(answered, people, out=np.zeros_like(people), where=there)
+    rate = np.divide(answered, people, out=np.zeros_like(answered), where=there)
     highest = np.max(rate, axis=-2, where=there, initial=-np.inf)
     lowest = np.min(rate, axis=-2, where=there, initial=np.inf)
     compared = there.sum(axis=-2) > 1

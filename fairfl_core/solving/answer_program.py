@@ -91,7 +91,7 @@ class FairnessProgram(Program):
             if self.policy.without_group
             else Sharing.apart(self._columns)
         )
-        self._model = self._model_of(self._sharing)
+        self._solver = self._solver_of(self._sharing)
 
     def solve(self, eps_global: float = 1.0, eps_local: EpsLocal = 1.0) -> AnswerSolution:
         """Return the optimum within these tolerances; see `Program.solve`."""
@@ -113,9 +113,12 @@ class FairnessProgram(Program):
     def _all_columns(self) -> Sharing:
         return self._sharing
 
+    def _listed_columns(self) -> Sharing:
+        return self._sharing
+
     def _solve(self, eps_global: float, local: Floats) -> AnswerSolution:
         with self._lock:
-            values, duals = self._run(self._model, self._sharing, eps_global, local)
+            values, duals = self._solver.solve(eps_global, local)
         # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
         beta = self._sharing.settled(
             values[self._rows.auxiliary :], fall_back=self.guarantee is None

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from fairfl_core.budget import look, watched
 from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
 
-__all__ = ["Infeasible", "Model"]
+__all__ = ["Infeasible", "Model", "Stand"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Stand = highspy.HighsBasis
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and is looked after
@@ -122,9 +123,17 @@ class Model:
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
         self._highs.setBasis(self._start)
 
-    def change_limits(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        """Set the limits of some rows and go on from the last optimum."""
+    def stand(self) -> Stand:
+        """Where the last optimum stands."""
+        return self._highs.getBasis()
+
+    def change_limits(
+        self, rows: Ints, lower: Floats, upper: Floats, stand: Stand | None = None
+    ) -> None:
+        """Set the limits of some rows and go on from an earlier optimum: the last unless said."""
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
+        if stand is not None:
+            self._highs.setBasis(stand)
 
     def optimum(self) -> tuple[Floats, Floats]:
         """Column values and row duals."""

@@ -84,14 +84,9 @@ def _program_cells(
     program: Program, local: Floats, overall: Floats, on_progress: OnProgress | None
 ) -> list[Floats]:
     """Solve the grid row by row."""
-    cells = [np.full((local.size, overall.size), np.nan) for _ in range(4)]
-    for i, eps_local in enumerate(local):
-        for j, solution in enumerate(program.walk(float(eps_local), overall)):
-            if solution is not None:  # else limits and floors collide
-                gaps = solution.gaps
-                figures = (solution.accuracy, gaps.overall, gaps.local_mean, gaps.local_worst)
-                for table, value in zip(cells, figures, strict=True):
-                    table[i, j] = value
-            if on_progress:
-                on_progress(i * overall.size + j + 1, local.size * overall.size)
-    return cells
+    rows = []
+    for figures in program.map_rows(local, overall):
+        rows.append(figures)
+        if on_progress:
+            on_progress(len(rows) * overall.size, local.size * overall.size)
+    return list(np.stack(rows, axis=1))

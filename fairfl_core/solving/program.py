@@ -2,29 +2,31 @@
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import CollisionError, InputError, SolveError
+from fairfl_core.errors import CollisionError, InputError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.backend import Infeasible, Model
+from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.collision import Collision, collision_of
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.asked import constraints_for
 from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, check_epsilon, eps_per_client
+from fairfl_core.solving.map_figures import MapFigures
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import Solution
+from fairfl_core.solving.solvers import Solver, solver_for
 from fairfl_core.solving.utility import Achieved
 
 __all__ = ["Program", "tie_break"]
@@ -32,7 +34,6 @@ __all__ = ["Program", "tie_break"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _GRAIN = 1.5e-8
-_MOST_CUTS = 60  # rounds of cuts of the overall margin; under ten are the rule
 
 
 class Program(ABC):
@@ -163,33 +164,9 @@ class Program(ABC):
         grain = tie_break(len(self.counts.clients), len(self.counts.groups))
         return np.asarray(grain[columns.client, columns.group] * columns.kept)
 
-    def _model_of(self, sharing: Sharing) -> Model:
-        """The rows, the auxiliary columns, these columns, and where every solve begins."""
-        rows, columns = self._rows, sharing.merged
-        lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
-        model = Model(lower, np.ones(len(lower)))
-        model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(sharing.columns))
-        self._add(model, sharing)
-        worth = sharing.totals(self._worth(sharing.columns))
-        # Of every block the best rule, of equal ones the first; a rule of several blocks never.
-        order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
-        order = order[columns.span[order] == 1]
-        _, first = np.unique(columns.block[order], return_index=True)
-        model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
-        return model
-
-    def _add(self, model: Model, sharing: Sharing) -> None:
-        """Put columns into a model."""
-        row, column, value = sharing.entries(self._rows.entries(sharing.columns))
-        block, member = sharing.merged.members
-        model.add_columns(
-            -sharing.totals(self._worth(sharing.columns)),
-            (
-                np.concatenate([row, len(self._rows) + block]),
-                np.concatenate([column, member]),
-                np.concatenate([value, np.ones(len(block))]),
-            ),
-        )
+    def _solver_of(self, sharing: Sharing) -> Solver:
+        """What solves the program of these columns."""
+        return solver_for(self._rows, sharing, sharing.totals(self._worth(sharing.columns)))
 
     # ---------------------------------------------------------------- solving
 
@@ -228,27 +205,6 @@ class Program(ABC):
     @abstractmethod
     def _solve(self, eps_global: float, local: Floats) -> Solution:
         """Return the optimum within checked tolerances."""
-
-    def _run(
-        self, model: Model, sharing: Sharing, eps_global: float, local: Floats
-    ) -> tuple[Floats, Floats]:
-        """Values of the variables and row duals within limits, from the model's start."""
-        places = np.arange(len(self._rows))
-        model.begin(places, *self._rows.bounds(eps_global, local))
-        values, duals = model.optimum()
-        missing = self._rows.sharpener(sharing.columns)
-        if missing is None:
-            return values, duals
-        auxiliary, there = self._rows.auxiliary, len(duals)
-        for _ in range(_MOST_CUTS):
-            beta = sharing.weights(values[auxiliary:])
-            row, column, value = sharing.entries(missing(values[:auxiliary], beta, eps_global))
-            if not len(row):
-                return values, duals[:there]
-            column = np.where(column < 0, -1 - column, auxiliary + column)
-            model.add_rows(row, column, value)
-            values, duals = model.optimum()
-        raise SolveError("the overall margin did not settle; please report this with the counts.")
 
     def _figures(
         self, columns: Columns, beta: Floats, duals: Floats, eps_global: float, local: Floats
@@ -294,23 +250,45 @@ class Program(ABC):
         """What each cell can do without chance, where maps can be merged by slope."""
         raise NotImplementedError
 
-    def walk(self, eps_local: float, eps_globals: Floats) -> list[Solution | None]:
-        """Solutions along one row of a map, in the order given; None where limits collide.
+    def map_rows(self, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
+        """Row by row of a map: accuracy, global gap, mean and worst local gap, (4, eps_global).
 
-        From the tightest limit on: once the overall limit has no price, more of it changes
-        nothing, and the rest of the row is that solution.
+        NaN where limits collide.
         """
+        sharing = self._listed_columns()
+        if sharing is None:
+            yield from (self._map_row(float(local), eps_global) for local in eps_local)
+            return
+        figures = MapFigures(sharing, self.notion, self.counts)
+        each = [eps_per_client(self.counts.clients, float(local)) for local in eps_local]
+        # A solver of its own: others may move a slider meanwhile.
+        for values in self._solver_of(sharing).grid(eps_global.tolist(), each):
+            yield figures.of(
+                [None if one is None else one[self._rows.auxiliary :] for one in values]
+            )
+
+    def _listed_columns(self) -> Sharing | None:
+        """All columns there are, where they can be listed."""
+        return None
+
+    def _map_row(self, eps_local: float, eps_globals: Floats) -> Floats:
+        """Cell by cell, from the tightest limit on, until the overall one has no price."""
         local = eps_per_client(self.counts.clients, eps_local)
-        solutions: dict[float, Solution] = {}
-        last: Solution | None = None
+        cells: dict[float, Floats] = {}
+        price = np.inf
+        figures = np.full(4, np.nan)
         for eps_global in sorted(set(map(float, eps_globals))):
-            if last is None or last.price_global > 0:
+            if price > 0:
                 try:
-                    last = self._solve(eps_global, local)
+                    found = self._solve(eps_global, local)
+                    price, gap = found.price_global, found.gaps
+                    figures = np.array(
+                        [found.accuracy, gap.overall, gap.local_mean, gap.local_worst]
+                    )
                 except Infeasible:
-                    continue
-            solutions[eps_global] = replace(last, eps_global=eps_global)
-        return [solutions.get(float(eps_global)) for eps_global in eps_globals]
+                    pass
+            cells[eps_global] = figures
+        return np.stack([cells[float(eps_global)] for eps_global in eps_globals], axis=1)
 
 
 def tie_break(clients: int, groups: int) -> Floats:

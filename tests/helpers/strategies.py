@@ -41,5 +41,24 @@ def synthetic(clients, groups, labels, rows=400, seed=0):
     return ClientCounts(table, *_names(clients, groups, labels))
 
 
+def biased(clients, labels, rows=2000, seed=0):
+    """Two groups in a network whose overall limits bind, whatever holds inside the clients.
+
+    Everywhere the model recognises early labels better in one group and late labels better in the
+    other; and clients where one group is at home lean the same way.
+    """
+    rng = np.random.default_rng(seed)
+    lean = np.cos(np.pi * np.arange(labels) / (labels - 1))
+    share = rng.uniform(0.2, 0.8, clients)
+    people = np.rint(rows * np.stack([share, 1 - share], axis=1)).astype(int)
+    side = np.array([0.1, -0.1]) + 0.4 * (share - 0.5)[:, None]
+    right = 0.75 + side[..., None] * lean + rng.normal(0, 0.05, (clients, 2, labels))
+    right = np.clip(right, 0.05, 0.95)[..., None]
+    of_label = rng.multinomial(people, rng.dirichlet(np.full(labels, 3.0), (clients, 2)))
+    wrong = rng.dirichlet(np.full(labels, 0.7), (clients, 2, labels))
+    chances = right * np.eye(labels) + (1 - right) * wrong
+    return ClientCounts(rng.multinomial(of_label, chances), *_names(clients, 2, labels))
+
+
 def _names(*sizes):
     return [tuple(f"{k}{i}" for i in range(size)) for k, size in zip("cgl", sizes, strict=True)]

@@ -56,7 +56,7 @@ def test_each_cell_is_what_one_solve_gives():
         for j, overall in enumerate(grid):
             alone = FairnessProgram(counts, "eo", "kernel").solve(overall, local)
             assert found.accuracy[i, j] == pytest.approx(alone.accuracy, abs=1e-9)
-    assert heard == [(i, 9) for i in range(1, 10)]
+    assert heard == [(3, 9), (6, 9), (9, 9)]
 
 
 def test_merge_is_taken_where_it_can_be_and_refused_where_not():

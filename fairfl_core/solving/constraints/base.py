@@ -56,6 +56,16 @@ class Constraints(ABC):
     def __len__(self) -> int:
         return len(self.scope)
 
+    @property
+    def grows(self) -> bool:
+        """Whether rows are added while solving; see `sharpener`."""
+        return False
+
+    @property
+    def keeps_constants(self) -> bool:
+        """Whether every row is |x| <= a limit, and x is 0 where everybody gets one answer."""
+        return False
+
     @abstractmethod
     def entries(self, columns: Columns) -> Entries:
         """What these columns put into the rows."""
@@ -137,6 +147,16 @@ class Stacked(Constraints):
         self.parts = tuple(parts)
         self.scope = np.concatenate([part.scope for part in parts])
         self.auxiliary = sum(part.auxiliary for part in parts)
+
+    @property
+    def grows(self) -> bool:
+        """If some part does."""
+        return any(part.grows for part in self.parts)
+
+    @property
+    def keeps_constants(self) -> bool:
+        """If all parts do."""
+        return all(part.keeps_constants for part in self.parts)
 
     def places(self, part: Constraints) -> slice:
         """The rows of one of its parts."""

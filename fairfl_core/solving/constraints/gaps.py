@@ -129,6 +129,11 @@ class GapConstraints(RateConstraints):
         return self.client if self.eps is None else np.full(len(self.client), NO_EPSILON)
 
     @property
+    def keeps_constants(self) -> bool:
+        """Between two groups; levels of more groups are no differences."""
+        return not self.level.size
+
+    @property
     def auxiliary(self) -> int:  # type: ignore[override]
         """As many as there are levels t."""
         return int(self.level.max(initial=-1)) + 1

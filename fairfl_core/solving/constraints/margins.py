@@ -236,9 +236,14 @@ class MarginConstraints(Constraints):
         ]
         return named + ["the overall margin"] * self._definitions
 
+    @property
+    def grows(self) -> bool:
+        """Where an overall margin is a cone."""
+        return self._kind.grows
+
     def sharpener(self, columns: Columns) -> Sharpener | None:
         """What the overall margins lack."""
-        if not self._kind.grows:
+        if not self.grows:
             return None
         parts = self._overall(columns)
 

@@ -29,6 +29,7 @@ from fairfl_core.solving.rate_estimates import Measured, measured
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.solution import RuleShare, Solution
 from fairfl_core.solving.utility import ACCURACY
+from fairfl_core.solving.whole import Whole
 
 __all__ = ["Bound", "ExactProgram", "ExactSolution"]
 
@@ -201,7 +202,8 @@ class ExactProgram(Program):
             )
         if self._listed is None:  # rules that would meet a floor may be yet to be found
             self._rows = self._constraints(soft=True)
-        self._model = self._model_of(Sharing.apart(self._listed[1])) if self._listed else None
+        sharing = self._listed_columns()
+        self._solver = None if sharing is None else self._solver_of(sharing)
 
     @property
     def mode(self) -> str:
@@ -220,12 +222,15 @@ class ExactProgram(Program):
         return cast(ExactSolution, super().solve(eps_global, eps_local))
 
     def _solve(self, eps_global: float, local: Floats) -> ExactSolution:
-        if self._listed is None or self._model is None:
+        if self._listed is None or self._solver is None:
             return self._generated(eps_global, local)
         rules, columns = self._listed
         with self._lock:
-            values, duals = self._run(self._model, Sharing.apart(columns), eps_global, local)
+            values, duals = self._solver.solve(eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
+
+    def _listed_columns(self) -> Sharing | None:
+        return Sharing.apart(self._listed[1]) if self._listed else None
 
     def _all_columns(self) -> Sharing:
         return Sharing.apart(self._listed[1] if self._listed else self._tried)
@@ -237,8 +242,8 @@ class ExactProgram(Program):
         new = self._first()
         rules, columns = [new.rules], [self._columns_of(new)]
         first = Sharing.apart(columns[0])
-        model = self._model_of(first)
-        values, duals = self._run(model, first, eps_global, local)
+        solver = Whole(self._rows, first, self._worth(columns[0]))
+        values, duals = solver.solve(eps_global, local)
         prices = self._pricing()
         rounds = 0
         while True:
@@ -252,8 +257,8 @@ class ExactProgram(Program):
             for new in helpful:
                 rules.append(new.rules)
                 columns.append(self._columns_of(new))
-                self._add(model, Sharing.apart(columns[-1]))
-            values, duals = model.optimum()
+                solver.add(Sharing.apart(columns[-1]), self._worth(columns[-1]))
+            values, duals = solver.again()
         if (values[: self._rows.auxiliary] * self._rows.auxiliary_costs()).sum() > _UNMET:
             self._tried = Columns.join(columns)
             raise Infeasible

@@ -1,0 +1,47 @@
+"""How a program is solved: whole, or client by client; chosen by what it asks and by its size."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.solving.clients_apart import ClientsApart
+from fairfl_core.solving.constraints.base import Constraints
+from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.whole import Whole
+
+__all__ = ["Solver", "solver_for"]
+
+Floats = NDArray[np.float64]
+_MANY = 1500  # variables from which on clients are solved apart; below HiGHS has less to set up
+
+
+class Solver(Protocol):
+    """Finds the optimum of one program within any limits; one thread at a time."""
+
+    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
+        """Values of the variables (auxiliary ones first) and duals of the rows.
+
+        A function of the program and the limits alone, whatever was solved before.
+
+        Raises
+        ------
+        Infeasible
+            Where no lottery keeps all rows.
+        """
+
+    def grid(
+        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
+    ) -> Iterator[list[Floats | None]]:
+        """Row by row of a map: values at every overall limit, None where limits collide.
+
+        Where neighbours agree it is one and the same array.
+        """
+
+
+def solver_for(rows: Constraints, sharing: Sharing, worth: Floats) -> Solver:
+    """The solver of a program: its rows, its variables and what they are worth."""
+    if len(sharing.merged) >= _MANY and ClientsApart.serves(rows, sharing):
+        return ClientsApart(rows, sharing, worth)
+    return Whole(rows, sharing, worth)

@@ -1,0 +1,119 @@
+"""A program solved whole, by HiGHS: whatever its rows are."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.errors import SolveError
+from fairfl_core.solving.backend import Infeasible, Model, Stand
+from fairfl_core.solving.constraints.base import OVERALL, Constraints
+from fairfl_core.solving.sharing import Sharing
+
+__all__ = ["Whole"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_MOST_CUTS = 60  # rounds of cuts of the overall margin; under ten are the rule
+
+
+class Whole:
+    """Solves a program in one piece; see `solvers.Solver`.
+
+    Parameters
+    ----------
+    rows : Constraints
+    sharing : Sharing
+    worth : ndarray, shape (variables,)
+    """
+
+    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats) -> None:
+        self._rows, self._sharing = rows, sharing
+        columns = sharing.merged
+        lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
+        self._model = Model(lower, np.ones(len(lower)))
+        self._model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(sharing.columns))
+        self.add(sharing, worth)
+        # Of every block the best rule, of equal ones the first; a rule of several blocks never.
+        order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
+        order = order[columns.span[order] == 1]
+        _, first = np.unique(columns.block[order], return_index=True)
+        self._model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
+
+    def add(self, sharing: Sharing, worth: Floats) -> None:
+        """Put more columns into the program."""
+        row, column, value = sharing.entries(self._rows.entries(sharing.columns))
+        block, member = sharing.merged.members
+        self._model.add_columns(
+            -worth,
+            (
+                np.concatenate([row, len(self._rows) + block]),
+                np.concatenate([column, member]),
+                np.concatenate([value, np.ones(len(block))]),
+            ),
+        )
+
+    def again(self) -> tuple[Floats, Floats]:
+        """The optimum after columns were added, from the last one on."""
+        return self._model.optimum()
+
+    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
+        """Values of the variables and duals of the rows, from the starting point on."""
+        places = np.arange(len(self._rows))
+        self._model.begin(places, *self._rows.bounds(eps_global, local))
+        return self._sharpened(*self._model.optimum(), eps_global)
+
+    def _sharpened(
+        self, values: Floats, duals: Floats, eps_global: float
+    ) -> tuple[Floats, Floats]:
+        """Add the rows that an optimum still lacks, until it lacks none."""
+        missing = self._rows.sharpener(self._sharing.columns)
+        if missing is None:
+            return values, duals
+        auxiliary, there = self._rows.auxiliary, len(duals)
+        for _ in range(_MOST_CUTS):
+            beta = self._sharing.weights(values[auxiliary:])
+            row, column, value = self._sharing.entries(
+                missing(values[:auxiliary], beta, eps_global)
+            )
+            if not len(row):
+                return values, duals[:there]
+            column = np.where(column < 0, -1 - column, auxiliary + column)
+            self._model.add_rows(row, column, value)
+            values, duals = self._model.optimum()
+        raise SolveError("the overall margin did not settle; please report this with the counts.")
+
+    def grid(
+        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
+    ) -> Iterator[list[Floats | None]]:
+        """Every row upward from where the last one began, each cell from the one before it.
+
+        Once the overall limit has no price, more of it changes nothing: the rest of a row is that
+        optimum.
+        """
+        overall = self._rows.scope == OVERALL
+        begun = None
+        for local in locals_:
+            found: dict[float, Floats | None] = {}
+            values, price, at = None, np.inf, begun
+            for eps_global in sorted(set(eps_globals)):
+                if price > 0:
+                    try:
+                        values, duals = self._after(at, eps_global, local)
+                        price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
+                        at = self._model.stand()
+                        begun = at if not found else begun
+                    except Infeasible:
+                        at = None
+                found[eps_global] = values
+            yield [found[eps_global] for eps_global in eps_globals]
+
+    def _after(
+        self, stand: Stand | None, eps_global: float, local: Floats
+    ) -> tuple[Floats, Floats]:
+        """The optimum from an earlier one on; from the starting point where there is none."""
+        if stand is None or self._rows.grows:
+            return self.solve(eps_global, local)
+        places = np.arange(len(self._rows))
+        self._model.change_limits(places, *self._rows.bounds(eps_global, local), stand)
+        return self._model.optimum()

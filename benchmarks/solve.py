@@ -1,85 +1,183 @@
-"""One solve, and a 21 x 21 map: ours against the authors' way, in one run.
+"""A solve, a move, and a 21 x 21 map: ours against the authors' way and other solvers, in one run.
 
 The authors' way makes the dense matrices of the paper's LP anew for every pair of epsilons and
-calls `scipy.optimize.linprog` (see `fairfl_core.paper.original_form`). Where their whole map would take
-long, the cells timed are said and the map is their mean times 441.
+calls `scipy.optimize.linprog` (see `fairfl_core.paper.original_form`); a map is the mean of the
+cells timed, times 441. cvxpy gets the same sparse program as ours, where it is installed (see
+README.md). On two networks: `synthetic`, whose groups are alike, and `biased`, whose overall rows
+bind. CPU seconds of one process.
 """
 
+import os
 import sys
 import time
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.paper.original_form import paper_form  # noqa: E402
 from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
-from tests.helpers.strategies import synthetic  # noqa: E402
+from fairfl_core.solving.whole import Whole  # noqa: E402
+from tests.helpers.strategies import biased, synthetic  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
+AT = (0.02, 0.05)  # where one solve is timed: eps_global, eps_local
+INSTANCES = {
+    "synthetic": lambda clients, labels: synthetic(clients, 2, labels, rows=2000),
+    "biased": lambda clients, labels: biased(clients, labels, rows=2000),
+}
 rng = np.random.default_rng(0)
 
 
 def seconds(call, times=1):
-    begun = time.perf_counter()
+    """CPU seconds of a call, the best of `times`, and what it gave."""
+    best, found = np.inf, None
     for _ in range(times):
-        call()
-    return (time.perf_counter() - begun) / times
+        begun = time.process_time()
+        found = call()
+        best = min(best, time.process_time() - begun)
+    return best, found
 
 
-def theirs(counts, notion, cells):
+def authors(counts, notion, cells):
+    """Mean seconds of one pair of epsilons, the authors' way."""
     pairs = rng.choice(GRID, (cells, 2))
-    return np.mean([seconds(lambda p=p: paper_form(counts, notion, *p)) for p in pairs])
+    return np.mean([seconds(lambda p=p: paper_form(counts, notion, *p))[0] for p in pairs])
 
 
-def agree(counts, notion, found):
-    """The same accuracy both ways at the corner that is hardest."""
-    reference = paper_form(counts, notion, float(GRID[1]), float(GRID[1])).accuracy
-    assert abs(reference - found.accuracy[1, 1]) < 1e-7
+def moved(program):
+    """Seconds of a re-solve after a slider moved: the median of 60."""
+    pairs = [tuple(map(float, pair)) for pair in rng.choice(GRID, (60, 2))]
+    return np.median([seconds(lambda pair=pair: program.solve(*pair))[0] for pair in pairs])
+
+
+def whole_map(counts, notion="eo", region="simplex"):
+    program = FairnessProgram(counts, notion, region)
+    return frontier(program, eps_local=GRID, eps_global=GRID)
+
+
+def cell_by_cell(program):
+    """The whole program in HiGHS, every cell of the map warm from the one before it."""
+    sharing, rows = program._listed_columns(), program._rows
+    solver = Whole(rows, sharing, program._worth(sharing.columns))
+    places, clients = np.arange(len(rows)), len(program.counts.clients)
+    solver.solve(float(GRID[0]), np.full(clients, GRID[0]))
+    for eps_local in GRID:
+        for eps_global in GRID:
+            bounds = rows.bounds(float(eps_global), np.full(clients, eps_local))
+            solver._model.change_limits(places, *bounds)
+            solver._model.optimum()
+
+
+class Cvxpy:
+    """The same program for cvxpy: limits are parameters, so that a move compiles nothing."""
+
+    def __init__(self, program):
+        import cvxpy as cp
+
+        sharing, rows = program._listed_columns(), program._rows
+        row, column, value = rows.entries(sharing.columns)
+        size = len(sharing.merged)
+        gaps = sparse.csr_array((value, (row, column)), shape=(len(rows), size))
+        block, member = sharing.merged.members
+        sums = sparse.csr_array((np.ones(len(block)), (block, member)))
+        beta, self.limits = cp.Variable(size, nonneg=True), cp.Parameter(len(rows), nonneg=True)
+        gain = sharing.merged.correct / program.counts.n
+        self.problem = cp.Problem(
+            cp.Maximize(gain @ beta),
+            [sums @ beta == 1, gaps @ beta <= self.limits, -gaps @ beta <= self.limits],
+        )
+        self._rows, self._clients = rows, len(program.counts.clients)
+
+    def solve(self, solver, eps_global=AT[0], eps_local=AT[1]):
+        """The most accuracy within these limits."""
+        local = np.full(self._clients, eps_local)
+        self.limits.value = self._rows.bounds(eps_global, local)[1]
+        return self.problem.solve(solver=solver)
+
+
+class Rows:
+    """The table, told row by row as it grows."""
+
+    def __init__(self, title):
+        self.table = Table(title=title, title_justify="left")
+        for name in ("what", "network", "K", "N", "peer", "its time", "ours", "ratio", "wanted"):
+            self.table.add_column(name, justify="right")
+
+    def add(self, what, network, counts, peer, slow, fast, wanted=""):
+        """Compare two times."""
+        shape = (f"{len(counts.clients):,}", str(len(counts.labels)))
+        times = (told(slow), told(fast), f"{slow / fast:,.1f}x")
+        self.table.add_row(what, network, *shape, peer, *times, wanted and f"{wanted}x")
+        print(what, network, *shape, peer, *times, wanted, flush=True)
+
+
+def told(value):
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
+
+
+def against_the_authors(rows):
+    wanted = {("synthetic", 2): 100, ("biased", 2): 60, ("synthetic", 5): 100, ("biased", 5): 50}
+    for (network, labels), least in wanted.items():
+        counts = INSTANCES[network](50, labels)
+        one = authors(counts, "eo", 24)
+        program = FairnessProgram(counts, "eo")
+        rows.add("move", network, counts, "authors", one, moved(program))
+        fast, found = seconds(lambda counts=counts: whole_map(counts), 3)
+        reference = paper_form(counts, "eo", float(GRID[1]), float(GRID[1])).accuracy
+        assert abs(reference - found.accuracy[1, 1]) < 1e-7
+        rows.add("map", network, counts, "authors", 441 * one, fast, least)
+
+
+def against_cvxpy(rows, clients):
+    for network, make in INSTANCES.items():
+        counts = make(clients, 2)
+        ours, solution = seconds(lambda counts=counts: FairnessProgram(counts, "eo").solve(*AT), 3)
+        program = FairnessProgram(counts, "eo")
+        move = moved(program)
+        for solver in ("CLARABEL", "HIGHS"):
+            peer = f"cvxpy, {solver.title()}"
+            cold, value = seconds(lambda s=solver, p=program: Cvxpy(p).solve(s), 3)
+            assert abs(value - solution.accuracy) < 1e-6
+            wanted = 2 if (solver, clients) == ("CLARABEL", 1000) else ""
+            rows.add("cold solve", network, counts, peer, cold, ours, wanted)
+            kept = Cvxpy(program)
+            kept.solve(solver)
+            again = [
+                seconds(lambda s=solver, k=kept, e=e: k.solve(s, 0.03, e))[0] for e in (0.1, 0.2)
+            ]
+            rows.add("move", network, counts, peer, np.median(again), move)
+
+
+def against_warm_highs(rows):
+    counts = INSTANCES["biased"](1000, 2)
+    fast, _ = seconds(lambda: whole_map(counts))
+    slow, _ = seconds(lambda: cell_by_cell(FairnessProgram(counts, "eo")))
+    rows.add("map", "biased", counts, "HiGHS, warm", slow, fast, 3)
 
 
 def main():
-    table = Table(title="ours against the authors' way (dense linprog), one run")
-    for column in ("what", "notion", "K", "N", "theirs", "cells timed", "ours", "ratio", "wanted"):
-        table.add_column(column, justify="right")
-
-    def row(what, notion, counts, slow, cells, fast, wanted):
-        shape = (str(len(counts.clients)), str(len(counts.labels)))
-        table.add_row(
-            what,
-            notion,
-            *shape,
-            f"{slow:.4g} s",
-            str(cells),
-            f"{fast:.4g} s",
-            f"{slow / fast:,.0f}x",
-            f"{wanted}x",
-        )
-
-    for labels, wanted, cells in ((2, 20, 60), (5, 25, 40)):
-        counts = synthetic(50, 2, labels, rows=2000)
-        program = FairnessProgram(counts, "eo")
-        program.solve(0.05, 0.05)
-        pairs = iter([tuple(map(float, pair)) for pair in rng.choice(GRID, (200, 2))])
-        warm = seconds(lambda pairs=pairs, program=program: program.solve(*next(pairs)), 200)
-        one = theirs(counts, "eo", cells)
-        row("warm re-solve", "eo", counts, one, cells, warm, 10)
-        kept = {}
-
-        def whole(counts=counts, kept=kept):
-            kept["map"] = frontier(FairnessProgram(counts, "eo"), eps_local=GRID, eps_global=GRID)
-
-        row("21x21 map", "eo", counts, 441 * one, cells, seconds(whole), wanted)
-        agree(counts, "eo", kept["map"])
-    counts = synthetic(1000, 2, 2, rows=2000)
-    few = FairnessProgram(counts, "eop")
-    merged = seconds(lambda: frontier(few, eps_local=GRID, eps_global=GRID), 3)
-    row("21x21 map, merged", "eop", counts, 441 * theirs(counts, "eop", 1), 1, merged, 1000)
-    Console(width=110).print(table)
+    rows = Rows("eo, simplex; CPU seconds of one process, one run")
+    against_the_authors(rows)
+    try:
+        for clients in (50, 1000):
+            against_cvxpy(rows, clients)
+    except ImportError:
+        print("cvxpy is not installed: see benchmarks/README.md")
+    against_warm_highs(rows)
+    few = FairnessProgram(INSTANCES["synthetic"](1000, 2), "eop")
+    merged, _ = seconds(lambda: frontier(few, eps_local=GRID, eps_global=GRID), 3)
+    rows.add(
+        "map, eop", "synthetic", few.counts, "authors", 441 * authors(few.counts, "eop", 1), merged
+    )
+    Console(width=120).print(rows.table)
 
 
 if __name__ == "__main__":

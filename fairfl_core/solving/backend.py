@@ -22,6 +22,7 @@ Stand = highspy.HighsBasis
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and is looked after
+_FINER = 1e3  # costs are told in thousandths, so that HiGHS does not overlook a tie-break
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -75,7 +76,7 @@ class Model:
         starts = np.searchsorted(column[order], np.arange(len(cost)))
         self._highs.addCols(
             len(cost),
-            cost,
+            _FINER * cost,
             np.zeros(len(cost)),
             np.full(len(cost), np.inf),
             len(order),
@@ -158,7 +159,7 @@ class Model:
                 f"HiGHS ended without an optimum ({reason}); please report this with the counts."
             )
         solution = self._highs.getSolution()
-        return np.array(solution.col_value), np.array(solution.row_dual)
+        return np.array(solution.col_value), np.array(solution.row_dual) / _FINER
 
     def _ended(self) -> highspy.HighsModelStatus:
         look()

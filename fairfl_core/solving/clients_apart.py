@@ -29,8 +29,7 @@ __all__ = ["ClientsApart"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_PARTS = 16  # clients of one part mix their vertices alike: more parts, fewer rounds
-_FINER = 1e3  # the master counts in thousandths, so that HiGHS overlooks a thousandth of 1e-10
+_PARTS = 32  # clients of one part mix their vertices alike: more parts, fewer rounds
 _SETTLED = 1.5e-13  # what a part's next vertex may still promise, in units of a mean cell
 _ENOUGH = 1e-10  # the same where nothing moves any more
 _NOTHING = 1e-12  # a gap below this is rounding
@@ -207,7 +206,7 @@ class _Master:
         self._part = np.searchsorted(self._starts, np.arange(clients), side="right") - 1
         limits = np.concatenate([np.zeros(self._coupling), np.ones(parts)])
         self._model = Model(limits, limits)
-        self._met: list[Vertices] = []
+        self._met: list[tuple[Vertices, Ints]] = []
         tableaux.limit(local)
         self._start, self._free = tableaux.start(), tableaux.best(np.zeros(self._coupling))
         # Where clients keep tiny limits their shares are tiny, too: rows are told by their size.
@@ -221,21 +220,16 @@ class _Master:
         everyone = self._free.weights(slice(None), self._tableaux.columns)
         return np.asarray(everyone[self._layout.place, self._layout.client])
 
-    def _meet(self, vertices: Vertices) -> None:
-        """Add what all clients do as one column a part."""
+    def _meet(self, vertices: Vertices, helps: NDArray[np.bool_] | None = None) -> None:
+        """Add what clients do as one column a part, of those parts that it `helps`."""
         value, share = self._totals(vertices)
-        parts = len(value)
-        self._model.add_columns(
-            -_FINER * value,
-            (
-                np.concatenate(
-                    [np.tile(np.arange(self._coupling), parts), self._coupling + np.arange(parts)]
-                ),
-                np.concatenate([np.repeat(np.arange(parts), self._coupling), np.arange(parts)]),
-                np.concatenate([(share / self._size).ravel(), np.ones(parts)]),
-            ),
-        )
-        self._met.append(vertices)
+        chosen = np.arange(len(value)) if helps is None else np.flatnonzero(helps)
+        number = np.arange(len(chosen))
+        row = np.append(np.tile(np.arange(self._coupling), len(chosen)), self._coupling + chosen)
+        column = np.append(np.repeat(number, self._coupling), number)
+        entry = np.append((share[chosen] / self._size).ravel(), np.ones(len(chosen)))
+        self._model.add_columns(-value[chosen], (row, column, entry))
+        self._met.append((vertices, chosen))
 
     def _totals(self, vertices: Vertices) -> tuple[Floats, Floats]:
         """Value and coupling shares of every part of the clients.
@@ -262,22 +256,26 @@ class _Master:
         for _ in range(_MOST_ROUNDS):
             last = prices
             shares, duals = self._model.optimum()
-            prices, paid = np.split(-duals / _FINER, [self._coupling])
+            prices, paid = np.split(-duals, [self._coupling])
             prices /= self._size
             vertices = self._tableaux.best(prices)
             value, share = self._totals(vertices)
-            promise = (value - share @ prices - paid).max()
-            if promise <= (_ENOUGH if np.array_equal(prices, last) else _SETTLED):
-                return self._mixed(shares.reshape(len(self._met), -1)), prices
-            self._meet(vertices)
+            promise = value - share @ prices - paid
+            if promise.max() <= (_ENOUGH if np.array_equal(prices, last) else _SETTLED):
+                return self._mixed(shares), prices
+            self._meet(vertices, promise > _SETTLED)
         raise SolveError("the clients' prices did not settle; please report this with the counts.")
 
     def _mixed(self, shares: Floats) -> Floats:
         """Values of the variables where every part mixes its vertices by these shares."""
         weights = np.zeros((self._tableaux.columns, len(self._part)))
-        for vertices, share in zip(self._met, shares, strict=True):
-            mine = share[self._part]
-            whom = np.flatnonzero(mine > 0)
+        first = 0
+        for vertices, parts in self._met:
+            share = np.zeros(len(self._starts))
+            share[parts] = shares[first : first + len(parts)]
+            first += len(parts)
+            whom = np.flatnonzero(share[self._part] > 0)
             if whom.size:
-                weights[:, whom] += mine[whom] * vertices.weights(whom, len(weights))
+                mine = vertices.weights(whom, len(weights))
+                weights[:, whom] += share[self._part[whom]] * mine
         return np.asarray(weights[self._layout.place, self._layout.client])

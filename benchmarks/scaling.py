@@ -83,7 +83,9 @@ def panel(left, title, sizes, curves):
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
         x, y = points[-1]
         told_as = f"{name}: exponent {exponent(sizes, times):.2f}"
-        parts.append(f'<text x="{x:.1f}" y="{y - 8:.1f}" class="end" fill="{colour}">{told_as}</text>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{y - 8:.1f}" class="end" fill="{colour}">{told_as}</text>'
+        )
     return "\n".join(parts)
 
 

@@ -74,7 +74,7 @@ def test_so_they_are_over_the_cuts_of_a_score(people, notion, overall, local):
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-@pytest.mark.parametrize(("notion", "region"), [("eo", "simplex"), ("sp", "kernel")])
+@pytest.mark.parametrize(("notion", "region"), [("eo", "simplex"), ("eop", "kernel")])
 def test_lottery_and_prices_are_the_same_where_they_are_unique(labels, notion, region):
     counts = biased(40, labels, rows=700, seed=labels)
     program = FairnessProgram(counts, notion, region)

@@ -237,6 +237,12 @@ def test_the_original_pictures_are_read_by_name(tmp_path):
     images = ham10000._read_originals(tmp_path).images
     assert images.shape == (2, 28, 28, 3)
     assert images[0, 0, 0, 0] > 150 > images[1, 0, 0, 0]
+    # Of a wide picture the square in the middle: what stands left and right of it is cut off.
+    banded = np.zeros((450, 600, 3), np.uint8)
+    banded[:, :75, 1] = banded[:, 525:, 2] = 255
+    Image.fromarray(banded).save(tmp_path / "part_1" / f"{names[0]}.jpg", quality=95)
+    square = ham10000._read_originals(tmp_path).images[0]
+    assert square[:, 1:-1].max() < 25
     (tmp_path / "part_1" / "ISIC_0000001.jpg").unlink()
     with pytest.raises(InputError, match=r"ISIC_0000001\.jpg: 1 images are absent; get"):
         ham10000._read_originals(tmp_path)
@@ -245,3 +251,32 @@ def test_the_original_pictures_are_read_by_name(tmp_path):
 def test_an_unknown_value_names_column_and_row():
     with pytest.raises(InputError, match=r'column sex, row 2: "Other" is not one of Female, Male'):
         adult.codes_of(pd.Series(["Male", "Other"], name="sex"), {"Female": 0, "Male": 1})
+
+
+def test_races_and_sexes_of_the_census_are_coded_as_they_are_called():
+    """Every code of RAC1P once for men and once for women, under each grouping."""
+    codes = {name: values[0] for name, values in public_coverage._CATEGORIES.items()}
+    people = [(sex, race) for sex in (1, 2) for race in range(1, 10)]
+    table = pd.DataFrame(
+        [codes | {"AGEP": 40, "PINCP": 9, "SEX": sex, "RAC1P": race} for sex, race in people]
+    ).assign(PUBCOV=[0, 1] * 9, state="NM")
+    table = pd.concat([table, table[:1].assign(state="PR")], ignore_index=True)
+    raced = [
+        "white",
+        "Black",
+        *["American Indian or Alaska Native"] * 3,
+        *["Asian or Pacific Islander"] * 2,
+        "another race",
+        "two or more races",
+    ]
+    coarse = ["white", "Black", *["other"] * 3, *["Asian or Pacific Islander"] * 2, *["other"] * 2]
+    for grouping, names in (
+        ("white", ["white", *["non-white"] * 8] * 2),
+        ("race", raced * 2),
+        ("sex_race", [f"{sex} · {race}" for sex in ("men", "women") for race in coarse]),
+    ):
+        found = public_coverage._arrange(datasets._declaration.Raw(table), grouping)
+        assert [found.groups[code] for code in found.group] == names
+        assert {found.clients[code] for code in found.client} == {"NM"}
+        assert [found.labels[code] for code in found.label] == ["not covered", "covered"] * 9
+        assert found.origin["left_out"] == {"Puerto Rico": 1}

@@ -96,7 +96,11 @@ def test_as_many_folds_as_the_smallest_client_can_carry():
     fitted = np.isin(federate(base, RECIPE, 0).split, (TRAINING, VALIDATION))
     most = int((fitted & (base.client == smallest)).sum())
     check_folds(base, replace(RECIPE, folds=most), [0])
-    with pytest.raises(InputError, match=f"leaves one of {most + 1} folds empty in seed 0"):
+    says = (
+        f'client "{base.clients[smallest]}" has {most} rows to train on, which leaves one of '
+        f"{most + 1} folds empty in seed 0"
+    )
+    with pytest.raises(InputError, match=says):
         check_folds(base, replace(RECIPE, folds=most + 1), [0])
     for folds in (1, -2):
         with pytest.raises(InputError, match="at least 2 folds"):

@@ -132,6 +132,8 @@ def test_broken_maps_are_refused():
         (whole | {"shift": [[0.0, 99.0]] * 2}, "too large"),
         (whole | {"knots": [[[[0.5, 0.1], [0.0, 1.0]]] * 2] * 2}, "must rise"),
         (whole | {"knots": [[[[], []]] * 2] * 2}, "two lists"),
+        (whole | {"knots": [[[[], [0.5]]] * 2] * 2}, "two lists"),
+        (whole | {"knots": [[[[0.5], []]] * 2] * 2}, r'one entry per point \(1: "0"\)'),
     ):
         with pytest.raises(InputError, match=says):
             Calibration.from_json(broken, *names)

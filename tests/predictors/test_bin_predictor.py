@@ -214,3 +214,18 @@ def test_a_file_may_not_say_that_it_is_blind_and_be_not(tmp_path):
         value = fair.to_json() | {"policy": BLIND.to_json()}
         with pytest.raises(InputError, match=says):
             type(fair).from_json(value)
+
+
+def test_lotteries_of_two_groups_that_differ_by_little_are_not_blind():
+    """A tenth more for one group of one client is a lottery of its own; rounding is not."""
+    people = scored_network(2, 2, 2)
+    fair = predictor_of(build_program(people, "sp", "kernel", policy=BLIND).solve(0.1, 0.1))
+    one_for_all = np.full(fair.lottery.shape, 0.5)
+    for by, refused in ((0.1, True), (1e-7, True), (1e-12, False)):
+        lottery = one_for_all.copy()
+        lottery[1, 1] += by * np.array([1.0, -1.0])
+        if refused:
+            with pytest.raises(InputError, match='the groups of client "c1" have lotteries'):
+                replace(fair, lottery=lottery)
+        else:
+            assert replace(fair, lottery=lottery).lottery.tolist() == lottery.tolist()

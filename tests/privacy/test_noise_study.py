@@ -11,6 +11,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism, what_if
 from fairfl_core.privacy.noise_study import (
+    Judged,
     NoiseStudy,
     band,
     model_alone,
@@ -161,3 +162,15 @@ def test_a_band_is_the_quantiles_of_the_draws_that_have_the_figure():
     found = band(figure)
     assert (found.low[0], found.middle[0], found.high[0]) == pytest.approx((0.11, 0.2, 0.29))
     assert np.isnan([found.low[1], found.middle[1], found.high[1]]).all()
+
+
+def test_a_client_without_a_gap_is_left_out_of_the_mean_and_never_fails():
+    """Two budgets of two draws; the second client has no gap in one, nobody has in another."""
+    none = np.nan
+    local = np.array([[[0.1, 0.3], [0.2, none]], [[none, none], [0.0, 0.4]]])
+    judged = Judged(np.zeros((2, 2)), np.zeros((2, 2)), local)
+    np.testing.assert_allclose(judged.local_mean, [[0.2, 0.2], [none, 0.2]])
+    np.testing.assert_allclose(judged.local_worst, [[0.3, 0.2], [none, 0.4]])
+    np.testing.assert_allclose(judged.fails(np.array([0.15, 0.3])), [[0.5, 0.0], [0.0, 0.5]])
+    limits = band(judged.local_mean)
+    np.testing.assert_allclose([limits.low, limits.middle, limits.high], [[0.2, 0.2]] * 3)

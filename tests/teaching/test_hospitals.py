@@ -115,3 +115,12 @@ def test_a_limit_on_few_people_does_not_carry_over():
         assert each.low <= 0.01 <= each.high
     again = lesson.carried_over(100, 0.01)
     np.testing.assert_array_equal(again.true, found[0].true)
+
+
+def test_the_clinics_groups_have_the_same_people_so_that_only_the_model_differs():
+    """200 spots to leave, 100 to watch and 60 to treat among women, and among men."""
+    counts = lesson.skin_clinic()
+    assert counts.table.sum(axis=3).tolist() == [[[200, 100, 60]] * 2]
+    right = np.einsum("ayy->ay", counts.table[0]) / counts.table[0].sum(axis=2)
+    np.testing.assert_allclose(right, [[0.8, 0.6, 0.75], [0.65, 0.75, 0.5]])
+    assert lesson.untouched(counts, "eo").gaps.overall == pytest.approx(0.25)

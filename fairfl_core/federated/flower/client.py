@@ -1,7 +1,5 @@
 """What a client does with a message: it works on its own rows, and tables come out."""
 
-import hashlib
-import json
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import write_json
 from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
 from fairfl_core.federated.data import TRAINING, VALIDATION, Federation
@@ -31,15 +28,8 @@ from fairfl_core.federated.methods import make_method
 from fairfl_core.federated.scaling import Scaler
 from fairfl_core.federated.turns import make_turn, row_weights, with_cells
 from fairfl_core.federated.workers import LocalWorker, make_worker
-from fairfl_core.people.answers import Answers
-from fairfl_core.predictors.load import read_predictor
-from fairfl_core.predictors.row_uniforms import fold_draws
-from fairfl_core.privacy.histogram_noise import release_histogram
-from fairfl_core.privacy.mechanisms import Mechanism, release
-from fairfl_core.solving.exact.far_program import corners_of, priced
-from fairfl_core.solving.exact.histograms import ScoreHistogram
 
-__all__ = ["Client"]
+__all__ = ["Client", "scaler_of", "state_of"]
 
 Arrays = dict[str, NDArray[Any]]
 Told = tuple[dict[str, Any], Arrays]
@@ -58,11 +48,7 @@ class Client:
             "turn": self._turn,
             "held-out": self._judge,
             "tables": self._tables,
-            "counts": self._counts,
-            "histogram": self._histogram,
-            "corners": self._corners,
-            "price": self._price,
-            "predictor": self._predictor,
+            **dict.fromkeys(("counts", "histogram", "corners", "price", "predictor"), self._told),
         }
 
     def answer(self, parcel: Parcel) -> Parcel:
@@ -122,7 +108,7 @@ class Client:
     # ---------------------------------------------------------------- training
 
     def _turn(self, desk: Desk, parcel: Parcel) -> Told:
-        header, state = parcel.header, _state("state", parcel)
+        header, state = parcel.header, state_of("state", parcel)
         round_, model = int(header["round"]), int(header["model"])
         federation, worker = self._worker(desk, parcel)
         method = make_method(self.study.method, self.study.settings)
@@ -130,7 +116,7 @@ class Client:
         memory = {} if header.get("fresh") else desk.memory(model, round_)
         arrays: Arrays = {}
         if header.get("judge"):
-            arrays = self._judged(federation, worker, method.model(state, memory))
+            arrays = self._judged(desk, federation, worker, method.model(state, memory))
         reply = self._trained(desk, federation, worker, method, state, memory, plan, parcel)
         desk.keep_memory(model, round_ + 1, reply.memory)
         arrays |= {"theta": reply.theta} | prefixed("sent", reply.sent)
@@ -174,12 +160,14 @@ class Client:
         federation, worker = self._worker(desk, parcel)
         method = make_method(self.study.method, self.study.settings)
         memory = desk.memory(int(parcel.header["model"]), int(parcel.header["round"]))
-        theta = method.model(_state("state", parcel), memory)
-        return {}, self._judged(federation, worker, theta)
+        theta = method.model(state_of("state", parcel), memory)
+        return {}, self._judged(desk, federation, worker, theta)
 
-    def _judged(self, federation: Federation, worker: LocalWorker, theta: Any) -> Arrays:
+    def _judged(
+        self, desk: Desk, federation: Federation, worker: LocalWorker, theta: Any
+    ) -> Arrays:
         """How a model does on held-out people: a table, and one sum."""
-        self._check_plain_tables()
+        desk.check_plain_tables()
         counts, losses = self._tabled(federation, worker, theta, VALIDATION)
         return {"held_out_counts": counts, "held_out_loss": np.array(losses.sum())}
 
@@ -187,7 +175,7 @@ class Client:
         federation, worker = self._worker(desk, parcel)
         part = VALIDATION if parcel.header["held_out"] else TRAINING
         if part == VALIDATION:
-            self._check_plain_tables()
+            desk.check_plain_tables()
         counts, losses = self._tabled(federation, worker, parcel.arrays["theta"], part)
         return {}, {"counts": counts, "losses": losses}
 
@@ -204,179 +192,25 @@ class Client:
         np.add.at(losses, (group, label), -np.log(truth + 1e-12))
         return counts, losses
 
-    def _check_plain_tables(self) -> None:
-        """Where this client sends tables with noise only, it sends none without."""
-        if self.folder.largest_epsilon:
-            raise Refusal(
-                "the server asked for a table of held-out people without noise, and this client "
-                "sends tables with noise only (largest_epsilon in client.toml).",
-                "it sends tables with noise only; ask with --privacy-epsilon",
-            )
+    def _told(self, desk: Desk, parcel: Parcel) -> Told:
+        """Statistics and the predictor; what they need is loaded when they are asked for."""
+        from fairfl_core.federated.flower.client_statistics import ANSWERS
+
+        return ANSWERS[parcel.kind](desk, parcel)
 
     def _worker(self, desk: Desk, parcel: Parcel) -> tuple[Federation, LocalWorker]:
-        federation = desk.federation(int(parcel.header["model"]), _scaler("scaler", parcel))
+        federation = desk.federation(int(parcel.header["model"]), scaler_of("scaler", parcel))
         return federation, make_worker(federation, self.study.recipe)
 
-    # ---------------------------------------------------------------- statistics
 
-    def _score(self, desk: Desk, parcel: Parcel) -> None:
-        """Score every row by each model that was chosen, and keep the scores here."""
-        method = make_method(self.study.method, self.study.settings)
-        scores = []
-        for model, done in enumerate(parcel.header["chosen"]):
-            state = _state(f"model {model}", parcel)
-            federation = desk.federation(model, _scaler(f"scaler {model}", parcel))
-            worker = make_worker(federation, self.study.recipe)
-            theta = method.model(state, desk.memory(model, int(done)))
-            rows = np.arange(len(federation.people), dtype=np.int32)
-            scores.append(worker.scores(np.asarray(theta, np.float32), rows))
-        desk.keep_scores(scores)
-
-    def _counts(self, desk: Desk, parcel: Parcel) -> Told:
-        mechanism = self._consented("counts", parcel)
-        self._score(desk, parcel)
-        counts = desk.fitted().counts
-        if mechanism is None:
-            return {}, {"counts": counts.table[0]}
-        return self._noised(
-            desk, parcel, mechanism, lambda: {"counts": release(counts, mechanism).table[0]}
-        )
-
-    def _histogram(self, desk: Desk, parcel: Parcel) -> Told:
-        mechanism = self._consented("histogram", parcel)
-        self._score(desk, parcel)
-        histogram = ScoreHistogram.of(desk.fitted(), int(parcel.header["bins"]))
-        if mechanism is None:
-            return {}, {"histogram": histogram.table[0]}
-        return self._noised(
-            desk,
-            parcel,
-            mechanism,
-            lambda: {"histogram": release_histogram(histogram, mechanism).table[0]},
-        )
-
-    def _corners(self, desk: Desk, parcel: Parcel) -> Told:
-        self._consented("corners", parcel)
-        self._score(desk, parcel)
-        people = desk.fitted()
-        rules, columns = corners_of(people)
-        if len(rules) >= len(people):
-            raise Refusal(
-                f"{len(people):,} held-out people have {len(rules):,} cuts of the score worth "
-                "trying: to list them would be to list people; nothing was sent.",
-                "it has too few people to list cuts of the score; ask with --one-round",
-            )
-        corners: Arrays = {
-            "group": rules.group,
-            "weights": rules.weights,
-            "b": rules.b,
-            "answers": rules.answers,
-            "confusion": columns.confusion,
-            "kept": columns.kept,
-        }
-        while len(corners["group"]) in desk.sizes():  # by chance; told twice, a corner is the same
-            corners = {name: np.concatenate([its, its[-1:]]) for name, its in corners.items()}
-        return {}, {"counts": people.counts.table[0]} | corners
-
-    def _price(self, desk: Desk, parcel: Parcel) -> Told:
-        self._consented("price", parcel)
-        gain = np.asarray(parcel.arrays["gain"], float)[None]
-        both = priced(desk.fitted(), gain, full=bool(parcel.header["full"]))
-        arrays: Arrays = {}
-        for how, new in zip(("plain", "refined"), both, strict=True):
-            arrays |= {
-                f"{how}/weights": new.rules.weights,
-                f"{how}/b": new.rules.b,
-                f"{how}/confusion": new.confusion,
-                f"{how}/kept": new.kept,
-            }
-        return {}, arrays
-
-    def _consented(self, statistic: str, parcel: Parcel) -> Mechanism | None:
-        """Whether this client allows what is asked, and with which noise."""
-        asked = parcel.header.get("privacy")
-        mechanism = None if asked is None else Mechanism(**asked)
-        if statistic not in self.folder.statistics:
-            raise Refusal(
-                f'the server asked for "{statistic}", which this client does not allow '
-                "(statistics under [consent] in client.toml).",
-                f'it does not allow "{statistic}"',
-            )
-        most = self.folder.largest_epsilon
-        noiseless = mechanism is None or statistic in ("corners", "price")
-        if most and (noiseless or (mechanism is not None and mechanism.spent > most)):
-            raise Refusal(
-                f"the server asked for a table with less noise than this client allows (a budget "
-                f"of at most {most:g}, largest_epsilon in client.toml); nothing was sent.",
-                f"it spends a privacy budget of at most {most:g} on a table",
-            )
-        return mechanism
-
-    def _noised(
-        self, desk: Desk, parcel: Parcel, mechanism: Mechanism, draw: Callable[[], Arrays]
-    ) -> Told:
-        """A table with noise by OpenDP; asked for again, the same one at no further cost."""
-        asked = json.dumps([parcel.kind, dict(parcel.header)], sort_keys=True, default=str)
-        question = hashlib.sha256(asked.encode()).hexdigest()[:16]
-        arrays = desk.released(question)
-        if arrays is None:
-            arrays = draw()
-            desk.keep_release(question, arrays)
-        header = {"budget": mechanism.spent, "spent": mechanism.sentence()}
-        return header, {name: np.asarray(array) for name, array in arrays.items()}
-
-    # ---------------------------------------------------------------- the fair predictor
-
-    def _predictor(self, desk: Desk, parcel: Parcel) -> Told:
-        """Keep this client's part, answer every row with it, and tell how test people fare."""
-        path = desk.runs / "predictor.json"
-        write_json(path, parcel.header["predictor"])
-        predictor = read_predictor(path)
-        if predictor.clients != (self.folder.name,):
-            raise Refusal(
-                "the server sent a predictor that is not this client's own part; it was not used.",
-                "the predictor it got is not its own",
-            )
-        people, ids = desk.own.people, desk.own.row_id
-        scores, names = np.stack(desk.scores()), np.full(len(people), self.folder.name)
-        which = fold_draws(names, np.array(ids), self.study.models)
-        mine = scores[which, np.arange(len(people))]
-        labels = np.array(self.study.labels, object)
-        seen = mine if predictor.needs_scores else labels[mine.argmax(axis=1)]
-        group = np.array(self.study.groups, object)[people.group]
-        desk.write_answers(predictor.decide(names, group, seen, row_id=np.array(ids)))
-        return self._held_out(desk, parcel, predictor)
-
-    def _held_out(self, desk: Desk, parcel: Parcel, predictor: Any) -> Told:
-        people, asked = desk.unseen(), parcel.header.get("privacy")
-        if asked is not None:
-            if self.study.folds or predictor.needs_scores:
-                return {}, {}  # more than one table would have to leave, and be paid for
-            mechanism, counts = self._consented("counts", parcel), people.counts
-            assert mechanism is not None
-            return self._noised(
-                desk, parcel, mechanism, lambda: {"counts": release(counts, mechanism).table[0]}
-            )
-        self._check_plain_tables()
-        shape = (1, *self.study.table)
-        own = people.under_lottery(np.broadcast_to(np.eye(shape[2]), shape))
-        arrays = {"counts": people.counts.table[0]}
-        for who, answers in (("fair", predictor.answers_to(people)), ("own", own)):
-            arrays |= prefixed(who, _first(answers))
-        return {}, arrays
-
-
-def _first(answers: Answers) -> Arrays:
-    """The answers of the one client there is."""
-    return {name: np.asarray(array)[0] for name, array in vars(answers).items()}
-
-
-def _state(prefix: str, parcel: Parcel) -> State:
+def state_of(prefix: str, parcel: Parcel) -> State:
+    """The state that a message brings under a name."""
     arrays = arrays_under(prefix, parcel.arrays)
     return State(np.asarray(arrays["theta"], np.float32), arrays_under("memory", arrays))
 
 
-def _scaler(prefix: str, parcel: Parcel) -> Scaler:
+def scaler_of(prefix: str, parcel: Parcel) -> Scaler:
+    """The scaler that a message brings under a name."""
     arrays = arrays_under(prefix, parcel.arrays)
     return Scaler(arrays["shift"], arrays["spread"])
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,10 @@ from fairfl_core.federated.flower.loader import ClientFolder, OwnPeople, Refusal
 from fairfl_core.federated.flower.study import Study
 from fairfl_core.federated.method import Memory
 from fairfl_core.federated.scaling import Moments, Scaler
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.scored import ScoredPeople
+
+if TYPE_CHECKING:  # not needed for a turn of training
+    from fairfl_core.people.folded import FoldedPeople
+    from fairfl_core.people.scored import ScoredPeople
 
 __all__ = ["Desk"]
 
@@ -228,22 +230,35 @@ class Desk:
         np.savez(file, **dict(arrays))  # type: ignore[arg-type]
         write_whole(self.runs / name, file.getvalue())
 
+    def check_plain_tables(self) -> None:
+        """Where this client sends tables with noise only, it sends none without."""
+        if self.folder.largest_epsilon:
+            raise Refusal(
+                "the server asked for a table of held-out people without noise, and this client "
+                "sends tables with noise only (largest_epsilon in client.toml).",
+                "it sends tables with noise only; ask with --privacy-epsilon",
+            )
+
     # ---------------------------------------------------------------- people with scores
 
-    def fitted(self) -> ScoredPeople:
+    def fitted(self) -> "ScoredPeople":
         """Those fairness is solved on, each scored by a model that never saw them."""
         scores, splits = self.scores(), self.splits
         rows = [np.flatnonzero(split == VALIDATION) for split in splits]
         found = np.concatenate([by[mine] for by, mine in zip(scores, rows, strict=True)])
         return self._scored(np.concatenate(rows), found, self.study.models)
 
-    def unseen(self) -> ScoredPeople | FoldedPeople:
+    def unseen(self) -> "ScoredPeople | FoldedPeople":
         """The test people, scored by the one model or by every fold model."""
+        from fairfl_core.people.folded import FoldedPeople
+
         rows = np.flatnonzero(self.base_split == TEST)
         by_model = [self._scored(rows, scores[rows], 1) for scores in self.scores()]
         return FoldedPeople(tuple(by_model)) if self.study.folds else by_model[0]
 
-    def _scored(self, rows: NDArray[np.intp], scores: Floats, folds: int) -> ScoredPeople:
+    def _scored(self, rows: NDArray[np.intp], scores: Floats, folds: int) -> "ScoredPeople":
+        from fairfl_core.people.scored import ScoredPeople
+
         people = self.own.people
         return ScoredPeople(
             client=np.zeros(len(rows), np.int64),

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
+from fairfl_core.federated.flower.demo import compare
 from fairfl_core.federated.flower.messages import KINDS, Parcel, check_leaving
 from fairfl_core.federated.flower.one_place import run_in_one_place
 from fairfl_core.federated.flower.question import Question
 from fairfl_core.federated.flower.server import Server
 from fairfl_core.federated.flower.study import Study
+from fairfl_core.federated.methods import METHODS
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import read_predictor
 from fairfl_core.privacy.mechanisms import Mechanism
@@ -197,3 +199,12 @@ def test_a_study_survives_its_file(tmp_path):
         study.write(tmp_path)
         assert Study.read(tmp_path) == study
         assert Study.read(tmp_path).fingerprint == study.fingerprint
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_registered_method_runs_across_machines(tmp_path, method):
+    study = replace(STUDY, method=method)
+    paths = open_hospitals(tmp_path, study, MANY)
+    server(paths, tmp_path / "out", study=study).run()
+    found = compare(folders_of(paths), study, QUESTION, tmp_path / "out", 0.0)
+    assert found.agrees, found.to_json()["largest_difference"]

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.people.shares import wilson
+from fairfl_core.people.shares import normal_quantile, wilson
 
 __all__ = ["BeforeAfter", "Counted", "Shares", "scopes", "with_overall"]
 
 Floats = NDArray[np.float64]
 Counted = tuple[Floats, Floats]  # people a share counts, and people it is a share of
 _NOBODY = 1e-9  # expected people: what a lottery never answers is only nearly none in sums
-_Z = float(ndtri(1 - (1 - LEVEL) / 2))
+_Z = normal_quantile(1 - (1 - LEVEL) / 2)
 
 
 def scopes(evaluation: Evaluation) -> tuple[str | None, ...]:

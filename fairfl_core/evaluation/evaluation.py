@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from fairfl_core.fairness.intervals import expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -19,7 +18,7 @@ from fairfl_core.fairness.notions import (
 )
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.shares import wilson
+from fairfl_core.people.shares import normal_quantile, wilson
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:
@@ -356,7 +355,7 @@ def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
 
 
 def _z() -> float:
-    return float(ndtri(1 - (1 - LEVEL) / 2))
+    return normal_quantile(1 - (1 - LEVEL) / 2)
 
 
 def records(table: "pd.DataFrame") -> list[dict[str, Any]]:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Rate, number_or_none
+from fairfl_core.people.shares import normal_quantile
 
 __all__ = ["CHANCE", "Finding", "PeopleBehind", "findings_of", "within_chance"]
 
@@ -187,7 +187,7 @@ class _Scopes:
 
 def _half_widths(behind: Sequence[PeopleBehind]) -> Floats:
     """Half of the 95 % interval of two groups' difference, around Wilson's middles."""
-    z = float(ndtri(1 - (1 - LEVEL) / 2))
+    z = normal_quantile(1 - (1 - LEVEL) / 2)
     rate = np.array([(one.lower_rate, one.higher_rate) for one in behind]).reshape(-1, 2)
     n = np.array([(one.lower_n, one.higher_n) for one in behind], float).reshape(-1, 2)
     middle = (n * rate + z**2 / 2) / (n + z**2)

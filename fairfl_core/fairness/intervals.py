@@ -1,12 +1,14 @@
-"""How sure a rate or a gap is: intervals, and what chance alone would show."""
+"""How sure a rate or a gap is: intervals, and what chance alone would show.
+
+SciPy is imported where it is used: it takes longer to start than most solves.
+"""
 
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, ndtr, ndtri
 
-from fairfl_core.people.shares import wilson
+from fairfl_core.people.shares import normal_quantile, wilson
 
 __all__ = ["expected_gap", "gap_interval", "mover", "sign_test"]
 
@@ -39,7 +41,9 @@ def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Flo
     pairs = list(combinations(range(rate.shape[-2]), 2))
     compared = np.stack([there[..., a, :] & there[..., b, :] for a, b in pairs], axis=-2)
     number = compared.sum(axis=(-2, -1))
-    z = ndtri(1 - (1 - level) / (2 * np.maximum(number, 1)))[..., None]
+    numbers, place = np.unique(np.maximum(number, 1), return_inverse=True)
+    quantiles = [normal_quantile(1 - (1 - level) / (2 * one)) for one in numbers.tolist()]
+    z = np.array(quantiles)[place.reshape(number.shape)][..., None]
     low, high = np.zeros(number.shape), np.zeros(number.shape)
     for place, (a, b) in enumerate(pairs):
         lower, upper = mover(
@@ -61,7 +65,12 @@ def sign_test(losing: Floats, gaining: Floats) -> Floats:
     an incomplete beta function, which takes them.
     """
     fewer, more = np.minimum(losing, gaining), np.maximum(losing, gaining)
-    tail = betainc(np.maximum(more, 1e-12), np.maximum(fewer, 0.0) + 1, 0.5)
+    if (fewer > 0).any():
+        from scipy.special import betainc
+
+        tail = betainc(np.maximum(more, 1e-12), np.maximum(fewer, 0.0) + 1, 0.5)
+    else:  # where all lose, or all gain, no more than powers of a half
+        tail = 0.5 ** np.maximum(more, 1e-12)
     return np.where(more > 0, np.minimum(2 * tail, 1.0), 1.0)
 
 
@@ -103,6 +112,8 @@ def _window(mean: Floats, spread: Floats, there: NDArray[np.bool_]) -> tuple[Flo
 
 def _folded(mean: Floats, spread: Floats) -> Floats:
     """E|difference| of two normals (the folded normal's mean), for many clients."""
+    from scipy.special import ndtr
+
     middle, width = mean[:, 0] - mean[:, 1], np.hypot(spread[:, 0], spread[:, 1])
     far = middle / width
     return np.asarray(
@@ -112,6 +123,8 @@ def _folded(mean: Floats, spread: Floats) -> Floats:
 
 def _within(x: Floats, mean: Floats, spread: Floats) -> Floats:
     """Pr(|difference| <= x) of two normals, for many clients: x is (clients, steps)."""
+    from scipy.special import ndtr
+
     middle = (mean[:, 0] - mean[:, 1])[:, None]
     width = np.hypot(spread[:, 0], spread[:, 1])[:, None]
     return np.asarray(ndtr((x - middle) / width) - ndtr((-x - middle) / width))
@@ -119,6 +132,7 @@ def _within(x: Floats, mean: Floats, spread: Floats) -> Floats:
 
 def _largest_range(mean: Floats, spread: Floats, there: NDArray[np.bool_]) -> Floats:
     """Mean of the worst spread over groups when each rate is normal, group by group."""
+    from scipy.special import ndtri
     from scipy.stats import qmc  # half a second to import, for three groups and more
 
     clients, groups, rates = mean.shape

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core.errors import InputError
-from fairfl_core.people.shares import wilson
+from fairfl_core.people.shares import normal_quantile, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,7 +216,7 @@ def calibration_table(people: Scored, label: str | None = None) -> "pd.DataFrame
             }
         )
     table = pd.DataFrame(rows)
-    z = float(ndtri(1 - (1 - _LEVEL) / 2))
+    z = normal_quantile(1 - (1 - _LEVEL) / 2)
     low, high = wilson(table["share"].fillna(0).to_numpy(), table["n"].to_numpy(), z)
     table.insert(5, "low", np.where(table["n"] > 0, low, np.nan))
     table.insert(6, "high", np.where(table["n"] > 0, high, np.nan))

@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible
-from fairfl_core.solving.collision import Collision, collision_of
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.asked import constraints_for
 from fairfl_core.solving.constraints.base import NO_EPSILON, Constraints
@@ -28,6 +27,9 @@ from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import Solution
 from fairfl_core.solving.solvers import Solver, solver_for
 from fairfl_core.solving.utility import Achieved
+
+if TYPE_CHECKING:
+    from fairfl_core.solving.collision import Collision
 
 __all__ = ["Program", "tie_break"]
 
@@ -193,8 +195,10 @@ class Program(ABC):
             collision = self.collision(eps_global, local)
             raise CollisionError(collision.sentence(), collision) from None
 
-    def collision(self, eps_global: float, local: Floats) -> Collision:
+    def collision(self, eps_global: float, local: Floats) -> "Collision":
         """Where limits collide with the policy: who, and what either of them would allow."""
+        from fairfl_core.solving.collision import collision_of  # SciPy starts slowly
+
         sharing = self._all_columns()
         return collision_of(self._constraints(), sharing, self.counts, eps_global, local)
 

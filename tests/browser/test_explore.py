@@ -58,7 +58,7 @@ def test_presets_and_reset(explore):
         ("No limit", "no limit on unfairness", ("no limit", "no limit")),
         ("Local only", "0.01 inside every client", ("no limit", "0.01")),
         ("Global only", "at most 0.01 overall", ("0.01", "no limit")),
-        ("Both at 0.01", "0.01 inside every client and 0.01 overall", ("0.01", "0.01")),
+        ("Both at 0.01", "0.01 inside every client and at most 0.01 overall", ("0.01", "0.01")),
     ):
         assert words in explore.changes(lambda name=name: button(name).click())
         assert explore.epsilons == shown

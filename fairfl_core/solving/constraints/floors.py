@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.shares import normal_quantile
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import NO_EPSILON, Entries, RateConstraints
 from fairfl_core.solving.constraints.widths import (
@@ -156,7 +156,7 @@ class FloorConstraints(RateConstraints):
         compared = floors * groups * (clients if self.guarantee.scope == "all" else 1)
         tail = (1 - self.guarantee.confidence) / compared
         if self.guarantee.proof == "measured":
-            z = float(ndtri(1 - tail))
+            z = normal_quantile(1 - tail)
             widths = scheffe(self.notion, columns, self.people, z, self.times)
             rate, down = widths.rate, z * widths.down
         elif self.cuts:

@@ -11,7 +11,6 @@ corners is never wider than one cut between them.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.exact.rules import ScoreRules
@@ -146,6 +145,8 @@ def _bends(amount: Floats, *, increasing: bool) -> Ints:
     there = np.flatnonzero(weight > 0)
     if not len(there):
         return np.zeros(0, np.int64)
+    from scipy.optimize import isotonic_regression
+
     fit = isotonic_regression(
         amount[there, 1] / weight[there], weights=weight[there], increasing=increasing
     )

@@ -41,9 +41,9 @@ def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Flo
     pairs = list(combinations(range(rate.shape[-2]), 2))
     compared = np.stack([there[..., a, :] & there[..., b, :] for a, b in pairs], axis=-2)
     number = compared.sum(axis=(-2, -1))
-    numbers, place = np.unique(np.maximum(number, 1), return_inverse=True)
+    numbers, which = np.unique(np.maximum(number, 1), return_inverse=True)
     quantiles = [normal_quantile(1 - (1 - level) / (2 * one)) for one in numbers.tolist()]
-    z = np.array(quantiles)[place.reshape(number.shape)][..., None]
+    z = np.array(quantiles)[which.reshape(number.shape)][..., None]
     low, high = np.zeros(number.shape), np.zeros(number.shape)
     for place, (a, b) in enumerate(pairs):
         lower, upper = mover(

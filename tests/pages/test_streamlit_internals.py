@@ -6,11 +6,13 @@ import inspect
 import pytest
 from starlette.formparsers import MultiPartParser
 from streamlit.errors import FragmentHandledException
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
 from pages.components.session import streamlit_internals as internals
@@ -50,6 +52,17 @@ def test_uploaded_files_can_still_be_forgotten():
     assert "session_id" in ScriptRunContext.__annotations__, (
         f"Streamlit moved ScriptRunContext.session_id ({SEE}: forget_uploaded_files)."
     )
+
+
+def test_sessions_that_were_left_can_still_be_ended():
+    assert "session_id" in inspect.signature(Runtime.close_session).parameters, (
+        f"Streamlit changed Runtime.close_session ({SEE}: end_left_sessions)."
+    )
+    made = inspect.getsource(Runtime.__init__) + inspect.getsource(WebsocketSessionManager)
+    assert "self._session_mgr =" in made and "self._session_storage =" in made, (
+        f"Streamlit moved where it keeps sessions ({SEE}: end_left_sessions)."
+    )
+    assert callable(MemorySessionStorage.list) and callable(Runtime._get_async_objs)
 
 
 def test_a_fragments_own_run_can_still_be_told_from_a_pages():

@@ -27,6 +27,7 @@ def frame(*, brings_data: bool = False) -> Iterator[View]:
     A link to an uploaded set that is gone shows nothing but that; `brings_data` tells the page on
     which it can be brought again.
     """
+    streamlit_internals.end_left_sessions()
     if streamlit_internals.leave_pages_folder():
         st.rerun()  # through the door: app.py lays out the app
     st.html(f"<script>{HISTORY}</script>", unsafe_allow_javascript=True)

@@ -4,11 +4,13 @@ Nothing else in the app may reach behind a library's public names. `tests/pages`
 each of them that fails with a sentence when a new version moves it.
 """
 
+import gc
 import os
 import threading
 import time
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from starlette.formparsers import MultiPartParser
 from streamlit import runtime
@@ -19,7 +21,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 __all__ = [
     "IN_MEMORY",
+    "LEFT",
     "end_in_time",
+    "end_left_sessions",
     "forget_uploaded_files",
     "has_left",
     "in_fragment_run",
@@ -29,6 +33,8 @@ __all__ = [
 ]
 
 SECONDS_TO_END = 3
+LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
+_watch = threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 
 
@@ -79,6 +85,32 @@ def has_left() -> Callable[[], bool]:
         return lambda: False
     server, session = runtime.get_instance(), context.session_id
     return lambda: not server.is_active_session(session)
+
+
+def end_left_sessions() -> None:
+    """From now on end sessions whose page was closed, with their files and all they hold.
+
+    Streamlit keeps them for two minutes and then until some other visitor leaves.
+    """
+    if runtime.exists() and _watch.acquire(blocking=False):  # once for a server
+        threading.Thread(target=_end_left_sessions, name="left-sessions", daemon=True).start()
+
+
+def _end_left_sessions() -> None:
+    server = runtime.get_instance()
+    sessions: Any = server._session_mgr
+    stored, loop = sessions._session_storage, server._get_async_objs().eventloop
+    since: dict[str, float] = {}
+    while not loop.is_closed():
+        time.sleep(1)
+        now = time.monotonic()
+        since = {one.session.id: since.get(one.session.id, now) for one in stored.list()}
+        left = [name for name, left_at in since.items() if now - left_at >= LEFT]
+        for name in left:
+            loop.call_soon_threadsafe(server.close_session, name)
+        if left:
+            time.sleep(0.2)
+            gc.collect()  # a session stands in circles, and may hold a visitor's set
 
 
 def in_fragment_run() -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fairfl_core.fairness.notions import Notion, spreads
 from fairfl_core.people.counts import ClientCounts
@@ -26,6 +25,8 @@ class MapFigures:
     """
 
     def __init__(self, sharing: Sharing, notion: Notion, counts: ClientCounts) -> None:
+        from scipy import sparse  # starts slowly, and a solve has no map
+
         self._people = notion.people(counts.n_label)
         self._n = counts.n
         columns = sharing.columns

@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser mutants reproduce holding federation bench clean
+.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -74,6 +74,9 @@ SEED ?= 0
 JOBS ?= 2
 mutants: $(INSTALLED) ## Break lines of FILES on purpose: does a test notice? (SAMPLE=50 SEED=0 JOBS=2)
 	$(BIN)/python tests/mutants $(FILES) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS)
+
+chaos: $(INSTALLED) ## Make trouble on purpose: kills, full disks, 10,000 spoilt files a reader
+	$(BIN)/python -m tests.chaos --out docs/reliability.md
 
 wheel: $(INSTALLED) ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

@@ -127,6 +127,29 @@ def test_changed_scores_are_refused(tmp_path):
         experiments.open("tiny", tmp_path)
 
 
+def test_killed_between_scores_and_manifest_the_old_experiment_still_opens(tmp_path, monkeypatch):
+    """Saved anew it is the old one or the new one at every moment, and leaves one file of scores."""
+    old = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    held = old.scores(0, "test").scores
+    with monkeypatch.context() as patch:
+        patch.setattr("fairfl_core.people.experiments._save.write_json", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+    again = experiments.open("tiny", tmp_path)
+    assert again.seeds == (0,)
+    np.testing.assert_array_equal(again.scores(0, "test").scores, held)
+    new = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+    assert new.seeds == (5,) and len(list(new.path.glob("*.parquet"))) == 1
+
+
+def test_a_manifest_names_no_scores_elsewhere(tmp_path):
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    path = made.path / "manifest.json"
+    path.write_text(path.read_text().replace("scores.parquet", "../scores.parquet"))
+    with pytest.raises(InputError, match='must be called "scores.parquet"'):
+        experiments.open("tiny", tmp_path)
+
+
 def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
     made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     with pytest.raises(InputError, match=r'no experiment "big" \(there are: tiny\)'):

@@ -1,6 +1,7 @@
 """Opening an experiment: found, verified, read one seed and split at a time."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDER", "FORMAT", "Experiment", "cross_fitted_of", "list_experiments", "open"]
 
 FORMAT = "fairfl-experiment/1"
+SCORES = "scores.parquet"
 FOLDER = TOP / "data" / "experiments"
 _FIRST = ("adult", "public_coverage", "ham10000")  # the paper's three, in its order
 _NEEDED = {
@@ -190,7 +192,7 @@ class Experiment:
 
     @property
     def _file(self) -> Path:
-        return self.path / "scores.parquet"
+        return scores_file(self.path, self.manifest)
 
     def _check_asked(self, seed: int, split: str, fold: int | None) -> None:
         if seed not in self.seeds or split not in self.splits:
@@ -273,6 +275,16 @@ def _named_in(path: Path, written: tuple[int, int]) -> str | None:
     return str(manifest.get("paper_split") or "") if isinstance(manifest, dict) else None
 
 
+def scores_file(path: Path, manifest: Mapping[str, Any]) -> Path:
+    """Where a manifest's scores are: in its own folder, under the name it gives them."""
+    name = manifest["scores"].get("file", SCORES)
+    if not isinstance(name, str) or not re.fullmatch(r"scores(-[0-9a-f]+)?\.parquet", name):
+        raise InputError(
+            f'{path / "manifest.json"}: the scores\' file must be called "{SCORES}"; correct "file".'
+        )
+    return path / name
+
+
 def open(name: str, folder: str | Path = FOLDER) -> Experiment:
     """Open an experiment and verify that its scores are the ones its manifest speaks of."""
     path = Path(folder) / name
@@ -287,7 +299,7 @@ def open(name: str, folder: str | Path = FOLDER) -> Experiment:
         protocol = Protocol.from_manifest(manifest)
     except InputError as error:
         raise InputError(f"{path / 'manifest.json'}: {error}") from error
-    scores = path / "scores.parquet"
+    scores = scores_file(path, manifest)
     try:
         sha256 = hashlib.sha256(scores.read_bytes()).hexdigest()
     except OSError as error:

@@ -12,7 +12,7 @@ from fairfl_core._io.json_files import write_json
 from fairfl_core._io.names import listed
 from fairfl_core._io.whole import write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.people.experiments._open import FORMAT, Experiment, open
+from fairfl_core.people.experiments._open import FORMAT, SCORES, Experiment, open
 from fairfl_core.people.experiments._protocol import Protocol
 from fairfl_core.people.experiments._scores import UNITS, Scores, SeedScores, round_scores
 from fairfl_core.people.experiments._table import Block, written
@@ -153,6 +153,8 @@ def _write(
     note: str,
 ) -> Experiment:
     content = written(blocks, description, protocol)
+    sha256 = hashlib.sha256(content).hexdigest()
+    name = _name_for(folder, sha256)
     manifest = {
         "format": FORMAT,
         "name": folder.name,
@@ -160,8 +162,8 @@ def _write(
         "seeds": list(dict.fromkeys(block.seed for block in blocks)),
         "splits": list(protocol.splits),
         "scores": {
-            "file": "scores.parquet",
-            "sha256": hashlib.sha256(content).hexdigest(),
+            "file": name,
+            "sha256": sha256,
             "bytes": len(content),
             "rows": sum(len(block.people) for block in blocks),
             "units": UNITS,
@@ -173,9 +175,23 @@ def _write(
         },
     }
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "scores.parquet", content)
+    write_whole(folder / name, content)
     write_json(folder / "manifest.json", manifest)
+    for path in folder.glob("scores*.parquet"):
+        if path.name != name:
+            path.unlink()
     return open(folder.name, folder.parent)
+
+
+def _name_for(folder: Path, sha256: str) -> str:
+    """A name for scores under which no other scores are.
+
+    So the old scores stay beside the new ones until the manifest, written last, speaks of these: a
+    run killed at any moment leaves a folder that opens.
+    """
+    there = folder / SCORES
+    other = there.exists() and hashlib.sha256(there.read_bytes()).hexdigest() != sha256
+    return f"scores-{sha256[:12]}.parquet" if other else SCORES
 
 
 def _rows(people: Scores, rows: NDArray[Any]) -> Scores:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.predictors.answer_predictor import FairPredictor
     from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.postprocessor import FairPostprocessor
     from fairfl_core.predictors.score_predictor import ScorePredictor
     from fairfl_core.privacy.mechanisms import Mechanism
     from fairfl_core.solving.answer_program import FairnessProgram
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ClientCounts",
     "ExactProgram",
+    "FairPostprocessor",
     "FairPredictor",
     "FairnessProgram",
     "Guarantee",
@@ -48,6 +50,7 @@ __version__ = "0.2.0"
 _ROOMS = {
     "ClientCounts": "people.counts",
     "ExactProgram": "solving.exact.program",
+    "FairPostprocessor": "predictors.postprocessor",
     "FairPredictor": "predictors.answer_predictor",
     "FairnessProgram": "solving.answer_program",
     "Guarantee": "solving.guarantee",

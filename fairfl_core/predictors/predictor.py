@@ -110,6 +110,10 @@ class Predictor(ABC):
         clients, chances, said = self._rows(client, group, seen)
         return self.draw(chances, said, self.luck(clients, row_id))
 
+    def probabilities(self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike) -> Floats:
+        """How probable each answer is for every row, before any draw: (rows, labels)."""
+        return self._rows(client, group, seen)[1]
+
     @abstractmethod
     def _rows(
         self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike

@@ -16,7 +16,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import runtime
 from streamlit.errors import FragmentHandledException
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.runtime import RuntimeState
+from streamlit.runtime.runtime import Runtime, RuntimeState
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 __all__ = [
@@ -60,11 +60,17 @@ def end_in_time() -> None:
 
     Python waits for the threads of pages before it ends; a solve may take a minute.
     """
-    if runtime.exists():
-        threading.Thread(target=_end, args=(runtime.get_instance(),), daemon=True).start()
+    if (server := _server()) is not None:
+        threading.Thread(target=_end, args=(server,), daemon=True).start()
 
 
-def _end(server: runtime.Runtime) -> None:
+def _server() -> Runtime | None:
+    """The server that runs this; None in a shell, and in tests of pages, which bring a stand-in."""
+    found = runtime.get_instance() if runtime.exists() else None
+    return found if isinstance(found, Runtime) else None
+
+
+def _end(server: Runtime) -> None:
     while server.state not in (RuntimeState.STOPPING, RuntimeState.STOPPED):
         time.sleep(0.5)
     time.sleep(SECONDS_TO_END)
@@ -81,9 +87,10 @@ def forget_uploaded_files() -> None:
 def has_left() -> Callable[[], bool]:
     """A function that tells whether this session's visitor has closed the page."""
     context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not runtime.exists():
+    server = _server()
+    if context is None or server is None:
         return lambda: False
-    server, session = runtime.get_instance(), context.session_id
+    session = context.session_id
     return lambda: not server.is_active_session(session)
 
 
@@ -92,12 +99,14 @@ def end_left_sessions() -> None:
 
     Streamlit keeps them for two minutes and then until some other visitor leaves.
     """
-    if runtime.exists() and _watch.acquire(blocking=False):  # once for a server
-        threading.Thread(target=_end_left_sessions, name="left-sessions", daemon=True).start()
+    server = _server()
+    if server is not None and _watch.acquire(blocking=False):  # once for a server
+        threading.Thread(
+            target=_end_left_sessions, args=(server,), name="left-sessions", daemon=True
+        ).start()
 
 
-def _end_left_sessions() -> None:
-    server = runtime.get_instance()
+def _end_left_sessions(server: Runtime) -> None:
     sessions: Any = server._session_mgr
     stored, loop = sessions._session_storage, server._get_async_objs().eventloop
     since: dict[str, float] = {}

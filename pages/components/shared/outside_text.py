@@ -16,7 +16,9 @@ __all__ = ["JOINER", "Target", "figure_text", "only_text", "plain"]
 JOINER = "\u2060"  # takes no room and breaks no line
 _FIRST_STRONG, _POP = "\u2068", "\u2069"  # around a name written from right to left
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])")
-_BEGINS = re.compile(r"(?<=[:<>=~$-])|(?<=www)|(?=@)", re.IGNORECASE)
+_BEGINS = re.compile(
+    r"(?<=:)(?=\S)|(?<=[<>=~-])(?=[<>=~-])|(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE
+)
 # A cell that a spreadsheet would compute, also where it takes another sign to part cells.
 _FORMULA = re.compile(r"(^|[;,|\t\r\n])(\s*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])")
 _TYPST = re.compile(r"([\\#$*_`<>@=\-+/~\[\]{}\"'])")

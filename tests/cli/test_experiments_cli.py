@@ -4,6 +4,8 @@ import json
 import warnings
 
 from fairfl_core.people import experiments as room
+from tests.people.test_cross_fitted import fold_models
+from tests.people.test_experiments import DESCRIPTION, seed_scores
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -47,3 +49,17 @@ def test_json_holds_the_same(capsys):
 def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):
     experiments(folder=tmp_path)
     assert "`fairfl train adult` makes one" in capsys.readouterr().out
+
+
+def test_folds_are_told_where_there_are_at_least_two(tmp_path, capsys):
+    """Two fold models are the fewest there can be."""
+    room.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1)])
+    room.save_cross_fitted(tmp_path / "tiny_two", DESCRIPTION, [fold_models(1, 2)], "tiny")
+    room.save_cross_fitted(tmp_path / "tiny_three", DESCRIPTION, [fold_models(1, 3)], "tiny")
+    experiments(folder=tmp_path)
+    notes = capsys.readouterr().out.split("\n\n")[2].splitlines()
+    assert sorted(notes) == [
+        "tiny: made up (eo)",
+        "tiny_three: made up (eo; 3 folds)",
+        "tiny_two: made up (eo; 2 folds)",
+    ]

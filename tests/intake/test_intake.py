@@ -311,6 +311,32 @@ def test_a_client_that_is_a_person_and_a_label_that_is_a_quantity():
     refused(lambda: taken(people(), ColumnRoles("site", "score_1", "label", "answer")), "group")
 
 
+@pytest.mark.parametrize(("labels", "look"), [(10, False), (11, True), (12, True)])
+def test_more_than_ten_numbers_look_continuous_and_names_never_do(labels, look):
+    """Ten grades are classes; eleven different numbers are told, however they are written."""
+    kinds = np.arange(600) % labels
+    for names in (kinds, -kinds, kinds / 2):
+        found = taken(people(600).assign(label=names, answer=names))
+        assert (f"The label has {labels} different numbers" in said(found, look=True)) == look
+    words = [f"grade {kind}" for kind in kinds]
+    assert "looks continuous" not in said(taken(people(600).assign(label=words, answer=words)))
+
+
+def test_a_table_of_counts_too_large_to_solve_is_refused_with_its_sides():
+    """Clients times groups times labels squared: 21 million cells, and 20 are taken."""
+    rows = np.arange(16_800)
+    frame = pd.DataFrame(
+        {
+            "site": [f"s{row}" for row in rows // 42],
+            "sex": [f"g{row}" for row in rows % 21],
+            "label": [f"l{row}" for row in rows * 7 % 50],
+            "answer": "l1",
+        }
+    )
+    says = "400 clients, 21 groups and 50 labels make a table too large to solve"
+    refused(lambda: taken(frame), says)
+
+
 def test_class_order():
     swapped = (("0", "score_1"), ("1", "score_0"))
     found = taken(people(), ColumnRoles("site", "sex", "label", "", swapped))

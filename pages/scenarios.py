@@ -15,8 +15,7 @@ from pages.components.codecs import Numbers, Whole
 from pages.components.scenarios import text
 from pages.components.scenarios.figures import group_shares, small_map
 from pages.components.scenarios.results import (
-    NARROW,
-    WIDE,
+    MAP,
     OwnClients,
     Scenario,
     composition,
@@ -82,7 +81,9 @@ def _papers(view: View, place: DeltaGenerator) -> None:
     if not scenarios:
         return
     with place:
+        first = scenarios[0].view
         st.markdown(f"#### {text.headline(scenarios)}")
+        st.markdown(text.about(first, experiment_of(first.experiment)))
     _maps(scenarios)
     with part(text.LOSSES):
         _losses(scenarios)
@@ -105,9 +106,9 @@ def _maps(scenarios: Sequence[Scenario]) -> None:
 
 
 def _here(view: View) -> figures.Place | None:
-    """Where the limits lie on a map of the paper's grid; None if they lie off it."""
+    """Where the limits lie on a map; None if they lie off it."""
     here = (view.eps_global, view.eps_local)
-    return here if all(NARROW <= value <= WIDE for value in here) else None
+    return here if min(here) >= MAP[0] else None
 
 
 def _now(scenario: Scenario) -> None:

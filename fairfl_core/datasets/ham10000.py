@@ -119,5 +119,6 @@ HAM10000 = Dataset(
     ),
     arrange=_arrange,
     missed=20.0,  # needless biopsies
+    rows_are="images of skin lesions (all images of a lesion are on the same side of every split)",
     where=_WHERE,
 )

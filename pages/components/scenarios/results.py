@@ -34,7 +34,7 @@ from pages.components.shared.people import (
 )
 from pages.components.shared.results import heat_of, program_on, summary_of
 from pages.components.shared.summary import Summary, summarise
-from pages.components.view import NO_LIMIT, View, changed
+from pages.components.view import NO_LIMIT, START, View, changed
 
 __all__ = [
     "MAP",
@@ -55,8 +55,8 @@ __all__ = [
     "scenario_of",
 ]
 
-MAP = GRID  # the paper's
-WIDE, NARROW = MAP[-1], MAP[0]
+MAP = (START["eps_global"], *GRID)  # the paper's, and what the limits begin with
+WIDE, NARROW = GRID[-1], GRID[0]
 Corners = dict[tuple[float, float], float]  # accuracy by (eps_global, eps_local)
 Floats = NDArray[np.float64]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from fairfl_core.people.experiments import Experiment
 from pages.components.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
 from pages.components.shared import format, text
 from pages.components.shared.outside_text import plain
@@ -60,6 +61,18 @@ def headline(scenarios: Sequence[Scenario]) -> str:
     )
 
 
+def about(view: View, experiment: Experiment) -> str:
+    """Whose people the scenarios are made of, and what is called fair."""
+    dataset = experiment.manifest["dataset"]
+    return (
+        f"**{plain(dataset.get('title', experiment.manifest['title']), 90)}**: "
+        f"{plain(dataset.get('client', 'clients as trained'), 200)}; groups: "
+        f"{', '.join(plain(group) for group in experiment.groups)}. Fair is called "
+        f"**{text.notion_title(view.notion).lower()}**: "
+        f"{text.notion_meaning(view.notion, plain(experiment.favourable))}"
+    )
+
+
 def maps_reading(view: View, *, inside: bool) -> str:
     """How to read the maps; `inside` tells whether the limits set lie on them."""
     notion = text.notion_title(view.notion).lower()
@@ -73,7 +86,7 @@ def maps_reading(view: View, *, inside: bool) -> str:
     return (
         f"**What each pair of limits leaves of accuracy, %** ({notion}, region {view.region}"
         f"{rates}, fitted on validation{runs}). All maps share one scale: lighter is more "
-        "accurate; from the dotted line up and right fairness costs nothing. " + cross
+        "accurate; inside the dotted line fairness costs nothing against no limit. " + cross
     )
 
 

@@ -8,6 +8,7 @@ from fairfl_core.solving.policy import Floor
 from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 from pages.components.shared.policy_results import Collided, PolicyCost
+from pages.components.shared.report_text import rows_of
 
 EXPERIMENT, NOTION, REGION, RATES, SEEDS = (
     "Experiment",
@@ -88,10 +89,10 @@ def about(experiment: Experiment) -> str:
     """Whose people these are, and under which terms they may be used."""
     dataset = experiment.manifest["dataset"]
     return plain(
-        f"{format.count(dataset['rows_used'])} people in {len(experiment.clients)} clients; "
+        f"{rows_of(experiment)}, in {len(experiment.clients)} clients; "
         f"{dataset['sample']}. Terms of the data: {dataset['licence']}. "
         f"Groups: {', '.join(experiment.groups)}.",
-        longest=260,
+        longest=360,
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fairfl_core.datasets import DATASETS
+from fairfl_core.people.experiments import Experiment
 from pages.components.shared import format, text
 from pages.components.shared.summary import Summary
 from pages.components.view import View
@@ -25,6 +27,14 @@ CAVEATS = (
     "a case calls for. Other notions may be violated while this one holds.",
     "Prices are local: they hold for a small change from this setting.",
 )
+
+
+def rows_of(experiment: Experiment) -> str:
+    """How many rows there are, and what a row is: people, unless the dataset says otherwise."""
+    dataset = experiment.manifest["dataset"]
+    declared = DATASETS.get(dataset.get("dataset", ""))
+    what = "people" if declared is None else declared.rows_are
+    return f"{format.count(dataset['rows_used'])} {what}"
 
 
 def title(experiment: str) -> str:

@@ -7,6 +7,7 @@ st.navigation(
     [
         st.Page("pages/explore.py", title="Explore", default=True),
         st.Page("pages/clients.py", title="Clients"),
+        st.Page("pages/review.py", title="Review"),
         st.Page("pages/scenarios.py", title="Scenarios"),
         st.Page("pages/privacy.py", title="Privacy"),
         st.Page("pages/your_data.py", title="Your data"),

@@ -10,6 +10,7 @@ from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.summary import ClientRow, Payer, client_rows
 from pages.components.clients import figures, text
 from pages.components.clients.results import effect_of_limit, every_rate, rate_table
 from pages.components.codecs import Flag, OneOf, PerName
@@ -29,7 +30,6 @@ from pages.components.shared.charts import (
 from pages.components.shared.harm import client_alarm, label_choice, rates_of
 from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import study_of, summary_of
-from pages.components.shared.summary import ClientRow, Payer, client_rows
 from pages.components.view import View
 
 LEAVE_OUT = state.Setting("leave_out", False, Flag())

@@ -11,13 +11,15 @@ from streamlit.delta_generator import DeltaGenerator
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.summary import Summary
+from fairfl_core.review.file import MOST
 from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import figures, format, harm_text
+from pages.components.shared import downloads, figures, format, harm_text
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import (
     SURE,
@@ -49,7 +51,6 @@ from pages.components.shared.results import (
     study_of,
     summary_of,
 )
-from pages.components.shared.summary import Summary
 from pages.components.view import NO_LIMIT, View
 
 HEAT = "explore-heat"
@@ -129,7 +130,7 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
     with right, part(text.COMPARISON):
         _three_numbers(view, summary)
         _prices(view, summary)
-        _pin(view, summary)
+        _options(view, summary)
     with part(harm_text.RECOGNITION):
         recognition_part(study, summary.harm)
     with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
@@ -140,6 +141,8 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _certainty(view)
     with part(text.REGIONS):
         _regions(view)
+    with part(text.PREDICTOR):
+        downloads.predictor_part(view)
 
 
 def _metrics(summary: Summary) -> None:
@@ -171,10 +174,11 @@ def _map(view: View) -> None:
         return
     with progress(shared_text.SOLVING_MAP) as on_progress:
         heat = heat_of(view, COARSE if many else GRID, on_progress)
-    pin = state.pinned()
-    figure = figures.heat_map(
-        heat, (view.eps_global, view.eps_local), (pin.eps_global, pin.eps_local) if pin else None
-    )
+    kept = [
+        (text.option(place), (one.eps_global, one.eps_local))
+        for place, one in enumerate(state.options())
+    ]
+    figure = figures.heat_map(heat, (view.eps_global, view.eps_local), kept)
     chart(
         figure,
         reading=text.map_reading(
@@ -255,16 +259,30 @@ def _prices(view: View, summary: Summary) -> None:
         st.caption(text.own_limits(view))
 
 
-def _pin(view: View, summary: Summary) -> None:
-    pin = state.pinned()
-    with st.container(horizontal=True):
-        st.button(text.PIN, on_click=state.pin, args=(view,), key="pin")
-        if pin:
-            st.button(text.UNPIN, on_click=state.pin, args=(None,), key="unpin", type="tertiary")
-    if pin:
-        rows = text.pin_rows((summary_of(pin), summary))
-        headings = [text.pinned(pin, view, experiment_of(pin.data).protocol), text.AS_SET_NOW]
-        st.table(pd.DataFrame.from_dict(rows, orient="index", columns=headings))
+def _options(view: View, summary: Summary) -> None:
+    """Keep up to four settings, and see them beside the one set now."""
+    kept = state.options()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        full = len(kept) == MOST
+        st.button(
+            text.KEEP,
+            on_click=state.keep,
+            args=(view,),
+            key="keep",
+            disabled=full,
+            help=text.KEEP_TIP,
+        )
+        if kept:
+            st.page_link("pages/review.py", label=text.TO_REVIEW)
+            st.button(text.LET_GO, on_click=state.let_go, args=kept, key="let-go", type="tertiary")
+    if kept:
+        rows = text.option_rows([*(summary_of(one) for one in kept), summary])
+        headings = [
+            text.kept(place, one, view, experiment_of(one.data).protocol)
+            for place, one in enumerate(kept)
+        ]
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=[*headings, text.AS_SET_NOW])
+        st.table(table)
 
 
 def _clients(study: Study) -> None:

@@ -8,15 +8,15 @@ from fairfl_core.intake import Intake
 from fairfl_core.people.counts import ClientCounts
 from pages.components.session import own_data, state, tolerances
 from pages.components.session.sidebar import frame
-from pages.components.shared import downloads
+from pages.components.shared import card_text, downloads
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import part, table_below
+from pages.components.shared.model_card import APPLY, model_card
 from pages.components.shared.people import counts_of
 from pages.components.shared.report import html_report
 from pages.components.shared.results import summary_of
 from pages.components.view import View
-from pages.components.your_data import card_text, text, upload
-from pages.components.your_data.model_card import APPLY, model_card
+from pages.components.your_data import text, upload
 
 
 def page() -> None:
@@ -121,6 +121,7 @@ def _take_along(view: View, intake: Intake) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(text.WHAT_IS_WHAT)
+        st.markdown(shared_text.predictor_figures(summary_of(view)))
         downloads.offer(
             [
                 (

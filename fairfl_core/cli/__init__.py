@@ -18,6 +18,7 @@ from fairfl_core.cli.methods import methods
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.reproduce import reproduce
+from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.sweep import sweep
 from fairfl_core.cli.train import train
@@ -46,6 +47,7 @@ for _command, _name in (
     (sweep, "sweep"),
     (reproduce, "reproduce"),
     (holding, "holding"),
+    (review, "review"),
     (dashboard, "app"),
 ):
     app.command(_name)(_command)

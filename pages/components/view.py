@@ -40,10 +40,10 @@ __all__ = [
     "can_be_sure",
     "changed",
     "options_of",
-    "read_pin",
+    "read_option",
     "read_view",
     "regions_of",
-    "write_pin",
+    "write_option",
     "write_view",
 ]
 
@@ -352,21 +352,21 @@ def options_of(name: str, view: View, catalogue: Catalogue) -> Sequence[Any]:
     return codec.options
 
 
-# -------------------------------------------------------------------- a pinned view
+# -------------------------------------------------------------------- a kept view
 
 
-def write_pin(pin: View, catalogue: Catalogue) -> str:
-    """A pinned view as one parameter of a link: a link within the link."""
-    return urlencode(write_view(pin, catalogue))
+def write_option(option: View, catalogue: Catalogue) -> str:
+    """A view that is kept as an option, as one text of a link: a link within the link."""
+    return urlencode(write_view(option, catalogue))
 
 
-def read_pin(text: str, catalogue: Catalogue) -> View:
-    """The pinned view of a text; raises `Unusable` for one that is not whole."""
+def read_option(text: str, catalogue: Catalogue) -> View:
+    """The kept view of a text; raises `Unusable` for one that is not whole."""
     try:
         link = dict(parse_qsl(text, keep_blank_values=True, strict_parsing=True))
     except ValueError:
         link = {}
     view, ignored = read_view(link, catalogue)
     if not link or ignored or not set(link) <= set(write_view(view, catalogue)):
-        raise Unusable("a view of these people, as “Pin this as A” writes it")
+        raise Unusable("a view of these people, as “Keep as an option” writes it")
     return view

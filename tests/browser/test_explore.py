@@ -25,7 +25,7 @@ def explore(regular):
     at_start = regular.page.url.startswith(regular.server.address) and (
         START.items() <= regular.link.items()
         and regular.link["experiment"] == "adult"
-        and "pinned" not in regular.link
+        and "options" not in regular.link
         and regular.page.url.split("?")[0] == f"{regular.server.address}/"
     )
     return regular if at_start else regular.open(experiment="adult", **START)
@@ -89,10 +89,10 @@ def _looks_other(element, before: bytes, tries: int = 20) -> bool:
 
 
 def test_pinned_setting_stays_in_link(explore, tab):
-    explore.page.get_by_role("button", name="Pin this as A").click()
+    explore.page.get_by_role("button", name="Keep as an option").click()
     explore.settle()
     explore.changes(lambda: explore.press(OVERALL))
-    assert "eps_global=0.01&eps_local=0.05" in explore.link["pinned"]
+    assert "eps_global=0.01&eps_local=0.05" in explore.link["options"]
     other = tab().follow(explore.page.url)
     table = other.page.get_by_test_id("stMain").get_by_text("A: sp, simplex, ε0 0.01, εc 0.05")
     table.first.wait_for()

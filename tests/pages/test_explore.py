@@ -113,13 +113,14 @@ def test_another_experiment_brings_its_own_notion(opened):
 
 def test_a_pinned_setting_is_compared(opened):
     app = opened(experiment="adult", seed=0, eps_local=0.2)
-    app.button(key="pin").click().run()
+    app.button(key="keep").click().run()
     app.select_slider(key="widget_eps_local_slider").set_value(0.01).run()
     healthy(app)
-    assert "region=simplex" in linked(app, "pinned") and "eps_local=0.2" in linked(app, "pinned")
-    assert any("B: as set now" in str(table.value.columns) for table in app.table)
-    app.button(key="unpin").click().run()
-    assert linked(app, "pinned") is None
+    kept = linked(app, "options")
+    assert "region=simplex" in kept and "eps_local=0.2" in kept
+    assert any("as set now" in str(table.value.columns) for table in app.table)
+    app.button(key="let-go").click().run()
+    assert linked(app, "options") is None
 
 
 def test_a_pin_says_in_what_it_differs():
@@ -132,8 +133,8 @@ def test_a_pin_says_in_what_it_differs():
         ({"seed": 1}, "runs 1"),
     ):
         pin = view_of("adult", **{"seed": 0} | settings)
-        assert word in text.pinned(pin, now, protocol)
-        assert word not in text.pinned(pin, pin, protocol)
+        assert word in text.kept(0, pin, now, protocol)
+        assert word not in text.kept(0, pin, pin, protocol)
 
 
 def test_a_mistyped_link_opens_all_the_same(opened):
@@ -144,7 +145,7 @@ def test_a_mistyped_link_opens_all_the_same(opened):
         "seed": "z",
         "eps_local": "many",
         "own": "a=b;=;",
-        "pinned": "1,2,3",
+        "options": "1,2,3",
         "order": "?",
     }
     app = opened(**wrong)

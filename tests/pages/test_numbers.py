@@ -220,7 +220,7 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, name):
 
 def test_what_is_pinned_is_compared_in_numbers(opened):
     app = opened(experiment="adult", eps_local=0.2, own="doctorate=0.01")
-    app.button(key="pin").click().run()
+    app.button(key="keep").click().run()
     app.select_slider(key="widget_eps_local_slider").set_value(0.02).run()
     table = app.table[1].value
     for column, eps_local in zip(table.columns, (0.2, 0.02), strict=True):

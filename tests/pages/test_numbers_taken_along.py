@@ -6,8 +6,8 @@ import numpy as np
 
 from fairfl_core.predictors.load import predictor_of
 from pages.components.shared.downloads import predictor_json
+from pages.components.shared.model_card import model_card
 from pages.components.shared.report import html_report
-from pages.components.your_data.model_card import model_card
 from tests.pages.conftest import view_of
 from tests.pages.reading import HEADINGS, check_clients, gap, percent, tables
 

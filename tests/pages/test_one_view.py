@@ -6,7 +6,7 @@ from tests.pages.conftest import healthy, linked
 
 
 def pin_table(app):
-    return next(t.value for t in app.table if any("B: as set now" in c for c in t.value.columns))
+    return next(t.value for t in app.table if any("as set now" in c for c in t.value.columns))
 
 
 def shown_worst(app):
@@ -23,7 +23,7 @@ def shown_worst(app):
 )
 def test_right_after_pinning_a_is_b(opened, settings):
     app = opened(experiment="adult", **settings)
-    app.button(key="pin").click().run()
+    app.button(key="keep").click().run()
     table = pin_table(healthy(app))
     a, b = table.columns
     assert list(table[a]) == list(table[b])
@@ -31,7 +31,7 @@ def test_right_after_pinning_a_is_b(opened, settings):
 
 def test_a_pin_in_a_link_is_the_view_that_was_pinned(opened):
     app = opened(experiment="adult", region="exact", seed=0, own="doctorate=0.2", eps_local=0.2)
-    app.button(key="pin").click().run()
+    app.button(key="keep").click().run()
     before = pin_table(healthy(app)).iloc[:, 0].tolist()
     link = {name: linked(app, name) for name in app.query_params} | {"own": "", "region": "kernel"}
     again = opened(**{name: text for name, text in link.items() if text})
@@ -41,7 +41,7 @@ def test_a_pin_in_a_link_is_the_view_that_was_pinned(opened):
 
 def test_there_is_one_worst_client_on_the_screen(opened):
     app = opened(experiment="public_coverage")
-    app.button(key="pin").click().run()
+    app.button(key="keep").click().run()
     table = pin_table(healthy(app))
     row = next(name for name in table.index if name.startswith("Worst client"))
     assert all(shown_worst(app).value in cell for cell in table.loc[row])
@@ -69,8 +69,8 @@ def test_rates_reach_scenarios_and_privacy(opened):
         {"regions_drawn": "yes"},
         {"map_drawn": "7"},
         {"clicked": "ab"},
-        {"pinned": "sp,simplex,inf,-inf"},
-        {"pinned": "notion=sp&eps_local=nan"},
+        {"options": "sp,simplex,inf,-inf"},
+        {"options": "notion=sp&eps_local=nan"},
         {"order": "by luck"},
         {"regions_drawn": "yes", "order": "x", "notion": "<b>", "seed": 99},
         {"large": "huge"},

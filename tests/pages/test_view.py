@@ -24,9 +24,9 @@ from pages.components.view import (
     View,
     changed,
     options_of,
-    read_pin,
+    read_option,
     read_view,
-    write_pin,
+    write_option,
     write_view,
 )
 
@@ -85,7 +85,7 @@ def views(draw):
 def test_a_link_reads_as_the_view_it_was_written_from(view):
     link = write_view(view, CATALOGUE)
     assert read_view(link, CATALOGUE) == (view, ())
-    assert read_pin(write_pin(view, CATALOGUE), CATALOGUE) == view
+    assert read_option(write_option(view, CATALOGUE), CATALOGUE) == view
 
 
 @given(views(), views())
@@ -108,7 +108,7 @@ def test_no_text_raises_and_what_is_not_used_is_told(link):
 @given(texts)
 def test_a_pin_is_whole_or_refused(text):
     try:
-        pin = read_pin(text, CATALOGUE)
+        pin = read_option(text, CATALOGUE)
     except Unusable:
         return
     assert read_view(write_view(pin, CATALOGUE), CATALOGUE) == (pin, ())

@@ -15,10 +15,10 @@ from fairfl_core.predictors.row_uniforms import fold_draws
 from fairfl_core.solving.build import build_program
 from pages.components.session import own_data
 from pages.components.shared import format
+from pages.components.shared.card_text import WHICH_MODEL
 from pages.components.shared.downloads import predictor_json
+from pages.components.shared.model_card import APPLY, model_card
 from pages.components.view import START
-from pages.components.your_data.card_text import WHICH_MODEL
-from pages.components.your_data.model_card import APPLY, model_card
 from tests.helpers.cross_fitted import (
     COLUMNS,
     SCORES,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.evaluation.study import Study
-from pages.components.shared.summary import FREE
+from fairfl_core.evaluation.summary import FREE
 
 __all__ = ["LimitEffect", "effect_of_limit", "every_rate", "rate_table"]
 

@@ -8,12 +8,12 @@ import numpy as np
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
+from fairfl_core.evaluation.summary import FREE, ClientRow, Payer
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import LimitEffect
 from pages.components.shared import format, text
 from pages.components.shared.outside_text import plain
-from pages.components.shared.summary import FREE, ClientRow, Payer
 
 # Parts of the page, as they are named where one fails.
 HEADLINE, FIGURES = "The client's headline", "The client's figures"

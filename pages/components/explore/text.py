@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from fairfl_core.evaluation.advice import Advice
+from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.shared import format, text
 from pages.components.shared.outside_text import plain
-from pages.components.shared.summary import Figures, Summary
 from pages.components.view import View
 
 EQUAL = 0.02  # gaps closer than this are called equal when regions are compared
@@ -15,6 +15,7 @@ EQUAL = 0.02  # gaps closer than this are called equal when regions are compared
 HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
 COMPARISON = "The comparison of asked, reached and unseen"
 CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
+PREDICTOR = "The predictor"
 
 LESSON = "New here? Start with the lesson (15 min)"
 DISMISS, DISMISS_TIP = "✕", "Do not show this line"
@@ -24,7 +25,9 @@ NOBODY_TO_COMPARE = ("Worst client", "none to compare")
 DRAW_MAP = "Draw the map (36 pairs of limits; with so many clients this takes minutes)"
 THREE_NUMBERS = "**Asked, reached, and what held on people it had not seen**"
 PRICES = "**Who pays, what binds, and its local price**"
-PIN, UNPIN, AS_SET_NOW = "Pin this as A", "Unpin", "B: as set now"
+KEEP, LET_GO, AS_SET_NOW = "Keep as an option", "Let all go", "as set now"
+KEEP_TIP = "Up to four settings; they are compared here and on the page Review."
+TO_REVIEW = "Compare and report"
 ORDER = "Order of the clients"
 ORDERS = {
     "gap": "largest gap after",
@@ -194,29 +197,34 @@ def own_limits(view: View) -> str:
     return f"Own limits set on the Clients page: {said}."
 
 
-def pinned(pin: View, now: View, protocol: str) -> str:
-    """The pinned view in few words: what it asks, and in what else it differs from now.
+def option(place: int) -> str:
+    """An option's letter."""
+    return "ABCD"[place]
 
-    `protocol` is how the pinned view's people are parted.
+
+def kept(place: int, one: View, now: View, protocol: str) -> str:
+    """An option in few words: what it asks, and in what else it differs from now.
+
+    `protocol` is how its people are parted.
     """
     parts = [
-        pin.notion,
-        pin.region,
-        *([text.RATES[pin.rates][0]] if pin.rates != now.rates else []),
-        *([protocol] if pin.data != now.data else []),
-        *([text.certainty(pin.guarantee)] if pin.guarantee != now.guarantee else []),
-        *([plain(text.policy(pin.policy), 120)] if pin.policy != now.policy else []),
-        *([f"runs {', '.join(map(str, pin.seeds))}"] if pin.seeds != now.seeds else []),
-        f"ε0 {format.epsilon(pin.eps_global)}",
-        f"εc {format.epsilon(pin.eps_local)}",
-        *(f"{plain(name, 18)} {format.epsilon(limit)}" for name, limit in pin.own_limits[:3]),
-        *(["…"] if len(pin.own_limits) > 3 else []),
+        one.notion,
+        one.region,
+        *([text.RATES[one.rates][0]] if one.rates != now.rates else []),
+        *([protocol] if one.data != now.data else []),
+        *([text.certainty(one.guarantee)] if one.guarantee != now.guarantee else []),
+        *([plain(text.policy(one.policy), 120)] if one.policy != now.policy else []),
+        *([f"runs {', '.join(map(str, one.seeds))}"] if one.seeds != now.seeds else []),
+        f"ε0 {format.epsilon(one.eps_global)}",
+        f"εc {format.epsilon(one.eps_local)}",
+        *(f"{plain(name, 18)} {format.epsilon(limit)}" for name, limit in one.own_limits[:3]),
+        *(["…"] if len(one.own_limits) > 3 else []),
     ]
-    return f"A: {', '.join(parts)}"
+    return f"{option(place)}: {', '.join(parts)}"
 
 
-def pin_rows(summaries: Sequence[Summary]) -> dict[str, list[str]]:
-    """What is compared between pinned views."""
+def option_rows(summaries: Sequence[Summary]) -> dict[str, list[str]]:
+    """What is compared between options."""
     judged = [summary.judged for summary in summaries]
     return {
         "Accuracy": [format.percent(each.accuracy) for each in judged],

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core.evaluation.summary import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
 from pages.components.privacy.results import NoiseResult, PaperRow, Three
 from pages.components.shared import format
 from pages.components.shared import text as shared
 from pages.components.shared.outside_text import plain
-from pages.components.shared.summary import FREE
 from pages.components.view import View
 
 # Parts of the page, as they are named where one fails.

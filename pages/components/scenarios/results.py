@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.paper import printed
 from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
@@ -33,7 +34,6 @@ from pages.components.shared.people import (
     required,
 )
 from pages.components.shared.results import heat_of, program_on, summary_of
-from pages.components.shared.summary import Summary, summarise
 from pages.components.view import NO_LIMIT, START, View, changed
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.people.experiments import Experiment
 from pages.components.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
 from pages.components.shared import format, text
 from pages.components.shared.outside_text import plain
-from pages.components.shared.summary import Figures, Summary
 from pages.components.view import View
 
 # Parts of the page, as they are named where one fails.

@@ -1,6 +1,6 @@
 """What the visitor has set: kept over pages, and written into the address bar.
 
-Streamlit forgets a widget when its page is left. So the view, a pinned view and the settings of
+Streamlit forgets a widget when its page is left. So the view, the options and the settings of
 single pages live here, in one dictionary of the session; a widget takes its value from it and
 gives it back when moved. A fresh session reads the address bar first, so that a copied link
 reopens the same view; what a link says that cannot be used is collected, to be shown in one line.
@@ -9,10 +9,11 @@ reopens the same view; what a link says that cannot be used is collected, to be 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from fairfl_core.review.file import MOST
 from pages.components.codecs import Codec, Flag, Unusable
 from pages.components.session import own_data, streamlit_internals
 from pages.components.session.catalogue import catalogue
@@ -20,9 +21,9 @@ from pages.components.view import (
     Ignored,
     View,
     changed,
-    read_pin,
+    read_option,
     read_view,
-    write_pin,
+    write_option,
     write_view,
 )
 
@@ -36,13 +37,15 @@ __all__ = [
     "forget",
     "get",
     "ignored",
+    "keep",
     "kept",
     "large_type",
     "leave_out",
     "LARGE_TYPE",
     "link_of_the_moment",
-    "pin",
-    "pinned",
+    "let_go",
+    "notes",
+    "options",
     "publish",
     "publish_setting",
     "put",
@@ -51,9 +54,11 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_KEY, _VIEW, _PIN, _IGNORED, _PINNED = "kept", "view", "pin", "ignored", "pinned"
+_KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
+_BETWEEN = "|"  # between the options of a link, which write it otherwise
 _BACK = "back"  # marks a link that the browser went back to
 _LINKED = "linked"  # names of settings that are written into links
+_HERE_ONLY = ("localhost", "127.0.0.1", "::1", "0.0.0.0", None)
 _GONE = "gone"  # whether the link's set was another session's
 _OWN = "yours"  # what a link calls an uploaded set
 
@@ -64,7 +69,7 @@ def kept() -> dict[str, Any]:
     return settings
 
 
-# -------------------------------------------------------------------- the view, and a pinned one
+# -------------------------------------------------------------------- the view, and options
 
 
 def view() -> View:
@@ -90,7 +95,7 @@ def follow_history() -> None:
     if _BACK not in st.query_params:
         return
     settings = kept()
-    for name in (_VIEW, _PIN, *settings.get(_LINKED, ())):
+    for name in (_VIEW, _OPTIONS, *settings.get(_LINKED, ())):
         settings.pop(name, None)
     _write_link({_BACK: ""})
 
@@ -102,31 +107,45 @@ def change(**changes: Any) -> None:
     _touched()
 
 
-def pinned() -> View | None:
-    """The view pinned as A; one of other people is let go."""
+def options() -> tuple[View, ...]:
+    """The views kept as options, A first; those of other people are let go."""
     settings = kept()
-    if _PIN not in settings:
-        settings[_PIN] = None
-        text = st.query_params.get(_PINNED, "")
+    if _OPTIONS not in settings:
+        settings[_OPTIONS] = ()
+        text = st.query_params.get(_OPTIONS, "")
         if text:
             try:
-                settings[_PIN] = read_pin(text, catalogue())
+                read = [read_option(one, catalogue()) for one in text.split(_BETWEEN)]
+                settings[_OPTIONS] = tuple(dict.fromkeys(read))[:MOST]
             except Unusable as error:
-                _ignore(Ignored(_PINNED, text, str(error)))
-    if settings[_PIN] is not None and settings[_PIN].experiment != view().experiment:
-        settings[_PIN] = None
-    found: View | None = settings[_PIN]
-    return found
+                _ignore(Ignored(_OPTIONS, text, str(error)))
+    mine = tuple(one for one in settings[_OPTIONS] if one.experiment == view().experiment)
+    settings[_OPTIONS] = mine
+    return mine
 
 
-def pin(kept_view: View | None) -> None:
-    """Keep a view whole, as A; None lets go of it."""
-    kept()[_PIN] = kept_view
+def keep(*views: View) -> None:
+    """Keep views whole as options, beside those there, as far as there is room."""
+    kept()[_OPTIONS] = tuple(dict.fromkeys((*options(), *views)))[:MOST]
     _touched()
 
 
+def let_go(*views: View) -> None:
+    """Keep some views no longer; their notes go, too."""
+    kept()[_OPTIONS] = tuple(one for one in options() if one not in views)
+    for one in views:
+        notes().pop(one, None)
+    _touched()
+
+
+def notes() -> dict[View, str]:
+    """What reviewers say of each option; in this session and in review files, never in a link."""
+    said: dict[View, str] = kept().setdefault(_NOTES, {})
+    return said
+
+
 def publish() -> None:
-    """Write the view and the pinned one into the address bar; not over one whose set is gone."""
+    """Write the view and the options into the address bar; not over one whose set is gone."""
     if not data_is_gone():
         _write_link(_link())
 
@@ -135,14 +154,16 @@ def link_of_the_moment() -> Callable[[], tuple[View, str]]:
     """A function that tells the view and its address when called, outside any run of the page.
 
     A sidebar is not re-run when a slider in a fragment moves, so its downloads look late, into
-    this session's own dictionary. An uploaded set has no address: it lives in one session only.
+    this session's own dictionary. An uploaded set has no address: it lives in one session only;
+    nor has a server that only this machine reaches.
     """
     settings, experiments = kept(), catalogue()
     base = (st.context.url or "").split("?")[0]
+    here_only = urlsplit(base).hostname in _HERE_ONLY
 
     def now() -> tuple[View, str]:
         seen: View = settings[_VIEW]
-        if own_data.is_own(seen.experiment):
+        if here_only or own_data.is_own(seen.experiment):
             return seen, ""
         link = {name: text for name, text in write_view(seen, experiments).items() if text}
         return seen, f"{base}?{urlencode(link)}"
@@ -151,10 +172,10 @@ def link_of_the_moment() -> Callable[[], tuple[View, str]]:
 
 
 def _link() -> dict[str, str]:
-    link, pin = write_view(view(), catalogue()), pinned()
-    link[_PINNED] = "" if pin is None else write_pin(pin, catalogue())
+    link = write_view(view(), catalogue())
+    link[_OPTIONS] = _BETWEEN.join(write_option(one, catalogue()) for one in options())
     if own_data.is_own(view().experiment):  # a link cannot bring an uploaded set along
-        link |= {"experiment": _OWN, _PINNED: ""}
+        link |= {"experiment": _OWN, _OPTIONS: ""}
     return link
 
 

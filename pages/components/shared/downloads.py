@@ -10,17 +10,30 @@ from functools import partial
 import streamlit as st
 
 from fairfl_core.errors import CollisionError
-from pages.components.session import state
+from fairfl_core.review import Review
+from pages.components.session import own_data, state
 from pages.components.shared import text
 from pages.components.shared.charts import csv_for_people
-from pages.components.shared.report import html_report
-from pages.components.shared.results import predictor_of, study_of
+from pages.components.shared.model_card import model_card
+from pages.components.shared.report import html_report, pdf_report
+from pages.components.shared.results import predictor_of, study_of, summary_of
 from pages.components.view import View
 
-__all__ = ["PREDICTOR", "Download", "clients_csv", "offer", "predictor_json", "take_along"]
+__all__ = [
+    "PREDICTOR",
+    "Download",
+    "clients_csv",
+    "offer",
+    "pdf_now",
+    "predictor_json",
+    "predictor_part",
+    "take_along",
+]
 
 PREDICTOR = "fairfl-predictor.json"
-Download = tuple[str, Callable[[View, str], str], str, str]  # label, how, file name, media type
+Download = tuple[
+    str, Callable[[View, str], str | bytes], str, str
+]  # label, how, file name, media type
 
 
 def take_along() -> None:
@@ -29,7 +42,8 @@ def take_along() -> None:
     offer(
         [
             (text.REPORT_FILE, html_report, "fairfl-report.html", "text/html"),
-            (text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json"),
+            (text.PDF_FILE, pdf_now, "fairfl-report.pdf", "application/pdf"),
+            (text.CARD_FILE, model_card, "fairfl-model-card.html", "text/html"),
             (text.CLIENTS_FILE, clients_csv, "fairfl-clients.csv", "text/csv"),
         ],
         key="take",
@@ -40,7 +54,7 @@ def offer(downloads: Sequence[Download], *, key: str) -> None:
     """One button a download."""
     current = state.link_of_the_moment()
 
-    def made(make: Callable[[View, str], str]) -> str:
+    def made(make: Callable[[View, str], str | bytes]) -> str | bytes:
         try:
             return make(*current())
         except CollisionError as error:  # there is nothing to take along but why
@@ -56,6 +70,18 @@ def offer(downloads: Sequence[Download], *, key: str) -> None:
             on_click="ignore",
             width="stretch",
         )
+
+
+def pdf_now(view: View, link: str = "") -> bytes:
+    """The report on the view set now, on paper."""
+    return pdf_report(Review(""), view, link)
+
+
+def predictor_part(view: View) -> None:
+    """The predictor to take along: of which run it is, its figures, and the button."""
+    st.markdown(text.predictor_title(view.seeds, own=own_data.is_own(view.experiment)))
+    st.markdown(text.predictor_figures(summary_of(view.of_seed(view.seeds[0]))))
+    offer([(text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json")], key="take")
 
 
 def predictor_json(view: View, link: str = "") -> str:

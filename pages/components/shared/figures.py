@@ -8,11 +8,11 @@ import plotly.colors
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.summary import FREE
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.outside_text import figure_text
-from pages.components.shared.summary import FREE
 from pages.components.shared.theme import (
     AFTER,
     BAND,
@@ -50,14 +50,14 @@ def segments(starts: Floats, ends: Floats) -> Floats:
 def heat_map(
     heat: Frontier,
     here: Place | None,
-    pinned: Place | None = None,
+    others: Sequence[tuple[str, Place]] = (),
     *,
-    names: tuple[str, str] = (text.YOU_ARE_HERE, text.A_PINNED),
+    name: str = text.YOU_ARE_HERE,
     limits: tuple[float, float] | None = None,
     height: int = 470,
     scale: bool = True,
 ) -> Drawing:
-    """Accuracy over (eps_global, eps_local), with marks at `here` and at `pinned`.
+    """Accuracy over (eps_global, eps_local), with a cross at `here` and rings at `others`.
 
     `limits` of the colour scale are accuracies in per cent; default are those of the map. The
     scale itself stands beside the map unless told.
@@ -79,9 +79,10 @@ def heat_map(
     )
     _add_free_zone(figure, heat, accuracy)
     _add_cells(figure, heat, accuracy)
-    for place, name, symbol in ((pinned, names[1], "circle-open"), (here, names[0], "cross")):
-        if place is not None:
-            _add_mark(figure, heat, place, name, symbol)
+    for other, place in others:
+        _add_mark(figure, heat, place, other, "circle-open")
+    if here is not None:
+        _add_mark(figure, heat, here, name, "cross")
     figure.update_layout(
         xaxis=_axis(text.AXIS_OVERALL, heat.eps_global),
         yaxis=_axis(text.AXIS_INSIDE, heat.eps_local),

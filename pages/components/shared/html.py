@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-__all__ = ["html_document", "html_list", "html_paragraphs", "html_table"]
+__all__ = ["html_document", "html_list", "html_paragraphs", "html_sections", "html_table"]
 
 CSS = """
 :root { color-scheme: light; }
@@ -15,21 +15,27 @@ th, td { border-bottom: 1px solid #d0d7de; padding: .3rem .5rem; text-align: rig
 th:first-child, td:first-child { text-align: left; } .note { color: #57606a; font-size: .9rem; }
 .alarm { border-left: .5rem solid #d55e00; background: #fbefe7; padding: .2rem 1rem; }
 pre { background: #f4f6f8; padding: .8rem; overflow-x: auto; font-size: .8rem; }
-@media print { body { margin: 0; max-width: none; } section { break-before: page; }
-               section:first-of-type { break-before: auto; } tr, figure { break-inside: avoid; } }
+@page { size: A4; margin: 13mm 14mm; }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
+               table { font-size: 8pt; } tr, figure { break-inside: avoid; } }
 """
 
 
 def html_document(title: str, before: str, sections: dict[str, str]) -> str:
     """A whole file: a title, what comes before the sections, and the sections (of safe HTML)."""
-    body = "".join(
-        f"<section><h2>{escape(name)}</h2>{content}</section>"
-        for name, content in sections.items()
-    )
+    body = html_sections(sections)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>"
         f"<h1>{escape(title)}</h1>{before}{body}</body></html>"
+    )
+
+
+def html_sections(sections: dict[str, str]) -> str:
+    """Sections with their headings."""
+    return "".join(
+        f"<section><h2>{escape(name)}</h2>{content}</section>"
+        for name, content in sections.items()
     )
 
 

@@ -1,27 +1,47 @@
-"""A report that stands alone: one HTML file with settings, findings, figures, tables, caveats."""
+"""A report that stands alone: two pages to decide by, then an annex of figures and tables."""
 
+from collections.abc import Callable
 from datetime import date
 from html import escape
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core.review import Review, html_of, pdf_of
 from pages.components.session.catalogue import experiment_of
-from pages.components.shared import figures, harm_text, report_text, text
+from pages.components.shared import figures, format, harm_text, report_text, text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.harm import rates_of
 from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition
-from pages.components.shared.html import html_document, html_list, html_table
+from pages.components.shared.html import html_list, html_sections, html_table
 from pages.components.shared.outside_text import JOINER
 from pages.components.shared.results import heat_of, heavy, study_of, summary_of
+from pages.components.shared.review import board_for
 from pages.components.view import View
 
-__all__ = ["html_report", "settings_table"]
+__all__ = ["html_report", "pdf_report", "review_report", "settings_table"]
 
 
 def html_report(view: View, link: str) -> str:
-    """One file that opens offline."""
+    """The report on the view set now, beside what else could be asked; opens offline."""
+    return review_report(Review(""), view, link)
+
+
+def review_report(review: Review, view: View, link: str) -> str:
+    """The report on some options; the annex is on the view set now."""
+    return html_of(board_for(review, view, link), annex=_annex(view, link))
+
+
+def pdf_report(review: Review, view: View, link: str) -> bytes:
+    """The same on paper."""
+    return pdf_of(board_for(review, view, link))
+
+
+def _annex(view: View, link: str) -> str:
+    """Settings, figures and long tables."""
     study = study_of(view)
     summary = summary_of(view)
     table = study.client_table(unseen=study.has_held_out).sort_values("gap", ascending=False)
@@ -34,23 +54,36 @@ def html_report(view: View, link: str) -> str:
         figures.client_gaps(worst_and_largest(table)), first=heavy(view, map_only=True)
     )
     shown = report_text.shown(MOST, len(table)) if len(table) > ALL_UP_TO else ""
-    numbers = table.round(3).rename(columns=text.CLIENT_COLUMNS)
-    return html_document(
-        report_text.title(experiment_of(view.data).manifest["title"]),
-        html_alarms(summary.harm)
-        + "".join(f"<p>{_plain_html(finding)}</p>" for finding in findings),
+    before = html_alarms(summary.harm) + "".join(
+        f"<p>{_plain_html(finding)}</p>" for finding in findings
+    )
+    return before + html_sections(
         {
             report_text.SETTINGS: settings_table(view, link),
             harm_text.RECOGNISED: html_recognition(summary.harm),
             report_text.MAP: _map(view),
             report_text.CLIENTS: f"<p>{shown}</p>{clients}",
-            report_text.NUMBERS: numbers.to_html(
-                index=False, border=0, na_rep=report_text.NONE, escape=True
+            report_text.NUMBERS: html_table(
+                [text.CLIENT_COLUMNS[name] for name in table.columns], _cells(table)
             ),
             harm_text.EVERY_RATE: html_rates(rates_of(study)),
             report_text.CAVEATS_TITLE: html_list(report_text.CAVEATS),
-        },
+        }
     )
+
+
+def _cells(table: pd.DataFrame) -> list[list[str]]:
+    """A client table as text: whole people, rates with three decimals, a name where it is one."""
+    kinds: dict[str, Callable[[Any], str]]
+    kinds = {"client": str, "n": format.count, "eps_local": format.epsilon}
+    return [
+        [kinds.get(name, _three)(value) for name, value in row.items()]
+        for row in table.to_dict("records")
+    ]
+
+
+def _three(value: float) -> str:
+    return report_text.NONE if value != value else f"{value:.3f}"
 
 
 def settings_table(view: View, link: str) -> str:

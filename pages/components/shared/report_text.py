@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairfl_core.datasets import DATASETS
+from fairfl_core.evaluation.summary import Summary
 from fairfl_core.people.experiments import Experiment
 from pages.components.shared import format, text
-from pages.components.shared.summary import Summary
 from pages.components.view import View
 
 SETTINGS = "Settings and data"
@@ -15,7 +15,7 @@ MAP_TOO_LONG = "Not drawn: with so many clients every pair of limits takes long 
 CLIENTS = "Each client, before and after"
 NUMBERS = "The clients in numbers"
 NONE = "none"
-NO_LINK = "none: an uploaded set lives in one session only"
+NO_LINK = "none: an uploaded set lives in one session, and this machine's own server on it alone"
 CAVEATS_TITLE = "What this does not say"
 CAVEATS = (
     "Limits are met in expectation on the people the lottery was fitted on. On unseen people gaps "

@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.solving.build import build_program, default_rates
@@ -21,7 +22,6 @@ from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.people import People, counts_of, people_of, required, unseen_of
-from pages.components.shared.summary import Summary, summarise
 from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 
 __all__ = [

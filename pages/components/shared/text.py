@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core.evaluation.harm import Effect, effect_of
+from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.solving.guarantee import Guarantee
@@ -16,7 +17,6 @@ from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.utility import Utility
 from pages.components.shared import format
 from pages.components.shared.outside_text import plain
-from pages.components.shared.summary import FREE, ClientRow, Figures, Price, Summary
 from pages.components.view import Ignored
 
 # -------------------------------------------------------------------- names of things
@@ -318,7 +318,7 @@ AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
 AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
 ACCURACY_PERCENT = "accuracy, %"
 NO_LIMIT_ON_AXIS = "no limit"
-YOU_ARE_HERE, A_PINNED, COSTS_NOTHING = "you are here", "A (pinned)", "costs nothing inside"
+YOU_ARE_HERE, COSTS_NOTHING = "you are here", "costs nothing inside"
 BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
 ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
 HOVER_CELL = (
@@ -342,5 +342,25 @@ def limit_on_axis(value: float) -> str:
 # -------------------------------------------------------------------- downloads
 
 TAKE_ALONG = "**Take along**"
-REPORT_FILE, PREDICTOR_FILE = "Report (HTML)", "Predictor (JSON)"
-CLIENTS_FILE = "Clients (CSV)"
+REPORT_FILE, PDF_FILE, CARD_FILE = "Report (HTML)", "Report (PDF)", "Model card (HTML)"
+PREDICTOR_FILE, CLIENTS_FILE = "Predictor (JSON)", "Clients (CSV)"
+
+
+def predictor_title(seeds: Sequence[int], *, own: bool) -> str:
+    """Of which run the predictor is."""
+    if own:
+        return "**The fair predictor**, fitted on your set"
+    others = (
+        f", one of the {len(seeds)} shown: each has a model of its own" if len(seeds) > 1 else ""
+    )
+    return f"**The fair predictor of run {seeds[0]}**{others}"
+
+
+def predictor_figures(summary: Summary) -> str:
+    """What the predictor of one run reaches, on whom."""
+    judged = summary.judged
+    return (
+        f"On {judged_on(summary)} of that run (n = {format.count(judged.n)}): accuracy "
+        f"{format.percent(judged.accuracy)} (no limit {format.percent(judged.accuracy_unlimited)}), "
+        f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
+    )

@@ -64,8 +64,8 @@ def _map(view: View, heat: Frontier) -> None:
     figure = figures.heat_map(
         heat,
         here=(TIGHT, loose) if known else (loose, loose),
-        pinned=(loose, TIGHT) if known else None,
-        names=(text.GLOBAL_ALONE if known else text.HARDLY, text.LOCAL_ALONE),
+        others=[(text.LOCAL_ALONE, (loose, TIGHT))] if known else [],
+        name=text.GLOBAL_ALONE if known else text.HARDLY,
         height=440,
     )
     title = experiment_of(view.experiment).manifest["title"]

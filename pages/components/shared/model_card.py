@@ -4,8 +4,10 @@ from html import escape
 from pathlib import Path
 
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.summary import ClientRow
 from pages.components.session import own_data
 from pages.components.session.catalogue import experiment_of
+from pages.components.shared import card_text as text
 from pages.components.shared import format, harm_text, report_text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.harm import rates_of
@@ -18,9 +20,7 @@ from pages.components.shared.html import (
 )
 from pages.components.shared.report import settings_table
 from pages.components.shared.results import study_of, summary_of
-from pages.components.shared.summary import ClientRow
 from pages.components.view import View
-from pages.components.your_data import card_text as text
 
 __all__ = ["APPLY", "model_card"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from fairfl_core.evaluation.summary import ClientRow, Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable
 from pages.components.shared import format, text
-from pages.components.shared.summary import ClientRow, Figures, Summary
 from pages.components.view import View
 
 WHAT_IT_IS, REQUESTED = "What it is", "Requested, reached, held out"

@@ -1,0 +1,23 @@
+"""Options for people to decide between: kept, compared, noted on, and reported on two pages.
+
+Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) -> HTML, PDF
+"""
+
+from fairfl_core.review.board import Board, board_of
+from fairfl_core.review.file import FORMAT, MOST, Option, Review, read_review
+from fairfl_core.review.render import html_of, pdf_of
+from fairfl_core.review.result import Result, solve_option
+
+__all__ = [
+    "FORMAT",
+    "MOST",
+    "Board",
+    "Option",
+    "Result",
+    "Review",
+    "board_of",
+    "html_of",
+    "pdf_of",
+    "read_review",
+    "solve_option",
+]

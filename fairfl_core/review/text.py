@@ -1,0 +1,223 @@
+"""What a report says, in words for people who decide; numbers are given to it."""
+
+from collections.abc import Sequence
+
+from fairfl_core._io import numbers
+from fairfl_core.evaluation.finding import Finding
+from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.summary import FREE, Figures, Summary
+from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
+from fairfl_core.review.file import Option
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
+
+SHAPES = {HOLDS: "●", BROKEN: "■", UNTOLD: "○"}
+NOTHING_ASKED = "nothing was asked"
+ROWS = (
+    ("asked", "Asked"),
+    ("holds", "Does it hold on unseen people?"),
+    ("accuracy", "Accuracy, unseen people"),
+    ("cost", "Cost against no limit"),
+    ("overall", "Overall gap (95 %)"),
+    ("worst", "Worst client's gap (95 %)"),
+    ("pays", "Who pays most"),
+    ("worse_off", "Who is worse off"),
+    ("changed", "Answers changed"),
+)
+NO_LIMIT, AS_SET = "No limit", "As set"
+WITH_FLOORS = "As set, nobody left worse off"
+TWICE, FOUR_TIMES = "Twice the limits", "Four times the limits"
+NOBODY_WORSE = "nobody by our alarms"
+ORDER = "(Harm outranks limits, limits outrank cost; people may decide otherwise.)"
+DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"
+WORDS = (
+    ("Client", "a place that keeps its own data: a hospital, a state, an age band."),
+    ("Gap", "how far apart the groups' rates lie, from 0 (alike) to 1."),
+    ("Overall gap", "all clients taken together; the worst client's gap is inside one client."),
+    ("Recognised", "of those who truly have a label, the share that is answered so."),
+    ("Lottery", "with a stated chance the model's answer is kept, else another is given."),
+    ("Limit", "the largest gap that is asked for; no limit asks for nothing."),
+    ("Unseen people", "neither the model nor the lottery was fitted on them."),
+    ("95 %", "between these values a number lies in 95 of 100 such checks."),
+    ("Worse off", "a label is recognised less often by 5 points or by half."),
+    ("Beyond chance", "chance alone would hardly show it on so many people."),
+)
+CAVEATS = (
+    "Limits are met in expectation on the people the lottery was fitted on; this report judges on "
+    "unseen people. Which notion of fairness a case calls for, and whether labels are fair "
+    "themselves, no number settles.",
+    "The answer is a lottery: two people alike in everything may get different answers.",
+)
+
+
+def asked(option: Option) -> str:
+    """What an option asks for."""
+    own = f" ({len(option.own_limits)} clients their own)" if option.own_limits else ""
+    said = (
+        f"overall {numbers.epsilon(option.eps_global)}, inside each client "
+        f"{numbers.epsilon(option.eps_local)}{own}"
+    )
+    if min(option.eps_global, option.eps_local) >= 1 and not option.own_limits:
+        said = "no limit"
+    more = [
+        *([sure(option.guarantee)] if option.guarantee else []),
+        *([policy(option.policy)] if not option.policy.is_plain else []),
+    ]
+    return "; ".join([said, *more])
+
+
+def sure(guarantee: Guarantee | None) -> str:
+    """With what confidence limits were to hold."""
+    if guarantee is None:
+        return "as fitted, no confidence asked for"
+    scope = "all at once" if guarantee.scope == "all" else "each limit"
+    return f"{100 * guarantee.confidence:g} % confidence, {scope}, {guarantee.proof}"
+
+
+def policy(asked_for: Policy) -> str:
+    """What is asked beyond the two limits."""
+    said = [str(floor) for floor in asked_for.floors]
+    said += [
+        f"ratio at least {ratio:g}"
+        for ratio in (asked_for.ratio_global, asked_for.ratio_local)
+        if ratio is not None
+    ]
+    said += [f"limit {limit}" for limit in asked_for.limits]
+    said += [] if asked_for.utility.is_accuracy else [f"aim: {asked_for.utility.name}"]
+    said += ["one rule for all groups"] if asked_for.without_group else []
+    return "; ".join(said) or "nothing"
+
+
+def holds(summary: Summary) -> str:
+    """The verdict's shape and word."""
+    word = summary.verdict.word
+    return f"{SHAPES[word]} {word}" if summary.verdict.findings else NOTHING_ASKED
+
+
+def cost(figures: Figures) -> str:
+    """What the limits cost, or gain."""
+    said = numbers.points(figures.cost)
+    return said if figures.cost > -5e-5 else f"gains {said}"
+
+
+def overall(figures: Figures) -> str:
+    """The overall gap with its limits."""
+    limits = numbers.gaps(figures.overall_low, figures.overall_high)
+    return f"{numbers.gap(figures.overall)} ({limits})"
+
+
+def worst(figures: Figures) -> str:
+    """The worst client with its gap and limits."""
+    row = figures.worst
+    if row is None:
+        return "none to compare"
+    limits = numbers.gaps(row.gap_low, row.gap_high)
+    return f"{row.client}: {numbers.gap(row.gap)} ({limits}), n = {numbers.count(row.n)}"
+
+
+def pays(summary: Summary) -> str:
+    """The client that loses most accuracy."""
+    loser = summary.loses_most
+    if not -loser.change > FREE:
+        return "no client"
+    return f"{loser.client}: {numbers.points(loser.change)}"
+
+
+def worse_off(harm: Harm) -> str:
+    """How many are worse off, and where."""
+    if not harm.alarms:
+        return NOBODY_WORSE
+    sure_of = sum(alarm.beyond_chance for alarm in harm.alarms)
+    where = ", ".join(harm.clients[:2]) + (" …" if len(harm.clients) > 2 else "")
+    alarms = f"{len(harm.alarms)} alarm{'s' if len(harm.alarms) > 1 else ''}"
+    return f"{alarms}, {sure_of} beyond chance ({where or 'overall'})"
+
+
+def headline(summary: Summary, rows: str) -> str:
+    """What the setting costs, in one sentence."""
+    judged = summary.judged
+    people = f"unseen {rows}" if summary.unseen else f"the {rows} it was fitted on"
+    return (
+        f"On {numbers.count(judged.n)} {people}: accuracy with no limit "
+        f"{numbers.percent(judged.accuracy_unlimited)}, with this setting "
+        f"{numbers.percent(judged.accuracy)} (the model's own answers: "
+        f"{numbers.percent(judged.accuracy_before)}); overall gap {overall(judged)}, before "
+        f"{numbers.gap(judged.overall_before)}; worst client {worst(judged)}."
+    )
+
+
+def reasons(chosen: Summary, others: Sequence[tuple[str, Summary]]) -> list[str]:
+    """Why an option is recommended: harm first, then whether it holds, then what it costs."""
+    sure_of = [alarm for alarm in chosen.harm.alarms if alarm.beyond_chance]
+    said = [
+        f"Harm: {worse_off(chosen.harm)}."
+        if chosen.harm.alarms
+        else "Harm: nobody is recognised less often by 5 points or by half, in any client or group."
+    ]
+    if sure_of:
+        said[0] += " No option with limits here has fewer beyond chance."
+    said.append(f"Limits: {holds(chosen)}. {chosen.verdict.sentence()}")
+    said.append(f"Cost: {cost(chosen.judged)} of accuracy against no limit. {ORDER}")
+    for name, other in others:
+        said.append(f"Rather than {name}: {_rather(chosen, other)}.")
+    return said
+
+
+def _rather(chosen: Summary, other: Summary) -> str:
+    mine, theirs = (
+        sum(alarm.beyond_chance for alarm in one.harm.alarms) for one in (chosen, other)
+    )
+    if mine != theirs:
+        return f"{mine} alarms beyond chance instead of {theirs}"
+    if chosen.verdict.word != other.verdict.word:
+        return f"its limits: {holds(chosen)}; there: {holds(other)}"
+    change = other.judged.accuracy - chosen.judged.accuracy
+    word = "less" if change > 0 else "more"
+    return f"{numbers.points(change)} {word} accuracy, for tighter limits"
+
+
+def who_pays(summary: Summary) -> list[str]:
+    """Who pays and who is helped, in sentences."""
+    loser, gainer = summary.loses_most, summary.gains_most
+    said = [
+        f"{loser.client} loses most accuracy to the limits: {numbers.points(loser.change)}."
+        if -loser.change > FREE
+        else "No client loses accuracy to the limits."
+    ]
+    if gainer.change > FREE:
+        said.append(f"{gainer.client} gains most: {numbers.points(gainer.change)}.")
+    said += [gap.sentence() for gap in summary.harm.closed[:3]]
+    changed = ", ".join(f"{numbers.percent(s)} of {g}" for g, s in summary.changed_by_group)
+    said.append(f"Answers change for {changed}.")
+    return said
+
+
+def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
+    """What became of a label in a group."""
+    if alarm:
+        return "▼ worse off, beyond chance" if beyond_chance else "▽ worse off, too few to tell"
+    if abs(change) < FREE:
+        return "as before"
+    return "▲ more" if change > 0 else "fewer"
+
+
+def told(finding: Finding) -> str:
+    """Whether the people behind a gap suffice."""
+    if finding.above:
+        return "above its limit, beyond chance"
+    if finding.told:
+        return "enough people to tell"
+    return f"too few; about {finding.needed:,} of the smaller group needed"
+
+
+def how_sure(summary: Summary, option: Option) -> list[str]:
+    """How sure all this is."""
+    runs = f"Means over {summary.runs} runs" if summary.runs > 1 else "One run"
+    untold = len(summary.verdict.untold)
+    return [
+        f"{runs}, each with its own split and training; certainty: {sure(option.guarantee)}.",
+        f"Of {len(summary.verdict.findings)} limits, {untold} have too few people behind them to be "
+        "told on unseen people alone."
+        if summary.verdict.findings
+        else "No limit was asked for.",
+    ]

@@ -2,9 +2,12 @@
 
 The authors' way: for each client and round, build a Keras model, compile it, set its weights,
 `fit` one epoch. Ours: one compiled epoch over tensors, reused. Same first weights, same rounds,
-same batches in the same order; compiling counts as part of our time.
+same batches in the same order; compiling counts as part of our time. FairFed and FedFB likewise,
+each round with the rows' weights that the method asks for, and its pass over the training rows.
 
-    python benchmarks/training.py [--rounds-adult 10] [--rounds-coverage 2]
+With --limit a round is taken apart, and its arithmetic set against what this core can do.
+
+    python benchmarks/training.py [--rounds-adult 10] [--rounds-coverage 2] [--limit]
 """
 
 import argparse
@@ -129,14 +132,177 @@ def compare(name: str, rounds: int) -> None:
     )
 
 
+def compare_method(method: str, rounds: int) -> None:
+    """A fair method on Adult, both ways, and a line: seconds and the ratio."""
+    import keras
+
+    from fairfl_core.federated.methods import make_method
+    from fairfl_core.federated.training import plan_of, prepare, train_prepared
+
+    recipe = replace(recipes.recipe("adult"), rounds=rounds, method=method)
+    people = datasets.open(recipe.dataset)
+    start = time.perf_counter()
+    prepared = prepare(people, recipe, 0)
+    train_prepared(prepared, recipe)
+    ours = time.perf_counter() - start
+    federation, plan = prepared.federation, plan_of(prepared.federation, prepared.work)
+    x, y = side_by_side(federation), federation.people.label
+    turns = orders(federation, rounds)
+
+    class Fitted:
+        """A client's work the authors' way: a Keras model built, compiled and fitted."""
+
+        def epoch(self, theta: Theta, rows: np.ndarray, weight: np.ndarray, seed: int) -> Theta:
+            layers = [keras.layers.Dense(width, activation="relu") for width in (64, 32)]
+            last = keras.layers.Dense(len(federation.people.labels), activation="softmax")
+            model = keras.Sequential([keras.layers.Input((x.shape[1],)), *layers, last])
+            model.compile(
+                keras.optimizers.Adam(recipe.learning_rate), "sparse_categorical_crossentropy"
+            )
+            cuts = np.cumsum([int(np.prod(shape)) for shape in plan.shapes])[:-1]
+            parts = zip(np.split(theta, cuts), plan.shapes, strict=True)
+            model.set_weights([part.reshape(shape) for part, shape in parts])
+            model.fit(
+                x[rows],
+                y[rows],
+                sample_weight=weight,
+                batch_size=recipe.batch,
+                shuffle=False,
+                verbose=0,
+            )
+            self.model = model
+            return np.concatenate([part.ravel() for part in model.get_weights()])
+
+    made, worker = make_method(method, {}), Fitted()
+    start = time.perf_counter()
+    state = made.begin(prepared.work.model.initial(0), plan)
+    for number, clients in enumerate(turns):
+        replies = []
+        for client, rows in enumerate(clients):
+            turn = _turn(federation, plan, client, number, rows)
+            replies.append(made.client(state, turn, worker))
+        all_clients = _Predicted(federation, plan, number, worker, x)
+        state = made.server(state, replies, all_clients)
+    theirs = time.perf_counter() - start
+    print(
+        f"{method:<16} {rounds:>6} {2:>7} {theirs:>11.1f} s {ours:>6.1f} s {theirs / ours:>6.1f}x"
+    )
+
+
+def _turn(federation: Federation, plan: object, client: int, number: int, rows: np.ndarray):  # noqa: ANN202
+    from fairfl_core.federated.method import Rows, Turn
+
+    people = federation.people
+    nobody = Rows(rows[:0], people.group[:0], people.label[:0])
+    return Turn(
+        rows,
+        people.group[rows],
+        people.label[rows],
+        client=client,
+        round=number,
+        weight=np.ones(len(rows), np.float32),
+        seed=0,
+        validation=nobody,
+        memory={},
+        plan=plan,
+    )
+
+
+class _Predicted:
+    """All clients as the server asks them, answered by a Keras model's `predict`."""
+
+    def __init__(self, federation: Federation, plan: object, number: int, worker, x) -> None:  # noqa: ANN001
+        self.plan, self.round = plan, number
+        self._federation, self._worker, self._x = federation, worker, x
+
+    def _scores(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._federation.rows(TRAINING)
+        return rows, self._worker.model.predict(self._x[rows], batch_size=512, verbose=0)
+
+    def counts(self, theta: np.ndarray, **_: object) -> np.ndarray:
+        from fairfl_core.federated.turns import count_cells
+
+        rows, scores = self._scores(theta)
+        labels = self.plan.counts.shape[-1]
+        return count_cells(self._federation.people, rows, scores.argmax(axis=1), labels).astype(
+            int
+        )
+
+    def cell_losses(self, theta: np.ndarray) -> np.ndarray:
+        from fairfl_core.federated.turns import count_cells
+
+        rows, scores = self._scores(theta)
+        people = self._federation.people
+        loss = -np.log(scores[np.arange(len(rows)), people.label[rows]] + 1e-12)
+        return count_cells(people, rows, np.zeros(len(rows), int), 1, loss)[..., 0]
+
+
+def limit(name: str) -> None:
+    """A round taken apart: processor time of each part, its arithmetic, and this core's best."""
+    from fairfl_core.federated.data import VALIDATION
+    from fairfl_core.federated.training import prepare
+
+    recipe = recipes.recipe(name)
+    prepared = prepare(datasets.open(recipe.dataset), recipe, 0)
+    federation, work = prepared.federation, prepared.work
+    theta = work.model.initial(0)
+    clients, unseen = federation.client_rows(TRAINING), federation.rows(VALIDATION)
+    ones = [np.ones(len(rows), np.float32) for rows in clients]
+    epochs = lambda: [work.epoch(theta, r, o, 0) for r, o in zip(clients, ones, strict=True)]  # noqa: E731
+    epoch_seconds, score_seconds = _least(epochs), _least(lambda: work.scores(theta, unseen))
+    rows = sum(map(len, clients))
+    forward = _multiplications(work.model.shapes, federation.people.inputs.shape[1:])
+    first = forward[0]  # its inputs need no gradient
+    arithmetic = 2 * rows * (3 * sum(forward) - first)
+    square = np.ones((1024, 1024), np.float32)
+    peak = 2 * 1024**3 / _least(lambda: square @ square)
+    print(
+        f"{name:<16} epochs {epoch_seconds:.2f} s, scores {score_seconds:.2f} s of processor; "
+        f"{arithmetic / 1e9:.0f} GFLOP in the epochs, {arithmetic / epoch_seconds / 1e9:.0f} GFLOP/s: "
+        f"{arithmetic / epoch_seconds / peak:.0%} of this core's {peak / 1e9:.0f} GFLOP/s (sgemm)"
+    )
+
+
+def _least(work) -> float:  # noqa: ANN001
+    """Processor seconds, the least of three after one to compile."""
+    work()
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def _multiplications(shapes: tuple, inputs: tuple) -> list[int]:  # noqa: ANN001
+    """Multiplications a row of each layer: kernels times the places they are put at."""
+    side = inputs[0] if len(inputs) > 1 else 0
+    counted = []
+    for shape in shapes:
+        if len(shape) == 4:
+            side -= 2
+            counted.append(int(np.prod(shape)) * side**2)
+            side //= 2
+        elif len(shape) == 2:
+            counted.append(int(np.prod(shape)))
+    return counted
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds-adult", type=int, default=10)
     options.add_argument("--rounds-coverage", type=int, default=2)
+    options.add_argument("--limit", action="store_true", help="take a round apart")
     chosen = options.parse_args()
+    if chosen.limit:
+        for name in ("public_coverage", "ham10000"):
+            limit(name)
+        return
     print(f"{'':<16} rounds clients  rebuild+fit     ours  ratio  accuracy  accuracy")
     try:
         compare("adult", chosen.rounds_adult)
+        for method in ("fairfed", "fedfb"):
+            compare_method(method, chosen.rounds_adult)
         compare("public_coverage", chosen.rounds_coverage)
     except InputError as error:
         print(f"Not measured: {error}")

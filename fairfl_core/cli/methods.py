@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from fairfl_core.cli._shell import say
+from fairfl_core.cli._shell import print_json, print_table
 
 __all__ = ["methods"]
 
@@ -22,10 +22,8 @@ def methods(
 
     Example: `fairfl methods --experiment adult --json`
     """
-    import json
-
     from fairfl_core.errors import InputError
-    from fairfl_core.evaluation.methods import method_experiments, method_rows
+    from fairfl_core.evaluation.methods import GAPS, method_experiments, method_rows
 
     known = method_experiments()
     if experiment is not None and experiment not in known:
@@ -35,14 +33,19 @@ def methods(
     names = known if experiment is None else [experiment]
     rows = [row for name in names for row in method_rows(name)]
     if as_json:
-        say(json.dumps([row.to_json() for row in rows], ensure_ascii=False, allow_nan=False))
+        print_json([row.to_json() for row in rows])
         return
-    say(
-        f"{'experiment':<16} {'method':<24} {'setting':<26} seeds accuracy  global   local   worst"
-    )
-    for row in rows:
-        gaps = [row.gap(name) for name in ("gap_global", "gap_local_mean", "gap_local_worst")]
-        say(
-            f"{row.experiment:<16} {row.method:<24} {row.setting:<26} {len(row.seeds):>5} "
-            f"{row.accuracy.mean():>8.2%} " + " ".join(f"{gap:>7.4f}" for gap in gaps)
-        )
+    columns = ["method", "setting", "seeds", "accuracy", "global", "local", "worst"]
+    for name in names:
+        lines = [
+            [
+                row.method,
+                row.setting,
+                str(len(row.seeds)),
+                f"{row.accuracy.mean():.2%}",
+                *(f"{row.gap(gap):.4f}" for gap in list(GAPS)[:3]),
+            ]
+            for row in rows
+            if row.experiment == name
+        ]
+        print_table(f"{name}, on test people", columns, lines)

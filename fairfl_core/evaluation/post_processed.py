@@ -64,6 +64,8 @@ class PostProcessed:
         Further settings at every epsilon: what is added to the name, and another `fit`.
     cross_fitted : bool
         Whether it is fitted and judged on the cross-fitted experiment.
+    notions, multi_class, only_global
+        What it can do: notions, more than two labels, and no gaps inside clients.
     """
 
     title: str
@@ -73,6 +75,9 @@ class PostProcessed:
         default_factory=dict
     )
     cross_fitted: bool = False
+    notions: tuple[str, ...] = ("sp", "eop", "eo")
+    multi_class: bool = True
+    only_global: bool = False
 
 
 class _Ours:
@@ -143,11 +148,22 @@ POST_PROCESSED: dict[str, PostProcessed] = {
     "ours_exact_guaranteed": _ours("Ours, exact, 95 % sure", "exact", Guarantee(), False),
     "ours_exact_cross_fitted": _ours("Ours, exact, cross-fitted", "exact", None, True),
     "logofair": PostProcessed(
-        "LoGoFair", False, partial(_logofair, False), {" distributed": partial(_logofair, True)}
+        "LoGoFair",
+        False,
+        partial(_logofair, False),
+        {" distributed": partial(_logofair, True)},
+        notions=("sp", "eop"),
+        multi_class=False,
     ),
     "fedfact": PostProcessed("FedFACT, post-processing", False, _fedfact),
     "post_ffl": PostProcessed(
-        "Post-FFL", False, partial(_post_ffl, 1.0), {" similar=0.05": partial(_post_ffl, 0.05)}
+        "Post-FFL",
+        False,
+        partial(_post_ffl, 1.0),
+        {" similar=0.05": partial(_post_ffl, 0.05)},
+        notions=("sp", "eop"),
+        multi_class=False,
+        only_global=True,
     ),
 }
 
@@ -241,6 +257,12 @@ def ship_post_processed(
         "ours": method.ours,
         "experiment": experiment,
         "fitted_on": f"{opened.name}, {opened.fit_split}",
+        "capabilities": {
+            "level": "global" if method.only_global else "local and global",
+            "approach": "post-processing",
+            "notions": list(method.notions),
+            "multi_class": method.multi_class,
+        },
         "clients": list(opened.clients),
         "groups": list(opened.groups),
         "labels": list(opened.labels),

@@ -43,6 +43,8 @@ class EquiFL(FairMethod):
     """
 
     title: ClassVar[str] = "EquiFL"
+    level: ClassVar[str] = "local and global"
+    multi_class: ClassVar[bool] = True
     criterion_title: ClassVar[str] = "error plus local gap (clients weighted by rows)"
     looks_inside_clients: ClassVar[bool] = True
 

@@ -47,6 +47,7 @@ class FairFate(FairMethod):
     """
 
     title: ClassVar[str] = "FAIR-FATE"
+    multi_class: ClassVar[bool] = True
 
     start: float = 0.5
     growth: float = 0.05

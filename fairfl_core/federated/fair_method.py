@@ -23,8 +23,14 @@ class FairMethod(Method):
     Attributes
     ----------
     notion : {"sp", "eop", "eo"}
+
+    A class says of its method which `notions` it serves, whether at the `level` of clients, of
+    all, or both, by which `approach`, and whether with more than two labels (`multi_class`).
     """
 
+    level: ClassVar[str] = "global"
+    approach: ClassVar[str] = "in-processing"
+    multi_class: ClassVar[bool] = False
     criterion_title: ClassVar[str] = "error plus global gap"
     notions: ClassVar[tuple[str, ...]] = NOTIONS
     looks_inside_clients: ClassVar[bool] = False

@@ -49,6 +49,7 @@ class FCFL(FairMethod):
     """
 
     title: ClassVar[str] = "FCFL"
+    level: ClassVar[str] = "local"
     criterion_title: ClassVar[str] = "error plus local gap (clients weighted by rows)"
     notions: ClassVar[tuple[str, ...]] = ("sp", "eop")
     looks_inside_clients: ClassVar[bool] = True

@@ -41,6 +41,9 @@ class Reweighing(FairMethod):
     """
 
     title: ClassVar[str] = "Reweighing"
+    level: ClassVar[str] = "local or global"
+    approach: ClassVar[str] = "pre-processing"
+    multi_class: ClassVar[bool] = True
     notions: ClassVar[tuple[str, ...]] = ("sp", "eop")
 
     scope: str = "local"

@@ -67,8 +67,16 @@ def ship_method(
             settings[sweep.paper_name] = _told(sweep.notion, "paper", whole, runs, {})
             answers[sweep.paper_name] = _answers(runs)
     method = sweeps[0].method
-    manifest = _manifest(people, recipe, method, method_class(method).title, settings)
-    return save_method(manifest | {"protocol": PROTOCOL, "tuning": tuning}, answers, folder)
+    cls: Any = method_class(method)
+    manifest = _manifest(people, recipe, method, cls.title, settings)
+    capabilities = {
+        "level": cls.level,
+        "approach": cls.approach,
+        "notions": list(cls.notions),
+        "multi_class": cls.multi_class,
+    }
+    how = {"capabilities": capabilities, "protocol": PROTOCOL, "tuning": tuning}
+    return save_method(manifest | how, answers, folder)
 
 
 def ship_fedavg(

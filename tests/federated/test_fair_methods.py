@@ -13,9 +13,9 @@ from fairfl_core.federated.fair_fate import fairness
 from fairfl_core.federated.fairfed import FairFed, shares_of_gap
 from fairfl_core.federated.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
 from fairfl_core.federated.fedfb import cell_errors
-from fairfl_core.federated.gaps import rates_of
+from fairfl_core.federated.gaps import NOTIONS, rates_of
 from fairfl_core.federated.method import Plan, Reply, State
-from fairfl_core.federated.methods import make_method
+from fairfl_core.federated.methods import make_method, method_class
 from fairfl_core.federated.reweighing import cell_factors
 from fairfl_core.federated.training import prepare, train_prepared
 from tests.federated.tiny import RECIPE, as_adult
@@ -122,6 +122,27 @@ def test_methods_of_two_groups_and_labels_refuse_more():
     for method in (FairFed(), FCFL()):
         with pytest.raises(InputError, match="2 groups and 3 labels"):
             method.begin(np.zeros(4, "f4"), plan)
+
+
+@pytest.mark.parametrize("method", OFF)
+def test_what_table_1_says_of_labels_and_notions_is_so(method):
+    cls = method_class(method)
+    for notion in NOTIONS:
+        if notion in cls.notions:
+            make_method(method, {"notion": notion})
+        else:
+            with pytest.raises(InputError, match="there is no notion"):
+                make_method(method, {"notion": notion})
+    shapes, theta = ((2, 3), (3,)), np.zeros(9, "f4")
+    three = Plan(np.full((2, 2, 3), 5), 1, shapes)
+    if cls.multi_class:
+        cls().begin(theta, three)
+        table = np.full((2, 3, 3), 5)
+        assert fairness("eo", table, 1) == pytest.approx(1)
+        assert cell_factors("sp", table.sum(axis=2), 1).shape == (2, 3)
+    else:
+        with pytest.raises(InputError, match="two labels|2 groups and 3 labels"):
+            cls().begin(theta, three)
 
 
 # ------------------------------------------------------------------ identities

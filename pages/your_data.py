@@ -1,5 +1,7 @@
 """Your data: bring a model's predictions or counts, check them, leave with a fair predictor."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -95,6 +97,16 @@ def _travelled(intake: Intake) -> None:
         key="your-messages",
         title=text.TRAVELLED_TABLE,
     )
+    predictor = intake.predictor
+    if predictor is not None:
+        st.download_button(
+            text.RUN_PREDICTOR,
+            lambda: json.dumps(predictor.to_json()),
+            file_name="fairfl-federation-predictor.json",
+            mime="application/json",
+            key="your-run-predictor",
+            on_click="ignore",
+        )
 
 
 def messages_table(intake: Intake) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
+from fairfl_core.predictors.load import predictor_from_json
+from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["FORMAT", "Travelled", "experiment_from_federation", "travelled"]
 
@@ -50,11 +52,13 @@ def experiment_from_federation(
     if test is not None and counts.folds == 1 and test.clients == counts.clients:
         tables[test_split] = test
         held_out = f"{test.n:,.0f} unseen people were counted by their clients."
+    predictor = _predictor(name, value)
     messages = travelled(value.get("messages"), name)
     sent = sum(one.bytes for one in messages)
     checks = (
         Check(f"A federation's run: {counts.n:,.0f} people it was solved on."),
         Check(f"{len(messages):,} messages travelled, {sent:,} bytes; no record did."),
+        Check(_asked(predictor)),
         Check(held_out, look=len(tables) == 1),
         *_left_out(value),
         *of_counts(counts),
@@ -67,7 +71,9 @@ def experiment_from_federation(
     notion = asked.get("notion") if isinstance(asked, dict) else None
     if notion in notion_names():
         manifest = manifest | {"notion": notion}
-    return Intake(uploaded_experiment(tables, {}, manifest), checks, messages=messages)
+    return Intake(
+        uploaded_experiment(tables, {}, manifest), checks, messages=messages, predictor=predictor
+    )
 
 
 def _counts(name: str, value: Mapping[str, Any], key: str, favourable: str) -> ClientCounts:
@@ -78,6 +84,23 @@ def _counts(name: str, value: Mapping[str, Any], key: str, favourable: str) -> C
     except InputError as error:
         raise InputError(f'{name}, "{key}": {error}') from error
     return replace(counts, favourable=favourable) if favourable in counts.labels else counts
+
+
+def _predictor(name: str, value: Mapping[str, Any]) -> Predictor:
+    try:
+        return predictor_from_json(value.get("predictor"))
+    except InputError as error:
+        raise InputError(f'{name}, "predictor": {error}') from error
+
+
+def _asked(predictor: Predictor) -> str:
+    reached = predictor.reached
+    return (
+        f"The run asked for a gap of at most {max(predictor.eps_local):g} inside every client and "
+        f"{predictor.eps_global:g} overall ({predictor.notion}, {predictor.region}); accuracy "
+        f"{reached.accuracy:.1%}, the model's own {reached.model_accuracy:.1%}, on the people it "
+        "was solved on."
+    )
 
 
 def _left_out(value: Mapping[str, Any]) -> list[Check]:

@@ -13,6 +13,7 @@ from fairfl_core.people.experiments import Experiment, Protocol, Scores
 
 if TYPE_CHECKING:
     from fairfl_core.intake._from_federation import Travelled
+    from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
 
@@ -74,13 +75,15 @@ class Intake:
     """A set that was taken in, and what a person would want to know before trusting it.
 
     `roles` are those of the columns of the table it came from; None for counts. `messages` are
-    what travelled, where it is the result of a federation's run.
+    what travelled, where it is the result of a federation's run, and `predictor` what the run
+    handed out.
     """
 
     experiment: UploadedExperiment
     checks: tuple[Check, ...]
     roles: ColumnRoles | None = None
     messages: tuple["Travelled", ...] = ()
+    predictor: "Predictor | None" = None
 
 
 def manifest_of(

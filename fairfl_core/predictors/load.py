@@ -14,7 +14,7 @@ from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.solution import AnswerSolution, Solution
 
-__all__ = ["predictor_of", "read_predictor"]
+__all__ = ["predictor_from_json", "predictor_of", "read_predictor"]
 
 
 def predictor_of(solution: Solution) -> Predictor:
@@ -30,9 +30,14 @@ def read_predictor(path: str | Path) -> Predictor:
     """Read a `fairfl-predictor/1` file of any region."""
     value = read_json(path)
     try:
-        return _kind(value if isinstance(value, dict) else {}).from_json(value)
+        return predictor_from_json(value)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def predictor_from_json(value: Any) -> Predictor:
+    """Check and take a `fairfl-predictor/1` object of any region."""
+    return _kind(value if isinstance(value, dict) else {}).from_json(value)
 
 
 def _kind(value: dict[str, Any]) -> type[FairPredictor | ScorePredictor | BinPredictor]:

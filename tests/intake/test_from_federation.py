@@ -29,6 +29,10 @@ def test_counts_unseen_people_and_messages_are_there(result):
     assert experiment.counts(0, "validation").to_json() == result["counts"]
     assert experiment.counts(0, "test").to_json() == result["test_counts"]
     assert len(intake.messages) == len(result["messages"])
+    assert intake.predictor.to_json() == result["predictor"]
+    assert any(
+        "at most 0.1 inside every client and 0.05 overall" in c.sentence for c in intake.checks
+    )
     assert any("no record did" in check.sentence for check in intake.checks)
 
 
@@ -45,6 +49,7 @@ def test_who_was_left_out_is_told(result):
     ("change", "sentence"),
     [
         ({"counts": None}, '"counts"'),
+        ({"predictor": {"format": "x"}}, '"predictor"'),
         ({"test_counts": {"format": "x"}}, '"test_counts"'),
         ({"messages": "all"}, '"messages" must be a list'),
         ({"messages": [{"way": "sideways", "arrays": {}, "bytes": 1}]}, "not an entry of a log"),

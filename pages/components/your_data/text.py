@@ -29,6 +29,7 @@ LINKS = {
 CHECKS_TITLE = "#### Before you trust a number"
 PEOPLE_TABLE = "People by client and group"
 TRAVELLED, TRAVELLED_TABLE = "What travelled", "What travelled in the run, message by message"
+RUN_PREDICTOR = "The predictor that the run handed out"
 TRAVELLED_COLUMNS = ("time (UTC)", "way", "message", "bytes", "purpose", "tables in it")
 TAKE_ALONG_TITLE = "#### Take it along"
 WHAT_IS_WHAT = (

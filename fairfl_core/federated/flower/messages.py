@@ -33,6 +33,7 @@ MOST_CORNERS = 4096
 LARGEST_WEIGHT = 1e6  # no trained model has one; a larger one is an attack or a fault
 REFUSAL = "refusal"
 _WHOLE = ("counts", "held_out_counts", "histogram")  # others count in expectation
+_TABLES = (*_WHOLE, "fair/confusion", "own/confusion")  # of everybody; others list several
 Arrays = Mapping[str, NDArray[Any]]
 Shape = tuple[int | None, ...]
 
@@ -269,7 +270,9 @@ def check_reply(parcel: Parcel, kind: str, study: Study, *, noisy: bool, rows: i
         raise HostileReply("its model has weights that no training gives")
     for name in KINDS[kind].counts:
         if name in parcel.arrays:
-            _check_counts(name, parcel.arrays[name], noisy=noisy, rows=rows)
+            table = parcel.arrays[name]
+            parts = table if kind == "split" or name not in _TABLES else table[None]
+            _check_counts(name, parts, noisy=noisy, rows=rows)
 
 
 def _fits(shape: tuple[int, ...], known: Shape) -> bool:
@@ -280,12 +283,11 @@ def _fits(shape: tuple[int, ...], known: Shape) -> bool:
 
 
 def _check_counts(name: str, table: NDArray[Any], *, noisy: bool, rows: int) -> None:
-    """Counts of people are not negative, and not more than there are."""
+    """Counts of people are not negative, and each entry's not more than there are."""
     if (table < -1e-9).any():
         raise HostileReply(f'its "{name}" counts fewer than no people')
     if name in _WHOLE and not noisy and (table % 1 != 0).any():
         raise HostileReply(f'its "{name}" are not whole numbers')
     most = LARGEST if noisy else rows
-    per_table = table.reshape(len(table), -1).sum(axis=1).max() if table.ndim > 2 else table.max()
-    if per_table > most + 1e-6:
+    if table.reshape(len(table), -1).sum(axis=1).max(initial=0.0) > most + 1e-6:
         raise HostileReply(f'its "{name}" counts more people than the {rows:,} rows it has')

@@ -38,6 +38,7 @@ def start_server(folder: ServerFolder, processes: Processes) -> "subprocess.Pope
     host, port = host_and_port(folder.address)
     command = [tool("flower-superlink"), "--disable-runtime-dependency-installation"]
     command += ["--host", host, "--port", str(port)]
+    _check_free(host, port)
     secure = not is_loopback(folder.address)
     keys = folder.keys() if secure else []
     if secure:
@@ -49,10 +50,24 @@ def start_server(folder: ServerFolder, processes: Processes) -> "subprocess.Pope
         command.append("--insecure")
     log = folder.path / "flower.log"
     process = processes.start(command, home_of(folder.path), log)
-    _wait_until_up("127.0.0.1" if host == "0.0.0.0" else host, port, process, log)
+    _wait_until_up(_called(host), port, process, log)
     for key in keys:
         _flwr(folder, "supernode", "register", str(key.resolve()), _CONNECTION)
     return process
+
+
+def _check_free(host: str, port: int) -> None:
+    """Somebody else's server must not be taken for ours."""
+    with contextlib.suppress(OSError), socket.create_connection((_called(host), port), 0.5):
+        raise InputError(
+            f"port {port} is taken by another program; choose another address in server.toml, and "
+            "in every client.toml."
+        )
+
+
+def _called(host: str) -> str:
+    """How this machine calls a server that listens there: everywhere is here, too."""
+    return "localhost" if host in ("0.0.0.0", "::", "") else host
 
 
 def _wait_until_up(host: str, port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
@@ -162,7 +177,7 @@ def _app(job: Path) -> dict[str, Any]:
 def _flwr(folder: ServerFolder, *words: str) -> str:
     """One command of Flower's own, to this server."""
     host, port = host_and_port(folder.address)
-    connection: dict[str, Any] = {"address": f"{host}:{port}"}
+    connection: dict[str, Any] = {"address": f"{_called(host)}:{port}"}
     if is_loopback(folder.address):
         connection["insecure"] = True
     else:

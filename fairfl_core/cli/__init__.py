@@ -8,6 +8,7 @@ import click
 import typer
 
 from fairfl_core.cli.app import app as dashboard
+from fairfl_core.cli.check import check
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
@@ -35,6 +36,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 for _command, _name in (
+    (check, "check"),
     (count, "count"),
     (solve, "solve"),
     (map_, "map"),

@@ -1,0 +1,110 @@
+"""`check`: what *Your data* would say of a file, before anyone uploads it."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
+
+if TYPE_CHECKING:
+    from fairfl_core.intake import ColumnRoles, Intake, TableFile
+
+__all__ = ["check"]
+
+_ROLES = ("client", "group", "label", "prediction", "split", "fold", "row_id")
+
+
+def check(
+    rows: Annotated[Path, typer.Argument(help="CSV or Parquet of predictions, or counts (JSON).")],
+    client: Annotated[str, typer.Option(help="Column of the client.")] = "",
+    group: Annotated[str, typer.Option(help="Column of the group; several are crossed.")] = "",
+    label: Annotated[str, typer.Option(help="Column of the true label.")] = "",
+    prediction: Annotated[str, typer.Option(help="Column of the model's answer.")] = "",
+    split: Annotated[str, typer.Option(help="Column that says validation or test.")] = "",
+    fold: Annotated[str, typer.Option(help="Column of the fold.")] = "",
+    row_id: Annotated[str, typer.Option(help="Column of the row id.")] = "",
+    favourable: Annotated[str, typer.Option(help="Label. Default: the last.")] = "",
+    join: Annotated[
+        bool, typer.Option("--join", help="Take names alike but for case and spaces as one.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what *Your data* would say of a file: which column holds what, and what to look at.
+
+    Columns that are not named are guessed, as the page guesses them. Nothing is written.
+
+    Example: `fairfl check rows.csv`
+    """
+    from fairfl_core._io.whole import read_whole
+    from fairfl_core.errors import InputError
+    from fairfl_core.intake import experiment_from_counts, experiment_from_table, open_table
+
+    named = {"client": client, "group": group, "label": label, "prediction": prediction}
+    named |= {"split": split, "fold": fold, "row_id": row_id}
+    data = read_whole(rows)
+    with working(f"Looking at {rows}"):
+        if rows.suffix == ".json":
+            taken, roles = experiment_from_counts([(rows.name, data)], favourable=favourable), None
+        else:
+            table = open_table(rows.name, data)
+            roles = _roles(table, {role: name for role, name in named.items() if name})
+            missing = next((one for one in _ROLES[:3] if not getattr(roles, one)), None)
+            if missing:
+                raise InputError(
+                    f"{rows}: no column looks like the {missing}'s; name it with --{missing}."
+                )
+            taken = experiment_from_table(table, roles, favourable=favourable, join=join)
+    guessed = [role for role in _ROLES if roles and getattr(roles, role) and not named[role]]
+    if as_json:
+        print_json(_told(taken, roles, guessed))
+    else:
+        _show(taken, roles, guessed)
+
+
+def _roles(table: "TableFile", named: dict[str, str]) -> "ColumnRoles":
+    """The roles as they are named, and guessed where they are not."""
+    from fairfl_core.intake import guess_roles
+
+    first, *others = split_names(named.pop("group", "")) or [""]
+    changes: dict[str, Any] = dict(named)
+    if first:
+        changes |= {"group": first, "crossed_with": tuple(others)}
+    if "prediction" in changes:
+        changes |= {"scores": (), "probability": ""}
+    return replace(guess_roles(table), **changes)
+
+
+def _told(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> dict[str, Any]:
+    experiment = taken.experiment
+    return {
+        "columns": None if roles is None else asdict(roles),
+        "guessed": guessed,
+        "clients": len(experiment.clients),
+        "groups": list(experiment.groups),
+        "labels": list(experiment.labels),
+        "favourable": experiment.favourable,
+        "checks": [asdict(one) for one in taken.checks],
+    }
+
+
+def _show(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> None:
+    experiment = taken.experiment
+    if roles is not None:
+        print_table(
+            "Which column holds what",
+            ["what", "column", "how"],
+            [
+                [role, str(getattr(roles, role)), "guessed" if role in guessed else "named"]
+                for role in _ROLES
+                if getattr(roles, role)
+            ]
+            + [[f"score of {name}", column, "guessed"] for name, column in roles.scores],
+        )
+    say(
+        f"{len(experiment.clients):,} clients; groups {', '.join(experiment.groups)}; labels "
+        f"{', '.join(experiment.labels)} (favourable: {experiment.favourable})."
+    )
+    for one in taken.checks:
+        say(f"{'LOOK: ' if one.look else ''}{one.sentence}")

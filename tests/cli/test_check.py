@@ -1,0 +1,60 @@
+"""`fairfl check`: the sentences of the page, from a shell."""
+
+import json
+
+import pytest
+
+from fairfl_core.intake import (
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
+    open_table,
+)
+from tests.cli.running import make_files, people, run
+
+
+@pytest.fixture
+def files(tmp_path):
+    return make_files(tmp_path)
+
+
+def test_it_says_what_the_page_says(files):
+    rows = people().rename(columns={"model": "prediction"})
+    rows.to_csv(files.rows, index=False)
+    table = open_table("rows.csv", files.rows.read_bytes())
+    want = experiment_from_table(table, guess_roles(table))
+    told = run("check", files.rows, "--json").json
+    assert told["checks"] == [{"sentence": one.sentence, "look": one.look} for one in want.checks]
+    assert told["columns"]["client"] == "clinic" and "client" in told["guessed"]
+    assert told["labels"] == ["no", "yes"] and told["clients"] == 3
+    said = " ".join(run("check", files.rows).out.split())
+    for one in want.checks:
+        assert " ".join(one.sentence.split()) in said
+    named = run("check", files.rows, "--client", "sex", "--group", "clinic", "--json").json
+    assert named["columns"]["client"] == "sex" and "client" not in named["guessed"]
+    assert named["groups"] == ["east", "north", "south"]
+
+
+def test_columns_are_crossed_and_counts_are_checked(files):
+    rows = people()
+    rows.assign(race=["A", "B"] * (len(rows) // 2)).to_csv(files.rows, index=False)
+    given = ("--client", "clinic", "--label", "diagnosis", "--prediction", "model")
+    told = run("check", files.rows, *given, "--group", "sex,race", "--json").json
+    assert told["groups"] == ["f · A", "f · B", "m · A", "m · B"]
+    counts = experiment_from_counts([("counts.json", files.counts.read_bytes())])
+    told = run("check", files.counts, "--json").json
+    assert told["columns"] is None
+    assert told["checks"] == json.loads(
+        json.dumps([{"sentence": one.sentence, "look": one.look} for one in counts.checks])
+    )
+
+
+def test_what_the_page_refuses_is_refused(files):
+    files.rows.write_text("a\n1\n2\n")
+    ended = run("check", files.rows)
+    assert ended.code == 2 and "name it with --" in ended.err
+    ended = run("check", files / "nothing.csv")
+    assert ended.code == 2 and "no such file" in ended.err
+    make_files(files.folder)
+    ended = run("check", files.rows, "--client", "town")
+    assert ended.code == 2 and '"town"' in ended.err

@@ -11,14 +11,21 @@ def draw(client, row_id):
     return ((state ^ state >> 31) >> 11) / 2**53
 
 
-def answer(predictor, client, group, prediction, row_id):
+def answer(predictor, client, group, seen, row_id):
     """The fair answer for one person; `predictor` is json.load of the file.
 
-    One made with --without-group answers all groups alike: give any of predictor["groups"].
+    `seen` is the model's answer; where the region is exact, its scores in the order of
+    predictor["labels"]. One made with --without-group answers all groups alike: give any of
+    predictor["groups"].
     """
     labels, groups = predictor["labels"], predictor["groups"]
     mine = next(each for each in predictor["clients"] if each["name"] == client)
-    chances = mine["lottery"][groups.index(group)][labels.index(prediction)]
+    if "rules" in mine:
+        prediction = labels[max(range(len(labels)), key=lambda y: seen[y])]
+        chances = chances_by_scores(predictor, mine, groups.index(group), seen)
+    else:
+        prediction = seen
+        chances = mine["lottery"][groups.index(group)][labels.index(prediction)]
     order = sorted(range(len(labels)), key=lambda k: labels[k] != prediction)  # its own first
     luck, total = draw(client, row_id), 0.0
     for place in order[:-1]:
@@ -26,3 +33,36 @@ def answer(predictor, client, group, prediction, row_id):
         if luck < total:
             return labels[place]
     return labels[order[-1]]
+
+
+def chances_by_scores(predictor, mine, group, scores):
+    """How probable each answer is in the exact region: recalibrated scores, then rules."""
+    labels, maps = range(len(scores)), predictor["calibration"]
+    said = max(labels, key=lambda y: scores[y])
+    if maps:
+        shift = maps["shift"][predictor["clients"].index(mine)]
+        parts = [max(between(scores[y], *maps["knots"][group][y]), 1e-4) for y in labels]
+        parts = [parts[y] * 2.718281828459045 ** shift[y] for y in labels]
+        scores = [part / sum(parts) for part in parts]
+    chances = [0.0 for _ in labels]
+    for rule in mine["rules"][group]:
+        if "answers" in rule:
+            chosen = predictor["labels"].index(rule["answers"][said])
+        elif "theta" in rule:
+            values = [rule["b"][k] + scores[k] * rule["theta"][k] for k in labels]
+            chosen = values.index(max(values))
+        else:
+            worth = [[scores[y] * rule["weights"][y][k] for y in labels] for k in labels]
+            values = [rule["b"][k] + sum(worth[k]) for k in labels]
+            chosen = values.index(max(values))
+        chances[chosen] += rule["probability"]
+    return chances
+
+
+def between(score, at, becomes):
+    """A recalibrated score: straight lines between the knots, level beyond them."""
+    if score <= at[0] or score >= at[-1]:
+        return becomes[0] if score <= at[0] else becomes[-1]
+    right = next(k for k in range(len(at)) if at[k] > score)
+    slope = (becomes[right] - becomes[right - 1]) / (at[right] - at[right - 1])
+    return becomes[right - 1] + slope * (score - at[right - 1])

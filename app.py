@@ -10,6 +10,7 @@ st.navigation(
         st.Page("pages/review.py", title="Review"),
         st.Page("pages/scenarios.py", title="Scenarios"),
         st.Page("pages/privacy.py", title="Privacy"),
+        st.Page("pages/methods.py", title="Methods"),
         st.Page("pages/your_data.py", title="Your data"),
         st.Page("pages/learn.py", title="Learn"),
     ]

@@ -53,6 +53,9 @@ Seed = Annotated[int | None, typer.Option(help="Decides every random choice.", m
 def init(
     folder: Annotated[Path, typer.Argument(help="Where the folders go.")],
     example: Example = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Clients share a bundled dataset: adult, ham10000 ...")
+    ] = None,
     clients: Annotated[str, typer.Option(help="Names of the clients.")] = "North,South,East",
     address: Annotated[
         str, typer.Option(help="Where the server will listen, host:port.")
@@ -71,10 +74,12 @@ def init(
     from fairfl_core.federated.flower.server_folder import is_loopback
 
     here = is_loopback(address)
-    if example is None:
-        study, people = folders.blank_study(split_names(clients) or []), None
-    else:
+    if example is not None:
         study, people = _example(example)
+    elif dataset is not None:
+        study, people = folders.declared_study(dataset), None
+    else:
+        study, people = folders.blank_study(split_names(clients) or []), None
     study = folders.trained_as(
         study, model=model, method=method, rounds=rounds, folds=folds, seed=seed
     )
@@ -82,7 +87,7 @@ def init(
     say(f"{server}: the server's. Start it with `fairfl federation server {server}`.")
     for name, path in zip(study.clients, others, strict=True):
         say(f'{path}: client "{name}". Start it with `fairfl federation client {path}`.')
-    if people is None:
+    if people is None and dataset is None:
         say("Fill in study.toml (the same everywhere), client.toml and each client's people.csv.")
     if not here:
         say(

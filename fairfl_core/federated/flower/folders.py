@@ -19,6 +19,7 @@ __all__ = [
     "EXAMPLES",
     "adult_example",
     "blank_study",
+    "declared_study",
     "hospital_example",
     "trained_as",
     "write_folders",
@@ -211,6 +212,31 @@ def adult_example(source: Path | None = None) -> tuple[Study, People]:
     )
     parts = {name: pd.DataFrame(table[education.isin(band)]) for name, band in _BANDS.items()}
     return study, parts
+
+
+def declared_study(name: str, source: Path | None = None) -> Study:
+    """A bundled dataset by its own declaration: every client takes its share of the same copy."""
+    from fairfl_core import datasets
+
+    people, declared = datasets.open(name, source=source), datasets.declaration(name)
+    images = people.inputs.ndim > 2
+    features = Features(
+        dataset=name,
+        channels=people.inputs.shape[-1] if images else 0,
+        width=0 if images else people.inputs.shape[1],
+        scaled=people.scaled,
+    )
+    return Study(
+        title=declared.title,
+        labels=people.labels,
+        favourable=declared.favourable,
+        groups=people.groups,
+        clients=people.clients,
+        features=features,
+        model="cnn" if images else "linear",
+        batch=32 if images else 512,
+        learning_rate=0.001 if images else 0.01,
+    )
 
 
 EXAMPLES = {"hospitals": hospital_example, "adult": adult_example}

@@ -128,7 +128,7 @@ def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
 
 
 def _take_along(view: View, intake: Intake) -> None:
-    with_scores = view.answers_by_scores
+    by_bins = view.answers_by_scores and view.policy.without_group  # whose rules only we apply
     st.markdown(text.TAKE_ALONG_TITLE)
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -152,8 +152,8 @@ def _take_along(view: View, intake: Intake) -> None:
         folds = intake.experiment.folds
         command = text.predict_command(intake.roles, downloads.PREDICTOR, folds)
         st.code(command, language="shell", wrap_lines=True)
-        st.markdown(text.ONLY_THE_PACKAGE if with_scores else text.ANY_PYTHON)
-    if not with_scores:
+        st.markdown(text.ONLY_THE_PACKAGE if by_bins else text.ANY_PYTHON)
+    if not by_bins:
         st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)
         if folds > 1:
             st.markdown(card_text.which_model(folds))

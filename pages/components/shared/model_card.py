@@ -90,9 +90,10 @@ def _data(view: View) -> str:
 
 
 def _how(view: View) -> str:
-    told = text.WITH_SCORES if view.answers_by_scores else text.WITHOUT_PACKAGE
+    by_bins = view.answers_by_scores and view.policy.without_group  # whose rules only we apply
+    told = text.WITH_SCORES if by_bins else text.WITHOUT_PACKAGE
     sentence = escape(told).format(command=f"<code>{text.COMMAND}</code>")
-    if view.answers_by_scores:
+    if by_bins:
         return f"<p>{sentence}</p>"
     code = escape(APPLY.read_text(encoding="utf-8"))
     folds = experiment_of(view.data).folds

@@ -39,7 +39,9 @@ WHAT_IS_WHAT = (
 PREDICTOR_FILE, CARD_FILE = "Fair predictor (JSON)", "Model card (HTML)"
 REPORT_FILE = "Full report (HTML)"
 AT_A_CLIENT = "**At a client**, from a shell:"
-ONLY_THE_PACKAGE = "The exact region looks at scores, so only the package applies it."
+ONLY_THE_PACKAGE = (
+    "Without the group the exact region answers by bins of the score: only the package does."
+)
 ANY_PYTHON = "or in any Python, without a package:"
 
 # Bringing a set.

@@ -56,8 +56,12 @@ class Sweep:
     paper_rounds: int = 0
 
     def swept(self, chosen: Settings) -> dict[str, dict[str, Any]]:
-        """The settings of the sweep by their names, with all but the knob as in `chosen`."""
+        """The settings of the sweep by their names, with all but the knob as in `chosen`.
+
+        The chosen value is among them, whether or not it is one of `values`.
+        """
         values = self.values[str(chosen[self.by]) if self.by else ""]
+        values = tuple(sorted({*values, chosen[self.knob]}))
         settings = {}
         for extra in self.besides[1] if self.besides else ("",):
             fixed = {self.besides[0]: extra} if self.besides else {}

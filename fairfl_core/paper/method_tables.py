@@ -136,10 +136,10 @@ def _shown(rows: Sequence[MethodRow], framework: str) -> Iterator[MethodRow]:
 def _row(framework: str, row: MethodRow, printed: Row | None) -> str:
     beside = _printed(printed)
     title = framework if framework in FRAMEWORKS else row.title
-    role = {"chosen": ", tuned", "paper": ""}.get(row.role, "")
-    setting = row.setting.removeprefix(row.notion).strip() or "as trained"
+    setting = row.setting.removeprefix(row.notion).strip()
+    role = ", tuned" if row.role == "chosen" and setting else ""
     return (
-        f"| {title} | {setting}{role} | {len(row.seeds)} | {_spread(100 * row.accuracy, 1)} "
+        f"| {title} | {setting or 'as trained'}{role} | {len(row.seeds)} | {_spread(100 * row.accuracy, 1)} "
         f"| {_spread(row.gap_local_mean, 3)} | {_spread(row.gap_global, 3)} | {beside} |"
     )
 

@@ -1,0 +1,101 @@
+"""`serve`: several workers behind one door. `benchmarks/load.py` does it with a class of forty."""
+
+import asyncio
+import os
+import shutil
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from fairfl_core.cli._proxy import Door, nginx_settings
+from tests.cli.running import run
+from tests.helpers.crowd import Served, alone, crowd
+
+LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
+needs_nginx = pytest.mark.skipif(
+    shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None,
+    reason="there is no nginx here (Debian: apt-get install nginx-light)",
+)
+
+
+def heard(address, path, cookie=""):
+    request = urllib.request.Request(f"{address}/{path}", headers={"Cookie": cookie})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return reply.status, reply.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers
+
+
+def workers_given(headers):
+    return [
+        one.split(";")[0]
+        for one in headers.get_all("Set-Cookie") or []
+        if one.startswith("fairfl_worker=")
+    ]
+
+
+@needs_nginx
+def test_visitors_are_shared_out_kept_and_outlive_a_worker():
+    with Served(2) as served:
+        given = [workers_given(heard(served.address, "_stcore/health")[1]) for _ in range(4)]
+        assert (
+            sorted(map(tuple, given)) == [("fairfl_worker=w0",)] * 2 + [("fairfl_worker=w1",)] * 2
+        )
+        for mine in ("fairfl_worker=w0", "fairfl_worker=w1"):
+            assert not workers_given(heard(served.address, "_stcore/health", mine)[1])
+
+        status, headers = heard(served.address, "")
+        assert status == 200 and headers["X-Frame-Options"] == "DENY"
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert heard(served.address, "_stcore/metrics")[0] == 404
+
+        before = set(served.workers)
+        seen = asyncio.run(killing(served))
+        assert not seen.trouble and len(seen.moves) >= 8
+        assert sorted(seen.reloads) == [0, 0, 1, 1]  # those of the dead worker, once
+        assert not asyncio.run(alone(served.address, set(sorted(seen.said)[:3]), **LINK))
+        end = time.monotonic() + 60
+        while len(served.workers) < 2 and time.monotonic() < end:
+            time.sleep(0.2)
+        assert len(before & set(served.workers)) == 1 and len(served.workers) == 2
+
+        begun = time.monotonic()
+        served.process.terminate()
+        served.process.wait(20)
+        assert time.monotonic() - begun < 5
+        assert "started again" in served.log and "Traceback" not in served.log
+
+
+async def killing(served):
+    crowded = asyncio.create_task(crowd(served.address, 4, 12, 1.0, **LINK))
+    while not crowded.done() and len(asyncio.all_tasks()) < 6:  # until all four have come
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(4)
+    served.kill_a_worker()
+    return await crowded
+
+
+def test_certificate_and_other_machines_stand_in_nginxs_settings(tmp_path):
+    plain = nginx_settings(Door("127.0.0.1", 80), ["127.0.0.1:1"], tmp_path)
+    assert "ssl" not in plain and "Secure" not in plain
+    door = Door("0.0.0.0", 443, tmp_path / "c.pem", tmp_path / "k.pem")
+    text = nginx_settings(door, ["127.0.0.1:1", "10.0.0.2:8501"], tmp_path)
+    assert (
+        "listen 0.0.0.0:443 ssl;" in text and f"ssl_certificate_key {tmp_path / 'k.pem'};" in text
+    )
+    assert "server 10.0.0.2:8501 backup;" in text and "; Secure" in text
+
+
+def test_a_certificate_without_its_key_is_refused(tmp_path):
+    ended = run("serve", "--certificate", tmp_path / "c.pem")
+    assert ended.code == 2 and "--key" in ended.err
+
+
+def test_without_nginx_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    ended = run("serve")
+    assert ended.code == 2 and "nginx is not installed" in ended.err

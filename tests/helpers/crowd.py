@@ -1,0 +1,168 @@
+"""Many visitors at once, without browsers: each moves a slider now and then and reads what is said."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.helpers.protocol import INSIDE, OVERALL, Gone, Visitor, free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Served:
+    """`fairfl serve` in a process of its own, on a free port of this machine."""
+
+    def __init__(self, workers: int, *options: str) -> None:
+        self.address = f"http://localhost:{free_port()}"
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        port = self.address.rsplit(":", 1)[1]
+        command = [sys.executable, "-m", "fairfl_core", "serve", "--workers", str(workers)]
+        self.process = subprocess.Popen(
+            [*command, "--port", port, *options],
+            cwd=ROOT,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+
+    def __enter__(self) -> "Served":
+        end = time.monotonic() + 120
+        while not self.well:
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                raise RuntimeError(f"It did not start:\n{self.log}")
+            time.sleep(0.1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self._log.close()
+
+    @property
+    def well(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    @property
+    def log(self) -> str:
+        self._log.flush()
+        self._log.seek(0)
+        return self._log.read()
+
+    @property
+    def workers(self) -> list[int]:
+        """Process numbers of the workers (Linux)."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [
+            int(child)
+            for child in children
+            if b"streamlit" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+
+    @property
+    def megabytes(self) -> float:
+        """Memory of all workers."""
+        pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in self.workers]
+        return sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def kill_a_worker(self) -> None:
+        """One of them dies at once."""
+        os.kill(self.workers[0], signal.SIGKILL)
+
+
+@dataclass
+class Seen:
+    """What a crowd met: seconds of every move, what was said at which limits, what went wrong."""
+
+    moves: list[float] = field(default_factory=list)
+    said: set[tuple[str, str, str]] = field(default_factory=set)
+    reloads: list[int] = field(default_factory=list)  # of every visitor
+    trouble: list[str] = field(default_factory=list)
+
+    def percentile(self, share: float) -> float:
+        """Seconds within which so many of the moves were answered."""
+        return sorted(self.moves)[min(int(share * len(self.moves)), len(self.moves) - 1)]
+
+
+@dataclass
+class Person:
+    """A visitor who comes back when the connection is lost, with the link they had."""
+
+    address: str
+    link: dict[str, object]
+    reloads: int = 0
+
+    async def come(self) -> None:
+        self.visitor = await Visitor(self.address).open(**self.link)
+
+    async def move(self, name: str, label: str, step: str) -> float:
+        begun = time.perf_counter()
+        while True:
+            try:
+                await self.visitor.move(label, step)
+                break
+            except Gone:
+                self.reloads += 1
+                await self.come()
+        self.link[name] = "1" if step == "no limit" else step
+        return time.perf_counter() - begun
+
+
+async def crowd(address: str, people: int, seconds: float, every: float, **link: object) -> Seen:
+    """Let people move sliders, each on a clock of their own."""
+    seen = Seen()
+    everyone = [Person(address, dict(link)) for _ in range(people)]
+    for person in everyone:  # a lecture hall opens its laptops one after the other
+        await person.come()
+    begun = time.monotonic()
+    await asyncio.gather(
+        *(_visit(person, k, seen, begun + seconds, every) for k, person in enumerate(everyone))
+    )
+    seen.reloads = [person.reloads for person in everyone]
+    for person in everyone:
+        await person.visitor.close()
+    return seen
+
+
+async def _visit(person: Person, number: int, seen: Seen, end: float, every: float) -> None:
+    chance = random.Random(number)
+    limits = {OVERALL: "eps_global", INSIDE: "eps_local"}
+    await asyncio.sleep(chance.random() * every)
+    while time.monotonic() < end:
+        begun = time.monotonic()
+        label = chance.choice([OVERALL, INSIDE])
+        step = chance.choice(person.visitor.sliders[label].steps)
+        try:
+            seen.moves.append(await person.move(limits[label], label, step))
+        except Exception as error:
+            seen.trouble.append(repr(error))
+            return
+        seen.trouble += person.visitor.warnings
+        told = tuple(str(person.link.get(name, "")) for name in limits.values())
+        seen.said.add((*told, person.visitor.headline))
+        await asyncio.sleep(max(0.0, begun + every - time.monotonic()))
+
+
+async def alone(address: str, said: set[tuple[str, str, str]], **link: object) -> list[str]:
+    """What one visitor is told at the same limits; returns where that is something else."""
+    wrong = []
+    for overall, inside, headline in sorted(said):
+        limits = {"eps_global": overall, "eps_local": inside}
+        asked = link | {name: value for name, value in limits.items() if value}
+        visitor = await Visitor(address).open(**asked)
+        if visitor.headline != headline:
+            wrong.append(f"{overall}, {inside}: {headline} / alone: {visitor.headline}")
+        await visitor.close()
+    return wrong

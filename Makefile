@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -36,6 +36,10 @@ $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/pyth
 
 run: $(RUNS) ## Start the dashboard (PORT=8501)
 	$(BIN)/fairfl app --port $(PORT)
+
+WORKERS ?= 2
+serve: $(RUNS) ## Serve the dashboard to many visitors, behind nginx (WORKERS=2 PORT=8501 ADDRESS=127.0.0.1)
+	$(BIN)/fairfl serve --workers $(WORKERS) --port $(PORT) --address $(or $(ADDRESS),127.0.0.1)
 
 test: lint types tests ## Lint, types and tests
 

@@ -1,5 +1,6 @@
 """A real server and a real browser, driven as a visitor would: for the tests and the benchmark."""
 
+import os
 import re
 import shutil
 import socket
@@ -131,6 +132,12 @@ class Server:
         self._log.flush()
         self._log.seek(0)
         return self._log.read()
+
+    @property
+    def processor_seconds(self) -> float:
+        """What it has used of processors so far (Linux)."""
+        used = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def megabytes(self) -> float:

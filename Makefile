@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -79,6 +79,12 @@ JOBS ?= 2
 mutants: $(INSTALLED) ## Break lines of FILES on purpose: does a test notice? (SAMPLE=50 SEED=0 JOBS=2)
 	$(BIN)/python tests/mutants $(FILES) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS)
 
+# An environment of its own: the site's tools are nobody else's matter.
+docs: | $(BIN)/python ## Build the documentation into site/
+	test -x .venvs/docs/bin/mkdocs || { $(BIN)/python -m venv .venvs/docs && \
+		.venvs/docs/bin/python $(PIP_INSTALL) mkdocs-material==9.8.1 "mkdocstrings[python]==1.0.8"; }
+	.venvs/docs/bin/mkdocs build --strict
+
 chaos: $(INSTALLED) ## Make trouble on purpose: kills, full disks, 10,000 spoilt files a reader
 	$(BIN)/python -m tests.chaos --out docs/reliability.md
 
@@ -121,4 +127,4 @@ bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 clean: ## Remove what was installed, built and cached
-	rm -rf $(VENV) .venvs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venvs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

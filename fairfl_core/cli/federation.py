@@ -194,7 +194,6 @@ def run(
     --confidence 0.9`
     """
     from fairfl_core._io.json_files import read_json
-    from fairfl_core.federated.flower.demo import wait_for
     from fairfl_core.federated.flower.jobs import Job
     from fairfl_core.federated.flower.question import Question
     from fairfl_core.federated.flower.server_folder import ServerFolder
@@ -218,7 +217,7 @@ def run(
     job = Job(folder, out or folder / "results", question, min_clients, patience)
     with working("Handing the job to the server"):
         number = submit(known, job)
-    wait_for(job, (lambda sentence: None) if as_json else say, _alive(known, number))
+    job.wait((lambda sentence: None) if as_json else say, _alive(known, number))
     result = read_json(job.out / "result.json")
     if as_json:
         print_json({key: result[key] for key in ("clients", "left_out", "verdict", "bytes")})

@@ -96,7 +96,7 @@ def test_solving_loads_neither_tensorflow_nor_streamlit():
     code = (
         "import sys; import fairfl_core.cli, fairfl_core.solving.build, fairfl_core.solving.frontier, "
         "fairfl_core.evaluation.evaluation, fairfl_core.privacy.mechanisms, fairfl_core.people.experiments; "
-        "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp'} & set(sys.modules)))"
+        "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp', 'flwr'} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOP
@@ -123,6 +123,16 @@ def test_one_file_imports_highs():
         if any(name.split(".")[0] == "highspy" for name in imports_of(path))
     ]
     assert importers == ["fairfl_core/solving/backend.py"]
+
+
+def test_flower_is_a_thin_skin():
+    """What a federation does is plain Python; only what Flower itself calls imports it."""
+    importers = {
+        path.name
+        for path in sources("fairfl_core", "pages")
+        if any(name.split(".")[0] == "flwr" for name in imports_of(path))
+    }
+    assert importers == {"codec.py", "client_app.py", "server_app.py"}
 
 
 def test_nobody_asks_for_a_region_by_name():

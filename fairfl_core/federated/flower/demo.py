@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io.json_files import read_json, write_json
-from fairfl_core.errors import InputError
 from fairfl_core.federated.flower.folders import People, write_folders
 from fairfl_core.federated.flower.jobs import Job
 from fairfl_core.federated.flower.loader import ClientFolder
@@ -22,7 +21,7 @@ from fairfl_core.federated.flower.server_folder import ServerFolder, free_port
 from fairfl_core.federated.flower.study import Study
 from fairfl_core.federated.flower.superlink import start_client, start_server, submit
 
-__all__ = ["Comparison", "compare", "run_here", "wait_for"]
+__all__ = ["Comparison", "compare", "run_here"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,26 +52,6 @@ class Comparison:
     def agrees(self) -> bool:
         """Scores to 1e-5, the solution to 1e-8."""
         return self.scores <= 1e-5 and self.solution <= 1e-8
-
-
-def wait_for(job: Job, on_event: Callable[[str], None], alive: Callable[[], bool]) -> None:
-    """Tell what a job tells until it has ended; an end without success is an error."""
-    told = 0
-    while True:
-        outcome, events = job.outcome(), job.events()
-        for sentence in events[told:]:
-            on_event(sentence)
-        told = len(events)
-        if outcome is not None:
-            break
-        if not alive():
-            raise InputError(
-                "the server's process ended before the run did; run the same command again, and "
-                "it goes on where it was."
-            )
-        time.sleep(0.3)
-    if not outcome["ok"]:
-        raise InputError(outcome["sentence"])
 
 
 def run_here(
@@ -110,7 +89,7 @@ def run_here(
         link = start_server(ServerFolder.read(server), processes)
         nodes = [start_client(one, processes) for one in folders]
         submit(ServerFolder.read(server), job)
-        wait_for(job, on_event, lambda: all(one.poll() is None for one in (link, *nodes)))
+        job.wait(on_event, lambda: all(one.poll() is None for one in (link, *nodes)))
     seconds = time.monotonic() - started
     if messages is not None:
         write_json(messages, _lesson(folders[-1], study, len(people[folders[-1].name])))

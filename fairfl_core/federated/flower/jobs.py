@@ -1,7 +1,9 @@
 """A job: what `fairfl federation run` writes down, the server's process does and reports on."""
 
 import secrets
+import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core.errors import FairflError, InputError
 from fairfl_core.federated.flower.question import Question
-from fairfl_core.federated.flower.roster import Grid
+from fairfl_core.federated.flower.roster import FederationStopped, Grid
 from fairfl_core.federated.flower.server import Server
 from fairfl_core.federated.flower.study import Study
 
@@ -117,3 +119,22 @@ class Job:
         except InputError:
             return None
         return value if value.get("attempt") == self.attempt else None
+
+    def wait(self, on_event: Callable[[str], None], alive: Callable[[], bool]) -> None:
+        """Tell what the attempt tells until it has ended; an end without success is an error."""
+        told = 0
+        while True:
+            outcome, events = self.outcome(), self.events()
+            for sentence in events[told:]:
+                on_event(sentence)
+            told = len(events)
+            if outcome is not None:
+                break
+            if not alive():
+                raise InputError(
+                    "the server's process ended before the run did; run the same command again, "
+                    "and it goes on where it was."
+                )
+            time.sleep(0.3)
+        if not outcome["ok"]:
+            raise FederationStopped(outcome["sentence"])

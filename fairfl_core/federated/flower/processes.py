@@ -69,12 +69,12 @@ class Processes:
         self._started.append((process, file))
         return process
 
-    def end(self, process: "subprocess.Popen[bytes] | None" = None, *, kill: bool = False) -> None:
+    def end(self, process: "subprocess.Popen[bytes] | None" = None) -> None:
         """End all of them, or one, with whatever they started themselves."""
         chosen = [one for one in self._started if process is None or one[0] is process]
         family = [pid for one, _ in chosen for pid in descendants(one.pid)]
         for one, _ in reversed(chosen):
-            _signal(one.pid, signal.SIGKILL if kill else signal.SIGTERM)
+            _signal(one.pid, signal.SIGTERM)
         for one, file in chosen:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 one.wait(_ENDED)

@@ -84,7 +84,6 @@ class Roster:
         self.units: dict[str, int] = {}
         self.lost: list[Lost] = []
         self.bytes: dict[str, int] = {}
-        self.messages = 0
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -213,7 +212,6 @@ class Roster:
         check_reply(reply, kind, self.study, noisy=noisy, rows=rows)
 
     def _account(self, name: str, parcel: Parcel) -> None:
-        self.messages += 1
         self.bytes[name] = self.bytes.get(name, 0) + parcel.bytes
 
     def _lose(self, name: str, when: str, reason: str) -> None:

@@ -40,7 +40,7 @@ def test_two_nodes_and_two_rounds_agree_with_one_place(tmp_path):
         )
         assert list(folder.glob("runs/*/answers.csv"))
     assert not descendants(os.getpid())  # every process that was started is ended
-    assert time.monotonic() - started < 200  # 50 s on a quiet machine
+    assert time.monotonic() - started < 200  # 64 s on two busy cores
 
 
 def test_flower_tells_nobody_anything(tmp_path):

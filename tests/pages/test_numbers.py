@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 import numpy as np
@@ -323,6 +324,26 @@ def test_one_clients_rates(one_client, core):
             assert row["95 % from"] <= row["after"] <= row["95 % to"]
 
 
+def test_how_one_clients_gaps_were_closed(one_client, core):
+    at, app = one_client
+    mine = [gap for gap in harm_of(core.unseen).closed if gap.client == core.clients[at]]
+    shown = [line for text in lines(unfolded(app)) for line in text.splitlines()]
+    told = [line[2:] for line in shown if line.startswith("- ") and "the gap went from" in line]
+    assert told == [gap.sentence() for gap in mine[:4]]
+
+
+def test_where_an_axis_holds_names_no_lines_are_drawn_through_them(one_client):
+    _, app = one_client
+    named = 0
+    for chart in unfolded(app).get("plotly_chart"):
+        layout = json.loads(chart.proto.spec)["layout"]
+        for axis in (layout[key] for key in layout if key.startswith(("xaxis", "yaxis"))):
+            if any(re.search("[a-z]", str(name)) for name in axis.get("ticktext", ())):
+                named += 1
+                assert axis["showgrid"] is False and axis["zeroline"] is False, axis
+    assert named
+
+
 def test_what_a_clients_own_limit_does_to_everyone(opened):
     link = {"experiment": "public_coverage", "seed": 3, "eps_local": 0.2}
     app = opened("clients", **link, client="TX", own="TX=0.01")
@@ -350,3 +371,5 @@ def test_what_a_clients_own_limit_does_to_everyone(opened):
             now.prices[c],
         ]
         np.testing.assert_allclose(row[1:], expected, atol=6e-5)
+    size = table["change"].abs().to_numpy()
+    assert (np.diff(size) <= 1e-4).all() and size[0] > size[-1]  # those who moved most come first

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from fairfl_core.people import experiments
 from fairfl_core.solving.guarantee import Guarantee
 from pages.components.codecs import (
+    Between,
+    Called,
+    Certainty,
     Flag,
     Numbers,
     OneOf,
@@ -173,3 +176,55 @@ def test_what_a_codec_reads_fits_and_is_written_so_that_it_reads_again(codec, te
     assert codec.fits(value)
     written = codec.write(value)
     assert not written or codec.read(written) == value
+
+
+@pytest.mark.parametrize(
+    ("codec", "refused", "says"),
+    [
+        (OneOf("abcdef"), "", "one of a, b, c, d, e, f"),
+        (OneOf("abcdefg"), "h", "one of a, b, c, d, e, f, …"),
+        (Called(((1, "one"), (2, "two"))), "1", "one of one, two"),
+        (Certainty(possible=True), "0.95-each", "a confidence like 0.95-each-measured"),
+        (Certainty(possible=True), "0.95-each-measured-x", "a confidence like 0.95-each-measured"),
+        (Certainty(possible=False), "0.95-each-measured", "nothing here"),
+        (Flag(), "yes", "True or False"),
+        (Whole(2, 6000), "1", "a whole number from 2 to 6,000"),
+        (Whole(2, 6000), "6001", "a whole number from 2 to 6,000"),
+        (Numbers(0, 100, 2), "1,2,3", "up to 2 whole numbers from 0 to 100"),
+        (Numbers(0, 100, 2), "1,101", "up to 2 whole numbers from 0 to 100"),
+        (Share(), "1.001", "a number from 0 to 1"),
+        (Share(), "-0.001", "a number from 0 to 1"),
+        (Between(0.5, 8.0), "8.1", "a number from 0.5 to 8"),
+        (Between(0.5, 8.0), "0.4", "a number from 0.5 to 8"),
+        (Text(5), "abcdef", "at most 5 letters"),
+        (Seeds((0, 3)), "1", "all, or one of the runs 0, 3"),
+        (PerName(("a", "b")), "c=0.1", "pairs like “name=0.05”, each with a name there is"),
+    ],
+)
+def test_a_text_that_cannot_be_taken_is_told_what_can(codec, refused, says):
+    with pytest.raises(Unusable) as error:
+        codec.read(refused)
+    assert str(error.value) == says
+
+
+@pytest.mark.parametrize(
+    ("codec", "text", "value"),
+    [
+        (OneOf("abcdefg"), "g", "g"),
+        (Called(((1, "one"), (2, "two"))), "two", 2),
+        (Certainty(possible=True), "0.9-all-proved", Guarantee(0.9, "all", "proved")),
+        (Flag(), "True", True),
+        (Whole(2, 6), "2", 2),
+        (Whole(2, 6), "6", 6),
+        (Numbers(0, 100, 2), "0,100", (0, 100)),
+        (Share(), "1", 1.0),
+        (Between(0.5, 8.0), "0.5", 0.5),
+        (Between(0.5, 8.0), "8", 8.0),
+        (Text(5), "abcde", "abcde"),
+        (Seeds((0, 3)), "3", (3,)),
+        (Seeds((0, 3)), "all", (0, 3)),
+        (PerName(("a", "b=c")), "b%3Dc=0.1;a=1", (("a", 1.0), ("b=c", 0.1))),
+    ],
+)
+def test_the_ends_of_what_can_be_taken_are_taken(codec, text, value):
+    assert codec.read(text) == value and codec.fits(value)

@@ -16,7 +16,7 @@ from fairfl_core.review.file import MOST
 from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
-from pages.components.session import policy, state, tolerances
+from pages.components.session import policy, present, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import downloads, figures, format, harm_text
@@ -54,6 +54,7 @@ from pages.components.shared.results import (
 from pages.components.view import NO_LIMIT, View
 
 HEAT = "explore-heat"
+SHOWN_TO_A_HALL = 8  # clients, the first in the order chosen
 WELCOME = state.Setting("welcome", True, Flag())
 MAP_DRAWN = state.Setting("map_drawn", False, Flag())
 REGIONS_DRAWN = state.Setting("regions_drawn", False, Flag())
@@ -65,8 +66,11 @@ ORDER = state.Setting("order", "gap", OneOf(tuple(text.ORDERS)))
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame():
-        _welcome()
-        _live()
+        if present.presenting():
+            _presented()
+        else:
+            _welcome()
+            _live()
 
 
 def _welcome() -> None:
@@ -104,6 +108,27 @@ def _live() -> None:
             _results(view, study, place)
     with price:  # three more solutions: what was asked for comes first
         tolerances.certainty_price(view)
+
+
+@st.fragment
+def _presented() -> None:
+    """One idea a screen: the headline, the two limits, one picture."""
+    view = state.view()
+    place = st.container()
+    tolerances.sliders()
+    at = present.screen(text.SCREENS)
+    with part(shared_text.RESULTS):
+        study, summary = study_of(view), summary_of(view)
+        with place:
+            st.markdown(f"#### {shared_text.headline(summary)}")
+        if at == 0:
+            _map(view)
+        elif at == 1:
+            _clients(study)
+        elif at == 2:
+            recognition_part(study, summary.harm)
+        else:
+            _three_numbers(view, summary)
 
 
 def _results(view: View, study: Study, place: DeltaGenerator) -> None:
@@ -298,8 +323,9 @@ def _clients(study: Study) -> None:
     if order != "client":
         table = table.sort_values(order, ascending=False, kind="stable")
     within = int(within_chance(table["gap_low"]).sum())
+    drawn = table.head(SHOWN_TO_A_HALL) if present.presenting() else chosen_clients(table)
     chart(
-        figures.client_gaps(chosen_clients(table)),
+        figures.client_gaps(drawn),
         reading=shared_text.dumbbell_reading(
             within, len(table), unseen=study.has_held_out, runs=len(study.outcomes)
         ),

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.components.learn import glossary_text, text
 from pages.components.learn.steps import STEPS
 from pages.components.learn.widgets import STEP
-from pages.components.session import state
+from pages.components.session import present, state
 from pages.components.session.sidebar import frame
 from pages.components.shared.charts import part
 
@@ -14,8 +14,10 @@ SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame():
+    with frame(chooses=False):
         _lesson()
+        if present.presenting():
+            return
         _explained(text.WORDS, glossary_text.WORDS)
         _explained(text.UNSETTLED, glossary_text.UNSETTLED)
 
@@ -25,11 +27,20 @@ def _lesson() -> None:
     """One step: only this is re-run when the reader answers or moves something."""
     step = state.get(STEP)
     state.leave_out(lambda name: name.startswith("step") and not name.startswith(f"step{step}_"))
-    _ladder()
+    if not present.presenting():
+        _ladder()
     st.subheader(text.step_title(step), anchor=False)
     with part(text.step_name(step)):
         STEPS[step - 1].show()
-    _onward(step)
+    if present.presenting():
+        present.presenter(
+            back=lambda: state.put(STEP, max(step - 1, 1)),
+            onward=lambda: state.put(STEP, min(step + 1, len(STEPS))),
+            said=text.step_of(step),
+        )
+        state.publish_setting(STEP)
+    else:
+        _onward(step)
     # A new step begins at its top, also on a phone; the script runs when the step changes.
     st.html(f"<script>/* {step:d} */ {SCROLL}</script>", unsafe_allow_javascript=True)
 

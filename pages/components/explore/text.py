@@ -16,6 +16,7 @@ HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
 COMPARISON = "The comparison of asked, reached and unseen"
 CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
 PREDICTOR = "The predictor"
+SCREENS = ("the map", "each client", "recognition", "asked, reached, unseen")
 
 LESSON = "New here? Start with the lesson (15 min)"
 DISMISS, DISMISS_TIP = "✕", "Do not show this line"

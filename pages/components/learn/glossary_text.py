@@ -50,14 +50,19 @@ WORDS = (
     ),
     (
         "Kernel region.",
-        "The lottery may look at the model's answer first: “when it says ill, answer healthy for "
-        "one in ten”. Contains the simplex.",
+        "The lottery may look at the model's answer first: “when it says ill, answer healthy "
+        "for one in ten”. Contains the simplex.",
     ),
     ("Label.", "What is true of a person: ill or healthy. Favourable: the one eop looks at."),
     (
+        "Larger half.",
+        "The half of the clients with the most people. Their gaps are told with chance taken "
+        "out, as small clients' gaps are mostly chance.",
+    ),
+    (
         "Local price.",
-        "How much accuracy one more hundredth of a limit buys, at the present setting and in its "
-        "neighbourhood only.",
+        "How much accuracy one more hundredth of a limit buys, at the present setting and in "
+        "its neighbourhood only.",
     ),
     (
         "Lottery.",
@@ -80,12 +85,25 @@ WORDS = (
         "How much the noisy counts may give away about any one person. Small: much noise, much "
         "privacy.",
     ),
+    (
+        "Rates.",
+        "The shares that are compared: counted by labels, or estimated so that small clients "
+        "lean less on chance.",
+    ),
+    (
+        "Recognised.",
+        "Of those who truly have a label, the share that is answered so: its true-positive rate.",
+    ),
     ("Region.", "All that a lottery can reach: simplex, kernel or exact, each within the next."),
     (
         "ROC curve.",
         "For every threshold on the score: ill people recognised against healthy people alarmed.",
     ),
     ("Score.", "The model's number for each label, before it is turned into an answer."),
+    (
+        "Seed.",
+        "The number of a run: each splits the people anew, trains anew and is solved on its own.",
+    ),
     ("Simplex region.", "The paper's: keep the model's answer, or give a fixed one."),
     (
         "Statistical parity (sp).",

@@ -75,8 +75,9 @@ COST_OPTIONS = (
 )
 COST_CAVEAT = "Before you rely on any of it: *What no metric settles*, below."
 GO_EXPLORE = "**Go and explore**: move both limits yourself"
+EXPERIMENT = "Whose people"
 ANEW, SOLVING = "Start the lesson anew", "Solving the map"
-TAKES_LONG = "with so many clients it takes long; choose another experiment in the sidebar."
+TAKES_LONG = "with so many clients it takes long; choose another experiment."
 GLOBAL_ALONE, LOCAL_ALONE, HARDLY = "global limit alone", "local limit alone", "hardly a limit"
 
 
@@ -105,5 +106,5 @@ def cost_reading(title: str, notion: str) -> str:
     """How to read the map."""
     return (
         f"**{plain(title, 90)}**, {notion.lower()}: accuracy for each pair of limits, on "
-        "validation. The sidebar chooses another."
+        "validation."
     )

@@ -17,7 +17,7 @@ __all__ = ["in_space", "under_the_curve"]
 Floats = NDArray[np.float64]
 SPARSE = 7  # one dot for so many thresholds, else dots make a band
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
-CORNER_LABELS = ("middle left", "middle right", "top center")  # seen from EYE, clear of lines
+CORNER_LABELS = ("top left", "middle right", "top center")  # seen from EYE, clear of lines
 EYE = {"x": 0.5, "y": 2.3, "z": 0.75}  # from here the model's corners stand out
 
 
@@ -141,17 +141,17 @@ def in_space(
             mode="markers+text",
             hoverinfo="skip",
             text=[text.always(label) for label in labels],
-            textfont={"color": ink()},
+            textfont={"color": ink(), "size": 13},
             textposition=list(CORNER_LABELS),
             marker={"size": 4, "color": GREY},
             showlegend=False,
         )
     scene: dict[str, object] = {
         f"{axis}axis": {
-            "title": {"text": f"{label}, %", "font": {"color": ink()}},
+            "title": {"text": f"{label}, %", "font": {"color": ink(), "size": 13}},
             "range": [0, 100],
-            "nticks": 5,
-            "tickfont": {"color": ink()},
+            "tickvals": [50, 100],  # a 0 would stand under the names of corners
+            "tickfont": {"color": ink(), "size": 12},
         }
         for axis, label in zip("xyz", labels, strict=True)
     }

@@ -41,6 +41,11 @@ def step_title(step: int) -> str:
     return f"{step}. {TITLES[step - 1]}"
 
 
+def step_of(step: int) -> str:
+    """Which step is shown, to a hall."""
+    return f"{step} of {len(TITLES)}"
+
+
 def step_name(step: int) -> str:
     """A step, where it fails."""
     return f"Step {step}"

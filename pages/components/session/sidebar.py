@@ -8,7 +8,14 @@ from typing import Any
 import streamlit as st
 
 from fairfl_core.solving.build import default_rates
-from pages.components.session import own_data, state, streamlit_internals, text
+from pages.components.session import (
+    glossary,
+    own_data,
+    present,
+    state,
+    streamlit_internals,
+    text,
+)
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared import downloads, theme
 from pages.components.shared import text as shared_text
@@ -21,11 +28,12 @@ HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
 
 
 @contextmanager
-def frame(*, brings_data: bool = False) -> Iterator[View]:
+def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
     """Lay out what every page has; yields the view to show.
 
     A link to an uploaded set that is gone shows nothing but that; `brings_data` tells the page on
-    which it can be brought again.
+    which it can be brought again. A page that has no use for the settings `chooses` not: they and
+    what is taken along are not there.
     """
     streamlit_internals.end_left_sessions()
     if streamlit_internals.leave_pages_folder():
@@ -36,14 +44,19 @@ def frame(*, brings_data: bool = False) -> Iterator[View]:
     st.html(theme.STYLE)
     if state.large_type():
         st.html(theme.LARGE_STYLE)
+    present.style()
+    st.html(glossary.brand())
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
         return
     with st.sidebar:
-        _settings(state.view())
+        if chooses:
+            _settings(state.view())
         st.toggle(text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE))
-        downloads.take_along()
+        st.toggle(text.PRESENT, help=text.PRESENT_TIP, **state.bound(present.PRESENT))
+        if chooses:
+            downloads.take_along()
     state.publish()
     line = st.container()
     yield state.view()
@@ -66,7 +79,12 @@ def _settings(view: View) -> None:
     """Whose people, what is called fair, what may be mixed, from which rates, in which runs."""
     experiment = experiment_of(view.data)
     mark = "" if own_data.is_own(view.experiment) else text.THE_PAPERS
-    _select("experiment", text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"])
+    _select(
+        "experiment",
+        text.EXPERIMENT,
+        lambda name: experiment_of(name).manifest["title"],
+        text.EXPERIMENT_TIP,
+    )
     st.caption(text.about(experiment))
     if len(options_of("data", view, catalogue())) > 1:
         _select("data", text.SPLIT, lambda name: experiment_of(name).protocol, text.SPLIT_TIP)
@@ -75,6 +93,7 @@ def _settings(view: View) -> None:
         "notion",
         text.NOTION,
         lambda name: shared_text.notion_title(name) + (mark if name == experiment.notion else ""),
+        text.NOTION_TIP,
     )
     st.caption(shared_text.notion_meaning(view.notion, plain(experiment.favourable)))
     _select(

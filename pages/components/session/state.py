@@ -41,6 +41,7 @@ __all__ = [
     "kept",
     "large_type",
     "leave_out",
+    "HERE_ONLY",
     "LARGE_TYPE",
     "link_of_the_moment",
     "let_go",
@@ -58,7 +59,7 @@ _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "i
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _BACK = "back"  # marks a link that the browser went back to
 _LINKED = "linked"  # names of settings that are written into links
-_HERE_ONLY = ("localhost", "127.0.0.1", "::1", "0.0.0.0", None)
+HERE_ONLY = ("localhost", "127.0.0.1", "::1", "0.0.0.0", None)
 _GONE = "gone"  # whether the link's set was another session's
 _OWN = "yours"  # what a link calls an uploaded set
 
@@ -159,7 +160,7 @@ def link_of_the_moment() -> Callable[[], tuple[View, str]]:
     """
     settings, experiments = kept(), catalogue()
     base = (st.context.url or "").split("?")[0]
-    here_only = urlsplit(base).hostname in _HERE_ONLY
+    here_only = urlsplit(base).hostname in HERE_ONLY
 
     def now() -> tuple[View, str]:
         seen: View = settings[_VIEW]

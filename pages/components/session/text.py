@@ -25,6 +25,22 @@ RATES_TIP = (
 SEEDS_TIP = "Each run splits the people anew, trains anew and is solved on its own."
 LARGER_WORK = "choose another region or notion, fewer clients, groups or labels, or solve it with `fairfl solve`"
 LARGE_TYPE, LARGE_TYPE_TIP = "Large type", "For a lecture hall."
+EXPERIMENT_TIP = "Whose people: each place that keeps its own data is a client."
+NOTION_TIP = "What is called fair: which of the groups' rates are to be alike."
+PRESENT, PRESENT_TIP = (
+    "Present",
+    "For a lecture hall: one idea a screen, next and back by arrow keys.",
+)
+BACKWARD, ONWARD, SCAN, LEAVE = "◀", "▶", "Scan", "✕"
+BACKWARD_TIP, ONWARD_TIP = "Back (← or Page Up)", "Next (→ or Page Down)"
+SCAN_TIP = "Opens this very setting on your own screen."
+NOT_REACHABLE = (
+    "This server is reached from this machine only, so there is nothing to scan. Start it so that "
+    "others reach it (see Deployment in the README)."
+)
+NAME = "fairfl"
+ONE_LINE = "what local and global fairness cost a federated model"
+TERMS = "Words:"
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 
 OVERALL, OVERALL_TIP = "Gap allowed overall, ε0", "Between groups, all clients together."
@@ -63,6 +79,11 @@ NO_CERTAINTY = (
     "With three labels and more no bound holds for every rule of the scores: choose the region "
     "simplex or kernel to ask for a confidence."
 )
+
+
+def screen(now: int, screens: int, title: str) -> str:
+    """Which screen is shown."""
+    return f"{now} of {screens}: {title}"
 
 
 def split_meaning(experiment: Experiment) -> str:

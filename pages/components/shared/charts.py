@@ -4,7 +4,7 @@ import csv
 import io
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import monotonic
 from typing import Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from plotly.basedatatypes import BaseFigure
 from fairfl_core.errors import FairflError
 from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
-from pages.components.session import state, streamlit_internals
+from pages.components.session import present, state, streamlit_internals
 from pages.components.shared import format, text, theme
 from pages.components.shared.outside_text import Target, only_text
 
@@ -150,14 +150,17 @@ def draw(
     bare: bool = False,
 ) -> None:
     """The figure alone, in the size of letters that is set, with words for those who hear it."""
-    st.plotly_chart(
-        theme.sized(figure, large=state.large_type()),
-        key=key,
-        on_select=on_select or "ignore",
-        selection_mode="points",
-        config=BARE if bare else CONFIG,
-        alt=spoken.replace("*", "").replace("\\", ""),
-    )
+    hall = present.presenting()
+    with st.container(key=f"stage-{key}") if hall else nullcontext():
+        st.plotly_chart(
+            theme.sized(figure, large=hall or state.large_type()),
+            key=key,
+            on_select=on_select or "ignore",
+            selection_mode="points",
+            config=BARE if bare else CONFIG,
+            alt=spoken.replace("*", "").replace("\\", ""),
+            height="stretch" if hall else "content",  # the stage's height is of present.css
+        )
 
 
 def table_below(

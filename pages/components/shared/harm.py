@@ -9,7 +9,7 @@ from fairfl_core.evaluation.all_rates import AllRates, all_rates_of
 from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.study import Study
 from pages.components.codecs import OneOf
-from pages.components.session import state
+from pages.components.session import present, state
 from pages.components.shared import harm_figures as figures
 from pages.components.shared import harm_text as text
 from pages.components.shared.charts import chart, table_below
@@ -118,6 +118,8 @@ def recognition_part(study: Study, harm: Harm) -> None:
         name="recognition",
         key="explore-recognition",
     )
+    if present.presenting():  # one picture a screen
+        return
     closed = [gap for gap in harm.closed if gap.rate.answer == label]
     st.markdown(text.CLOSED)
     lines = text.closed_lines(closed) or [text.NOTHING_CLOSED]

@@ -1,6 +1,7 @@
 """Step 8: what fairness costs, read from one map of a real experiment."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -11,12 +12,12 @@ from pages.components.learn.question import Question
 from pages.components.learn.text import PICTURES
 from pages.components.learn.widgets import answered, ask, beside, forget
 from pages.components.session import state
-from pages.components.session.catalogue import experiment_of
+from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.shared import figures
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, part, progress
 from pages.components.shared.results import heat_of, heavy, summary_of
-from pages.components.view import View
+from pages.components.view import View, options_of
 
 __all__ = ["show"]
 
@@ -32,6 +33,7 @@ def show() -> None:
     left, right = beside()
     with left:
         st.markdown(text.COST)
+        _choice()
         if heat is not None:
             ask(_question(view))
         st.caption(text.COST_CAVEAT)
@@ -40,6 +42,17 @@ def show() -> None:
     with right, part(PICTURES[7]):
         if heat is not None:
             _map(view, heat)
+
+
+def _choice() -> None:
+    """Whose map it is: the one setting that this step needs."""
+    names: Any = options_of("experiment", state.view(), catalogue())
+    st.selectbox(
+        text.EXPERIMENT,
+        names,
+        format_func=lambda name: experiment_of(name).manifest["title"],
+        **state.bound_field("experiment"),
+    )
 
 
 def _solved(view: View) -> Frontier:

@@ -1,0 +1,79 @@
+"""Present mode: no sidebar, large letters, one idea a screen, and a code to the same setting."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from pages.components.codecs import Flag, Whole
+from pages.components.session import state, text
+
+__all__ = ["PRESENT", "code_of", "presenter", "presenting", "screen", "style"]
+
+PRESENT = state.Setting("present", False, Flag())
+SCREEN = state.Setting("screen", 1, Whole(1, 20))
+_HERE = Path(__file__).parent
+_STYLE = (_HERE / "present.css").read_text(encoding="utf-8")
+_KEYS = (_HERE / "present.js").read_text(encoding="utf-8")
+
+
+def presenting() -> bool:
+    """Whether the page is shown to a hall."""
+    return state.get(PRESENT)
+
+
+def style() -> None:
+    """What hides the rest of the page, and listens to the keys."""
+    if presenting():
+        st.html(f"<style>{_STYLE}</style><span class='fairfl-presenting'></span>")
+        st.html(f"<script>{_KEYS}</script>", unsafe_allow_javascript=True)
+
+
+def screen(titles: Sequence[str]) -> int:
+    """Which of some screens is shown, with what goes to the others; counted from 0."""
+    now = min(state.get(SCREEN), len(titles))
+    state.publish_setting(SCREEN)
+    presenter(
+        back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
+        onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,
+        said=text.screen(now, len(titles), titles[now - 1]),
+    )
+    return now - 1
+
+
+def presenter(back: Any, onward: Any, said: str) -> None:
+    """What a presenter needs, in a corner: back, next, a code to scan, and the way out."""
+    with st.container(key="presenter", horizontal=True, vertical_alignment="center"):
+        st.caption(said)
+        st.button(text.BACKWARD, key="backward", on_click=back, help=text.BACKWARD_TIP)
+        st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
+        with st.popover(text.SCAN):
+            _code()
+        st.button(
+            text.LEAVE, key="leave", type="tertiary", on_click=state.put, args=(PRESENT, False)
+        )
+
+
+def _code() -> None:
+    """A code to this very setting, where others can reach this server."""
+    url = st.context.url or ""
+    if urlsplit(url).hostname in state.HERE_ONLY:
+        st.caption(text.NOT_REACHABLE)
+        return
+    settings = {name: value for name, value in st.query_params.items() if name != PRESENT.name}
+    link = f"{url.split('?')[0]}?{urlencode(settings)}"
+    st.html(code_of(link))
+    st.caption(text.SCAN_TIP)
+
+
+def code_of(link: str) -> str:
+    """The code of a link as an SVG; black on white in light and dark."""
+    out = BytesIO()
+    segno.make(link, error="l", micro=False).save(
+        out, kind="svg", scale=6, border=3, light="white", xmldecl=False, svgns=True
+    )
+    return out.getvalue().decode()

@@ -20,6 +20,7 @@ from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.people.calibration import Calibration  # noqa: E402
 from fairfl_core.people.scored import ScoredPeople  # noqa: E402
 from fairfl_core.predictors.load import predictor_of  # noqa: E402
+from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.build import build_program  # noqa: E402
 from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
@@ -109,6 +110,45 @@ def against_fairlearn():
     )
 
 
+def against_aif360():
+    """AIF360's equalized odds turn the model's answers: our kernel, one client, eps = 0."""
+    try:
+        import pandas as pd
+        from aif360.algorithms.postprocessing import EqOddsPostprocessing
+        from aif360.datasets import BinaryLabelDataset
+    except ImportError:
+        print("AIF360 is not installed: see benchmarks/README.md")
+        return
+    people = people_of("public_coverage", "validation")
+    one = replace(people, client=np.zeros_like(people.client), clients=("all",))
+
+    def table(answer):
+        frame = pd.DataFrame({"group": one.group, "label": answer}, dtype=float)
+        return BinaryLabelDataset(
+            df=frame, label_names=["label"], protected_attribute_names=["group"]
+        )
+
+    truth, said = table(one.label), table(one.said)
+    sides = {"privileged_groups": [{"group": 1.0}], "unprivileged_groups": [{"group": 0.0}]}
+    theirs = EqOddsPostprocessing(**sides, seed=0)
+    fitted, slow = timed(lambda: theirs.fit(truth, said))
+    answer = fitted.predict(said).labels.ravel()
+    ours, fast = timed(lambda: FairnessProgram(one.counts, "eo", "kernel").solve(0.0, 0.0))
+    accuracy = float((answer == one.label).mean())
+    row = [
+        "eo",
+        f"{accuracy:.6f}",
+        f"{ours.accuracy:.6f}",
+        f"{slow:.2f} s",
+        f"{1000 * fast:.2f} ms",
+    ]
+    shown(
+        f"AIF360 EqOddsPostprocessing (one draw of its lottery), one client, {len(one):,} people",
+        ["notion", "theirs", "ours", "their fit", "our solve", "ratio"],
+        [[*row, f"{slow / fast:,.0f}x"]],
+    )
+
+
 def against_logofair():
     rows = []
     for name in ("adult", "public_coverage"):
@@ -178,4 +218,5 @@ def against_logofair():
 if __name__ == "__main__":
     speed()
     against_fairlearn()
+    against_aif360()
     against_logofair()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,12 @@ class Columns:
     def __len__(self) -> int:
         return len(self.client)
 
-    @property
+    @cached_property
     def blocks(self) -> int:
         """How many blocks there are."""
         return int((self.block + self.span).max())
 
-    @property
+    @cached_property
     def members(self) -> tuple[Ints, Ints]:
         """Block and column of every membership."""
         column = np.repeat(np.arange(len(self)), self.span)
@@ -92,18 +93,24 @@ class Columns:
         total = np.bincount(block, np.where(shared, 0.0, beta)[column], minlength=self.blocks)
         scale = np.where(total > 0, (1 - taken) / np.maximum(total, 1e-12), 0.0)
         scaled = np.where(shared, beta, beta * np.maximum(scale[self.block], 0.0))
-        if not fall_back:
-            return scaled
+        return np.where(self._nobody, self.keeps, scaled) if fall_back else scaled
+
+    @cached_property
+    def _nobody(self) -> NDArray[np.bool_]:
+        """Columns of blocks that nobody falls into."""
+        block, column = self.members
         people = self.confusion.sum(axis=(1, 2))
         filled = np.bincount(block, people[column], minlength=self.blocks)
-        return np.where(filled[self.block] == 0, self.keeps, scaled)
+        return np.asarray(filled[self.block] == 0)
 
     def mixed(self, beta: Floats, clients: int, groups: int) -> Floats:
         """Expected people by client, group, label and answer under these weights."""
         labels = self.confusion.shape[1]
         size = labels * labels
-        place = (self.client * groups + self.group)[:, None] * size + np.arange(size)
-        weight = beta[:, None] * self.confusion.reshape(-1, size)
+        used = np.flatnonzero(beta)  # few of a cell's rules are
+        cell = self.client[used] * groups + self.group[used]
+        place = cell[:, None] * size + np.arange(size)
+        weight = beta[used, None] * self.confusion[used].reshape(-1, size)
         total = np.bincount(place.ravel(), weight.ravel(), minlength=clients * groups * size)
         return total.astype(float).reshape(clients, groups, labels, labels)
 

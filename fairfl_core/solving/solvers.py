@@ -14,7 +14,7 @@ from fairfl_core.solving.whole import Whole
 __all__ = ["Solver", "solver_for"]
 
 Floats = NDArray[np.float64]
-_MANY = 1500  # variables from which on clients are solved apart; below HiGHS has less to set up
+_MANY = 4000  # variables from which on clients are solved apart; below HiGHS has less to set up
 
 
 class Solver(Protocol):

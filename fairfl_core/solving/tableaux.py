@@ -26,9 +26,8 @@ _GAIN = 1e-13  # a column that gains less stays out; the objective is in units o
 _PIVOT = 1e-9  # smaller numbers are no pivots
 _TIE = 1e-12  # rows whose ratios are closer than this stop together: the largest pivot is taken
 _NOTHING = 1e-9  # gaps of one answer for everybody are 0 but for rounding
-_PATIENCE = (
-    50  # pivots after which ties are broken by number (Bland), so that no circle is endless
-)
+_USUAL = 0.05  # an epsilon from which others are not far
+_PATIENCE = 50  # pivots after which ties are broken by number (Bland): no circle is endless
 _MOST_PIVOTS = 2000
 _LAST = np.iinfo(np.int16).max
 
@@ -134,11 +133,17 @@ class Tableaux:
         self._start = _State(
             _first_tableau(programs, others), basic.astype(np.int16), others.astype(np.int16)
         )
-        self.restart()
+        self._now = self._start.take(slice(None))
+        self.limit(np.full(clients, _USUAL))
+        self.best(np.zeros(len(programs.parts)))
+        self._usual = self._now.take(slice(None))
 
     def restart(self) -> None:
-        """Go back to the starting point."""
-        self._now = self._start.take(slice(None))
+        """Go back to where every solve begins: what clients do within a usual limit of their own.
+
+        Whoever cannot stand there goes back to one answer for everybody: see `limit`.
+        """
+        self._now = self._usual.take(slice(None))
 
     def limit(self, eps: Floats) -> None:
         """Set every client's epsilon; who stands outside of it begins again."""

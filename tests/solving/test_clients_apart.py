@@ -103,7 +103,7 @@ def solver_apart(program):
 
 
 def test_the_same_question_has_the_same_answer_to_the_last_bit():
-    program = FairnessProgram(biased(400, 2, rows=200), "eo", "kernel")
+    program = FairnessProgram(biased(600, 2, rows=200), "eo", "kernel")
     assert isinstance(program._solver, ClientsApart)
     first = program.solve(0.01, 0.05)
     program.solve(0.3, 0.0), program.solve(0.0, 1.0)
@@ -116,7 +116,7 @@ def test_the_same_question_has_the_same_answer_to_the_last_bit():
 
 def test_what_cannot_be_taken_apart_is_solved_whole():
     """Three groups have levels, floors forbid one answer for everybody, margins couple more."""
-    two, three = biased(400, 2, rows=100), scored_network(2, 3, 2).counts
+    two, three = biased(700, 2, rows=100), scored_network(2, 3, 2).counts
     floor = Policy(floors=(Floor("l1", rate=0.2),))
     for program in (
         FairnessProgram(three, "eo"),

@@ -93,9 +93,10 @@ def _by_score(part: Ints, measured: Measured, parts: int) -> list[tuple[Floats, 
         ],
         axis=1,
     )
+    distinct, amount, said = score[new], amount.astype(float), said.astype(float)
     ends = np.searchsorted(part[new], np.arange(parts + 1))
     return [
-        (score[new][low:high], amount[low:high].astype(float), said[low:high].astype(float))
+        (distinct[low:high], amount[low:high], said[low:high])
         for low, high in zip(ends[:-1], ends[1:], strict=True)
     ]
 

@@ -32,9 +32,10 @@ NAMES = {"eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positi
 
 
 def timed(call):
-    begun = time.perf_counter()
+    """What a call gives, and its CPU seconds."""
+    begun = time.process_time()
     found = call()
-    return found, time.perf_counter() - begun
+    return found, time.process_time() - begun
 
 
 def people_of(name, split, seed=0):
@@ -131,8 +132,10 @@ def against_aif360():
     truth, said = table(one.label), table(one.said)
     sides = {"privileged_groups": [{"group": 1.0}], "unprivileged_groups": [{"group": 0.0}]}
     theirs = EqOddsPostprocessing(**sides, seed=0)
+    theirs.fit(truth, said)
     fitted, slow = timed(lambda: theirs.fit(truth, said))
     answer = fitted.predict(said).labels.ravel()
+    FairnessProgram(one.counts, "eo", "kernel").solve(0.0, 0.0)  # what is loaded once is loaded
     ours, fast = timed(lambda: FairnessProgram(one.counts, "eo", "kernel").solve(0.0, 0.0))
     accuracy = float((answer == one.label).mean())
     row = [
@@ -177,11 +180,11 @@ def against_logofair():
             equal = ExactProgram(ready, notion, gap=1e-6).solve(
                 theirs.gaps.overall, np.nan_to_num(theirs.gaps.local, nan=1.0)
             )
-            begun = time.perf_counter()
+            begun = time.process_time()
             ours = evaluate(
                 predictor_of(build_program(fit, notion, "exact").solve(0.01, 0.01)), test
             )
-            fast = time.perf_counter() - begun
+            fast = time.process_time() - begun
             assert equal.accuracy >= theirs.accuracy - 1e-6
             figures.append(
                 (

@@ -93,10 +93,10 @@ def _by_score(part: Ints, measured: Measured, parts: int) -> list[tuple[Floats, 
         ],
         axis=1,
     )
-    distinct, amount, said = score[new], amount.astype(float), said.astype(float)
+    steps = score[new], np.asarray(amount, float), np.asarray(said, float)  # cut once, not by part
     ends = np.searchsorted(part[new], np.arange(parts + 1))
     return [
-        (distinct[low:high], amount[low:high], said[low:high])
+        (steps[0][low:high], steps[1][low:high], steps[2][low:high])
         for low, high in zip(ends[:-1], ends[1:], strict=True)
     ]
 

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from pages.components.learn.glossary_text import WORDS
-from pages.components.session.glossary import TERMS, brand
+from pages.components.session.glossary import brand
 from pages.components.session.present import code_of
+from pages.components.session.text import TERMS
 from tests.pages.conftest import healthy, linked
 
 PAPERS = {"experiment": "adult", "seed": 0}

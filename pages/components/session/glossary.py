@@ -5,25 +5,7 @@ from html import escape
 from pages.components.learn.glossary_text import WORDS
 from pages.components.session import text
 
-__all__ = ["TERMS", "brand"]
-
-# The word as pages use it, and the entry of the glossary that explains it.
-TERMS = {
-    "client": "Client.",
-    "group": "Group.",
-    "gap": "Gap, global.",
-    "gap inside a client": "Gap, local.",
-    "limit ε": "Epsilon, ε.",
-    "region": "Region.",
-    "simplex": "Simplex region.",
-    "rates": "Rates.",
-    "seed": "Seed.",
-    "lottery": "Lottery.",
-    "recognised": "Recognised.",
-    "the larger half": "Larger half.",
-    "unseen people": "Unseen people (test).",
-    "chance alone": "Noise floor.",
-}
+__all__ = ["brand"]
 
 
 def brand() -> str:
@@ -32,9 +14,9 @@ def brand() -> str:
     terms = ", ".join(
         f'<span class="fairfl-term" tabindex="0">{escape(word)}'
         f'<span role="tooltip">{escape(meanings[entry])}</span></span>'
-        for word, entry in TERMS.items()
+        for word, entry in text.TERMS.items()
     )
     return (
         f'<div class="fairfl-brand"><b>{escape(text.NAME)}</b> · {escape(text.ONE_LINE)}<br>'
-        f"{escape(text.TERMS)} {terms}</div>"
+        f"{escape(text.WORDS)} {terms}</div>"
     )

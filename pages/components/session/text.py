@@ -40,7 +40,24 @@ NOT_REACHABLE = (
 )
 NAME = "fairfl"
 ONE_LINE = "what local and global fairness cost a federated model"
-TERMS = "Words:"
+WORDS = "Words:"
+# The word as pages use it, and the entry of the glossary that explains it.
+TERMS = {
+    "client": "Client.",
+    "group": "Group.",
+    "gap": "Gap, global.",
+    "gap inside a client": "Gap, local.",
+    "limit ε": "Epsilon, ε.",
+    "region": "Region.",
+    "simplex": "Simplex region.",
+    "rates": "Rates.",
+    "seed": "Seed.",
+    "lottery": "Lottery.",
+    "recognised": "Recognised.",
+    "the larger half": "Larger half.",
+    "unseen people": "Unseen people (test).",
+    "chance alone": "Noise floor.",
+}
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 
 OVERALL, OVERALL_TIP = "Gap allowed overall, ε0", "Between groups, all clients together."

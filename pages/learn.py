@@ -1,4 +1,4 @@
-"""Learn: a lesson of eight steps, each asking before it tells; then the words, and the limits."""
+"""Learn: a lesson of ten steps, each asking before it tells; then the words, and the limits."""
 
 import streamlit as st
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from fairfl_core.people import experiments
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
-from pages.components.learn import glossary_text, limits_text, lottery_text, text
+from pages.components.learn import glossary_text, limits_text, lottery_text, notions_text, text
 from pages.components.shared.results import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 
@@ -36,7 +36,7 @@ def answer(app, step, option):
     return healthy(app)
 
 
-@pytest.mark.parametrize("step", range(1, 9))
+@pytest.mark.parametrize("step", range(1, 11))
 def test_a_link_opens_its_step_and_nothing_is_told_yet(opened, step):
     app = opened("learn", step=step)
     assert app.subheader[0].value == f"{step}. {text.TITLES[step - 1]}"
@@ -88,7 +88,7 @@ def test_forward_back_and_anew(opened):
     assert app.radio(key="widget_said7").value is None
 
 
-@pytest.mark.parametrize("step", ["0", "9", "x", ""])
+@pytest.mark.parametrize("step", ["0", "11", "x", ""])
 def test_a_mistyped_step_opens_the_first(opened, step):
     assert opened("learn", step=step).subheader[0].value.startswith("1. ")
 
@@ -248,3 +248,30 @@ def test_a_failing_picture_leaves_the_step_standing(opened, monkeypatch):
     monkeypatch.setattr(module, "network", lambda: 1 / 0)
     with pytest.raises(AssertionError, match="cannot be shown"):
         opened("learn", step=1)
+
+
+def test_equal_errors_are_no_equal_precision(opened):
+    """South of the worksheet: 7 of 11 women called ill are, 14 of 17 men."""
+    app = opened("learn", step=9)
+    answer(app, 9, notions_text.PRECISION_QUESTION.answer)
+    assert "63.6 % of the women and 82.4 % of the men are" in text_of(app)
+    needed = 0.2 * 0.7 * (1 - 14 / 17) / (0.8 * 14 / 17)
+    assert f"{100 * needed:.1f} % of healthy women" in text_of(app)
+    app = opened("learn", step=9, step9_women=0.4)
+    answer(app, 9, notions_text.PRECISION_QUESTION.answer)
+    assert "All three are equal here" in text_of(app)
+
+
+@pytest.mark.parametrize(
+    ("answers", "notion"),
+    [
+        ({"step10_truth": "no"}, "sp"),
+        ({}, "eop"),
+        ({"step10_harm": "both"}, "eo"),
+        ({"step10_harm": "kind"}, "eo-full"),
+        ({"step10_harm": "meaning"}, "precision"),
+    ],
+)
+def test_the_questions_lead_to_a_notion(opened, answers, notion):
+    app = opened("learn", step=10, **answers)
+    assert notions_text.ADVICE[notion] in text_of(app)

@@ -18,7 +18,7 @@ CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
 PREDICTOR = "The predictor"
 SCREENS = ("the map", "each client", "recognition", "asked, reached, unseen")
 
-LESSON = "New here? Start with the lesson (15 min)"
+LESSON = "New here? Start with the lesson (20 min)"
 DISMISS, DISMISS_TIP = "✕", "Do not show this line"
 ACCURACY_UNSEEN, ACCURACY = "Accuracy, unseen people", "Accuracy"
 OVERALL, CHANGED = "Overall gap", "Answers changed"

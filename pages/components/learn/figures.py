@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
-from pages.components.learn import limits_text, lottery_text, text
+from pages.components.learn import limits_text, lottery_text, notions_text, text
 from pages.components.shared import format
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.components.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
@@ -260,3 +260,29 @@ def _add_unseen(figure: go.Figure, carried: Sequence[lesson.Carried], n: int) ->
         },
         hovertemplate=limits_text.HOVER_UNSEEN,
     )
+
+
+def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: bool) -> go.Figure:
+    """Of two groups both error rates, and once it is known, the precision, side by side.
+
+    A row is (group, share ill, recognised, false alarms, precision).
+    """
+    figure = go.Figure()
+    shown = notions_text.BARS if known else notions_text.BARS[:2]
+    for place, (group, _, *rates) in enumerate(rows):
+        values = [100 * rate for rate in rates[: len(shown)]]
+        figure.add_bar(
+            x=list(shown),
+            y=values,
+            name=group,
+            marker={"color": GROUP_COLOURS[place]},
+            text=["" if value != value else f"{value:.0f} %" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+        )
+    figure.update_layout(
+        barmode="group",
+        xaxis={"fixedrange": True},
+        yaxis={"title": notions_text.AXIS_PRECISION, "range": [0, 108], "fixedrange": True},
+    )
+    return settled(figure, 340)

@@ -10,7 +10,10 @@ from fairfl_core.teaching.messages import DemoLog
 from pages.components.learn.question import Question
 from pages.components.shared import format
 
-STEP, ABOUT_LESSON = "Step", "A lesson of about 15 minutes. Its people are made up until step 8."
+STEP, ABOUT_LESSON = (
+    "Step",
+    "A lesson of about 20 minutes. Its people are made up, but for step 8.",
+)
 BACK, WORDS, UNSETTLED = "Back", "The words used here", "What no metric settles"
 CHOOSE_FIRST = "Choose first; then the picture answers."
 TITLES = (
@@ -22,6 +25,8 @@ TITLES = (
     "Why the answer is a lottery",
     "What a limit on 100 people is worth",
     "What it costs",
+    "Why not everything can be equal",
+    "Which notion?",
 )
 PICTURES = (  # as they are named where one fails
     "The picture of the network",
@@ -32,6 +37,7 @@ PICTURES = (  # as they are named where one fails
     "The draws",
     "What a limit is worth",
     "The map",
+    "The precision of two groups",
 )
 GAP_ALLOWED = "Gap allowed between women and men, ε"
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-STEP = state.Setting("step", 1, Whole(1, 8))
+STEP = state.Setting("step", 1, Whole(1, 10))
 
 
 def beside() -> tuple[Any, Any]:
@@ -63,7 +63,7 @@ def _said(step: int) -> state.Setting[str | None]:
 
 def forget() -> None:
     """Start anew: the first step, no question answered, every setting at its start."""
-    state.forget(lambda name: re.match(r"said\d|step\d_", name) is not None)
+    state.forget(lambda name: re.match(r"said\d|step\d+_", name) is not None)
     state.put(STEP, 1)
 
 

@@ -1,4 +1,4 @@
-"""The eight steps of the lesson, each a module that lays itself out by `show`."""
+"""The ten steps of the lesson, each a module that lays itself out by `show`."""
 
 from pages.components.learn.steps import (
     chance,
@@ -6,11 +6,13 @@ from pages.components.learn.steps import (
     draws,
     network,
     people,
+    precision,
     roc,
     simpson,
     solid,
+    which_notion,
 )
 
 __all__ = ["STEPS"]
 
-STEPS = (network, people, simpson, roc, solid, draws, chance, cost)
+STEPS = (network, people, simpson, roc, solid, draws, chance, cost, precision, which_notion)

@@ -1,10 +1,13 @@
 """Sweeps: equal trials, the protocol's choice, runs kept and shipped."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fairfl_core.cli import app
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
 from fairfl_core.federated.methods import METHODS, USUAL, make_method
@@ -33,6 +36,12 @@ def test_every_method_has_as_many_trials_and_a_knob_of_six_values(method, experi
 def test_methods_without_a_sweep_are_named():
     with pytest.raises(InputError, match='no sweep of "fedavg" is known; choose one of: fairfed'):
         sweep_of("fedavg", "adult", "sp")
+
+
+def test_the_shell_names_the_methods_there_are():
+    refused = CliRunner().invoke(app, ["sweep", "adult", "--method", "nobody"])
+    assert isinstance(refused.exception, InputError)
+    assert re.search('no method "nobody"; .*fairfed.*ours_exact', str(refused.exception))
 
 
 def test_the_fairest_trial_near_fedavg_is_chosen():

@@ -7,6 +7,8 @@ import pytest
 from fairfl_core.evaluation.methods import method_experiments, method_rows, rows_of
 from fairfl_core.paper.method_tables import FRAMEWORKS, method_tables
 from fairfl_core.paper.printed import TABLE_1, TABLE_2, TABLE_3
+from tests.paper.test_reproduction import assert_same, section
+from tests.paper.test_reproduction import rows_of as lines_of
 
 pytestmark = pytest.mark.skipif(not method_experiments(), reason="no methods are shipped")
 
@@ -32,3 +34,8 @@ def test_a_figure_of_table_2_is_the_rows_own(text):
     assert printed.group(1) == str(len(row.seeds))
     assert float(printed.group(2)) == pytest.approx(100 * row.accuracy.mean(), abs=0.06)
     assert "84.5 / 0.287 / 0.226" in table_2  # the paper's, beside it
+
+
+def test_the_tables_stand_in_the_document_as_they_come_out_now(text):
+    heading = text.splitlines()[0].removeprefix("## ")
+    assert_same(lines_of(text), lines_of(section(heading)))

@@ -133,7 +133,7 @@ def compare(name: str, rounds: int) -> None:
 
 
 def compare_method(method: str, rounds: int) -> None:
-    """A fair method on Adult, both ways, and a line: seconds and the ratio."""
+    """A fair method on Adult, both ways, and a line: processor seconds and the ratio."""
     import keras
 
     from fairfl_core.federated.methods import make_method
@@ -141,10 +141,10 @@ def compare_method(method: str, rounds: int) -> None:
 
     recipe = replace(recipes.recipe("adult"), rounds=rounds, method=method)
     people = datasets.open(recipe.dataset)
-    start = time.perf_counter()
+    start = time.process_time()
     prepared = prepare(people, recipe, 0)
     train_prepared(prepared, recipe)
-    ours = time.perf_counter() - start
+    ours = time.process_time() - start
     federation, plan = prepared.federation, plan_of(prepared.federation, prepared.work)
     x, y = side_by_side(federation), federation.people.label
     turns = orders(federation, rounds)
@@ -174,7 +174,7 @@ def compare_method(method: str, rounds: int) -> None:
             return np.concatenate([part.ravel() for part in model.get_weights()])
 
     made, worker = make_method(method, {}), Fitted()
-    start = time.perf_counter()
+    start = time.process_time()
     state = made.begin(prepared.work.model.initial(0), plan)
     for number, clients in enumerate(turns):
         replies = []
@@ -183,7 +183,7 @@ def compare_method(method: str, rounds: int) -> None:
             replies.append(made.client(state, turn, worker))
         all_clients = _Predicted(federation, plan, number, worker, x)
         state = made.server(state, replies, all_clients)
-    theirs = time.perf_counter() - start
+    theirs = time.process_time() - start
     print(
         f"{method:<16} {rounds:>6} {2:>7} {theirs:>11.1f} s {ours:>6.1f} s {theirs / ours:>6.1f}x"
     )

@@ -130,7 +130,7 @@ class Job:
             told = len(events)
             if outcome is not None:
                 break
-            if not alive():
+            if not alive() and self.outcome() is None:  # it may have ended while that was asked
                 raise InputError(
                     "the server's process ended before the run did; run the same command again, "
                     "and it goes on where it was."

@@ -50,7 +50,7 @@ def start_server(folder: ServerFolder, processes: Processes) -> "subprocess.Pope
         command.append("--insecure")
     log = folder.path / "flower.log"
     process = processes.start(command, home_of(folder.path), log)
-    _wait_until_up(_called(host), port, process, log)
+    _wait_until_up(host, port, process, log)
     for key in keys:
         _flwr(folder, "supernode", "register", str(key.resolve()), _CONNECTION)
     return process
@@ -58,11 +58,17 @@ def start_server(folder: ServerFolder, processes: Processes) -> "subprocess.Pope
 
 def _check_free(host: str, port: int) -> None:
     """Somebody else's server must not be taken for ours."""
-    with contextlib.suppress(OSError), socket.create_connection((_called(host), port), 0.5):
+    if _listens(host, port):
         raise InputError(
             f"port {port} is taken by another program; choose another address in server.toml, and "
             "in every client.toml."
         )
+
+
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((_called(host), port), 0.5):
+        return True
+    return False
 
 
 def _called(host: str) -> str:
@@ -73,7 +79,7 @@ def _called(host: str) -> str:
 def _wait_until_up(host: str, port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     end = time.monotonic() + _UP
     while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection((host, port), 0.5):
+        if _listens(host, port):
             return
         time.sleep(0.1)
     raise InputError(f"the server did not come up; {log} says why.")
@@ -139,12 +145,13 @@ def submit(folder: ServerFolder, job: Job) -> str:
 
 
 def is_running(folder: ServerFolder, number: str) -> bool:
-    """Whether Flower still works on a run; whoever cannot be asked is not running it."""
+    """Whether Flower still works on a run; of a server too busy to say so, it is assumed."""
     try:
         told = _json(_flwr(folder, "list", "--run-id", number, _CONNECTION, "--format", "json"))
         return not any("finished" in str(run["status"]) for run in told["runs"])
     except (InputError, KeyError, subprocess.TimeoutExpired):
-        return False
+        host, port = host_and_port(folder.address)
+        return _listens(host, port)
 
 
 def _app(job: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairfl_core.errors import Abandoned, OverBudgetError
 
@@ -50,7 +50,8 @@ class Budget:
 @dataclass(frozen=True)
 class _Running:
     budget: Budget
-    until: float
+    until: float  # of the process's own time
+    not_before: float  # by the clock on the wall, which costs nothing to read
 
 
 _current: ContextVar[_Running | None] = ContextVar("budget", default=None)
@@ -60,8 +61,18 @@ _current: ContextVar[_Running | None] = ContextVar("budget", default=None)
 def within(budget: Budget) -> Iterator[None]:
     """Do what is inside within a budget; one inside another keeps the outer's end."""
     outer = _current.get()
-    until = time.process_time() + budget.seconds
-    token = _current.set(_Running(budget, min(until, outer.until) if outer else until))
+    if outer is not None and outer.budget.seconds <= budget.seconds:  # the outer's end is nearer
+        running = replace(outer, budget=budget)
+    else:
+        until = time.process_time() + budget.seconds
+        # Not even all cores at work for it can use it up sooner.
+        soonest = time.monotonic() + budget.seconds / (os.cpu_count() or 1)
+        running = _Running(
+            budget,
+            min(until, outer.until) if outer else until,
+            min(soonest, outer.not_before) if outer else soonest,
+        )
+    token = _current.set(running)
     try:
         yield
     finally:
@@ -80,7 +91,7 @@ def look() -> None:
         return
     if running.budget.left():
         raise Abandoned
-    if time.process_time() > running.until:
+    if time.monotonic() >= running.not_before and time.process_time() > running.until:
         raise OverBudgetError(
             f"this takes longer than the {running.budget.seconds:.0f} seconds of work it has here; "
             f"{running.budget.instead}."

@@ -64,7 +64,7 @@ def median_client(view: View) -> float:
     return float(np.median(program.counts.n_client))
 
 
-@cached(200)
+@cached(2000)
 def certainty_costs(view: View, offered: tuple[Guarantee, ...]) -> list[float]:
     """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
     limits = view.limits(experiment_of(view.data).clients)

@@ -28,6 +28,7 @@ __all__ = [
     "COARSE",
     "GRID",
     "accuracy_within",
+    "first_run_of",
     "heat_of",
     "heavy",
     "many_margins",
@@ -113,6 +114,15 @@ def study_of(view: View) -> Study:
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers; costs are against the view without limits."""
     return summarise(study_of(view), study_of(view.without_limits()))
+
+
+@cached(64)
+def first_run_of(view: View) -> Summary:
+    """What is told of the first run alone: its part of the study, not solved again."""
+    with_limits, without = (
+        Study(study_of(one).outcomes[:1]) for one in (view, view.without_limits())
+    )
+    return summarise(with_limits, without)
 
 
 @cached(400)

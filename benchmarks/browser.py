@@ -1,8 +1,9 @@
-"""In a real browser: how soon after a slider is released the new headline stands there.
+"""In a real browser: how soon after a slider is released everything is at rest again.
 
-Against an almost empty Streamlit page with one slider, the moves of both taken in turn. Times are
-taken inside the page, from the release of the pointer to the change of the headline. Then the
-parts of it (a solve, a map) and the first page after a cold start. `--crowd`: twenty people move
+Against an almost empty Streamlit page with one slider, the moves of all taken in turn. Times are
+taken inside the page, from the release of the pointer to the change of the headline, and until
+nothing runs, nothing is stale and every chart is drawn. Then first visits (until the map is
+drawn), the parts of it (a solve, a map) and the first page after a cold start. `--crowd`: twenty people move
 sliders for a minute, and every headline any of them saw is computed again alone.
 """
 
@@ -26,12 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 logging.disable(logging.WARNING)  # Streamlit's, about caches used outside of it
 
 from fairfl_core.evaluation.study import run_study  # noqa: E402
+from fairfl_core.evaluation.summary import summarise  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from pages.components.shared import text  # noqa: E402
 from pages.components.shared.results import GRID  # noqa: E402
-from pages.components.shared.summary import summary_of  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,
@@ -51,7 +52,9 @@ STOPWATCH = """() => {
     const said = () => document.querySelector('h4')?.textContent;
     let last = said(), released;
     window.took = [];
-    addEventListener('pointerup', () => { released = performance.now(); }, true);
+    addEventListener('pointerup', () => {
+        window.released = released = performance.now();
+    }, true);
     new MutationObserver(() => {
         const now = said();
         if (!now || now === last) return;
@@ -65,6 +68,7 @@ STOPWATCH = """() => {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--crowd", action="store_true", help="only the crowd")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="moves of every page")
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=60)
     asked = parser.parse_args()
@@ -78,7 +82,8 @@ def main() -> None:
         crowd(table, asked.people, asked.seconds)
     else:
         with browsing() as browser:
-            moves(browser, table)
+            moves(browser, table, asked.rounds)
+            first_visits(browser, table)
             core(table)
             starts(browser, table)
     Console(width=100).print(table)
@@ -100,33 +105,54 @@ def row(table: Table, what: str, value: float, limit: float | None, unit: str) -
 # -------------------------------------------------------------------- one person
 
 
-def moves(browser, table: Table) -> None:
-    """The moves of the three pages in turn, so that all meet the same machine."""
+def moves(browser, table: Table, rounds: int) -> None:
+    """The moves of all pages in turn, so that all meet the same machine."""
     with Server(PLAIN) as plain, Server() as app:
         pages = {
             "empty": (Visitor(browser, plain).open(), "Gap"),
-            "one": (Visitor(browser, app).open(experiment=STATES, seed=0), INSIDE),
-            "all": (Visitor(browser, app).open(experiment=STATES), INSIDE),
+            "simplex": (Visitor(browser, app).open(experiment=STATES, region="simplex"), INSIDE),
+            "exact": (Visitor(browser, app).open(experiment=STATES, region="exact"), INSIDE),
         }
+        rested: dict[str, list[float]] = {name: [] for name in pages}
         for visitor, _ in pages.values():
             visitor.page.evaluate(STOPWATCH)
         at = OPTIONS.index(0.05)
-        for _ in range(ROUNDS + 2):
+        for _ in range(rounds + 2):
             at = int(rng.choice([place for place in range(len(OPTIONS)) if place != at]))
-            for visitor, label in pages.values():
+            for name, (visitor, label) in pages.items():
                 visitor.changes(lambda v=visitor, label=label, at=at: drag(v, label, at))
+                rested[name].append(visitor.page.evaluate("quietSince - released"))
         took = {
             name: visitor.page.evaluate("window.took")[2:] for name, (visitor, _) in pages.items()
         }
-        assert all(len(times) == ROUNDS for times in took.values())
+        assert all(len(times) == rounds for times in took.values())
         for visitor, _ in pages.values():
             assert not visitor.trouble(), visitor.trouble()
             visitor.close()
     empty = statistics.median(took["empty"])
-    row(table, f"almost empty page: slider to headline (median of {ROUNDS})", empty, None, "ms")
-    for name, what in (("one", "one run"), ("all", "all runs")):
-        middle = statistics.median(took[name])
-        row(table, f"50 states, {what}: slider to headline", middle, 3 * empty, "ms")
+    quiet = statistics.median(rested["empty"][2:])
+    row(table, f"almost empty page: slider to headline (median of {rounds})", empty, None, "ms")
+    row(table, "almost empty page: slider to rest", quiet, None, "ms")
+    for name in ("simplex", "exact"):
+        what = f"50 states, all runs, {name}: slider to"
+        row(table, f"{what} headline", statistics.median(took[name]), 3 * empty, "ms")
+        row(table, f"{what} rest", statistics.median(rested[name][2:]), 2.5 * quiet, "ms")
+
+
+def first_visits(browser, table: Table) -> None:
+    """From a fresh server's first visit until the map is drawn: exact beside simplex."""
+    drawn = {}
+    for region in ("simplex", "exact"):
+        with Server() as server:
+            visitor = Visitor(browser, server)
+            visitor.page.set_default_timeout(300_000)
+            begun = time.perf_counter()
+            visitor.page.goto(f"{server.address}/?experiment={STATES}&region={region}")
+            visitor.page.locator(".st-key-explore-heat .main-svg").first.wait_for()
+            drawn[region] = time.perf_counter() - begun
+            visitor.close()
+    row(table, "first visit, 50 states, all runs, simplex: map", drawn["simplex"], None, "s")
+    row(table, "the same, exact: map", drawn["exact"], 5 * drawn["simplex"], "s")
 
 
 def drag(visitor: Visitor, label: str, place: int) -> None:
@@ -279,8 +305,11 @@ def others(seen: set[tuple]) -> int:
         unseen = [experiment.counts(each, "test") for each in seeds]
         for _, overall, inside, said in group:
             programs = [FairnessProgram(counts, notion) for counts in fitted]
-            study = run_study(list(zip(seeds, programs, strict=True)), unseen, overall, inside)
-            alone = plain(text.headline(summary_of(study)))
+            fitted_by = list(zip(seeds, programs, strict=True))
+            study, unlimited = (
+                run_study(fitted_by, unseen, *limits) for limits in ((overall, inside), (1.0, 1.0))
+            )
+            alone = plain(text.headline(summarise(study, unlimited)))
             if alone != said.strip():
                 print(f"{choice}: {said}\n  alone: {alone}")
                 wrong += 1

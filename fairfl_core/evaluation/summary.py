@@ -1,9 +1,8 @@
 """A study in the numbers that are told of it: who is worst off, who pays, what binds."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.finding import within_chance
@@ -123,17 +122,21 @@ class Summary:
     @property
     def loses_most(self) -> Payer:
         """The client that loses most accuracy to the limits."""
-        return min(self.payers, key=lambda payer: np.nan_to_num(payer.change))
+        return min(self.payers, key=_known_change)
 
     @property
     def gains_most(self) -> Payer:
         """The client that gains most, or loses least."""
-        return max(self.payers, key=lambda payer: np.nan_to_num(payer.change))
+        return max(self.payers, key=_known_change)
 
     @property
     def judged(self) -> Figures:
         """On unseen people, or on the fitted ones where there are no others."""
         return self.unseen or self.reached
+
+
+def _known_change(payer: Payer) -> float:
+    return 0.0 if math.isnan(payer.change) else payer.change
 
 
 def summarise(study: Study, unlimited: Study) -> Summary:

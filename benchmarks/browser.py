@@ -108,11 +108,11 @@ def row(table: Table, what: str, value: float, limit: float | None, unit: str) -
 def moves(browser, table: Table, rounds: int) -> None:
     """The moves of all pages in turn, so that all meet the same machine."""
     with Server(PLAIN) as plain, Server() as app:
-        pages = {
-            "empty": (Visitor(browser, plain).open(), "Gap"),
-            "simplex": (Visitor(browser, app).open(experiment=STATES, region="simplex"), INSIDE),
-            "exact": (Visitor(browser, app).open(experiment=STATES, region="exact"), INSIDE),
-        }
+        pages = {"empty": (Visitor(browser, plain).open(), "Gap")}
+        for region in ("simplex", "exact"):
+            visitor = Visitor(browser, app)
+            visitor.page.set_default_timeout(300_000)  # ten maps, on a machine that may be busy
+            pages[region] = (visitor.open(experiment=STATES, region=region), INSIDE)
         rested: dict[str, list[float]] = {name: [] for name in pages}
         for visitor, _ in pages.values():
             visitor.page.evaluate(STOPWATCH)

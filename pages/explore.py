@@ -17,7 +17,7 @@ from pages.components.codecs import Between, Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import policy, present, state, tolerances
-from pages.components.session.catalogue import experiment_of
+from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.session.sidebar import frame
 from pages.components.shared import downloads, figures, format, harm_text
 from pages.components.shared import text as shared_text
@@ -51,7 +51,7 @@ from pages.components.shared.results import (
     study_of,
     summary_of,
 )
-from pages.components.view import NO_LIMIT, View
+from pages.components.view import NO_LIMIT, View, changed, regions_of
 
 HEAT = "explore-heat"
 SHOWN_TO_A_HALL = 8  # clients, the first in the order chosen
@@ -147,6 +147,8 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
             with suppress(CollisionError):  # its floors may be out of the paper's reach
                 papers = summary_of(view.as_the_paper())
                 st.markdown(text.approximation(summary, papers))
+        else:
+            _suggested(view, summary)
     with part(text.SUMMARY):
         _metrics(summary)
     left, right = st.columns([3, 2], gap="large")
@@ -168,6 +170,25 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _regions(view)
     with part(text.PREDICTOR):
         downloads.predictor_part(view)
+
+
+def _suggested(view: View, summary: Summary) -> None:
+    """Where looking at scores would save more than a point: say so, with the button."""
+    larger = regions_of(experiment_of(view.data), view.notion)[-1]
+    exact = changed(view, catalogue(), region=larger)
+    if not exact.answers_by_scores or heavy(view) or not shared_text.limited(summary):
+        return
+    with suppress(CollisionError):
+        saved = summary_of(exact).judged.accuracy - summary.judged.accuracy
+        if saved > text.WORTH_SAYING:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(text.suggested(larger, saved, unseen=summary.unseen is not None))
+                st.button(
+                    text.take_region(larger),
+                    key="take-region",
+                    on_click=state.change,
+                    kwargs={"region": larger},
+                )
 
 
 def _metrics(summary: Summary) -> None:

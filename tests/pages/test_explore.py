@@ -13,6 +13,7 @@ from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from pages.components.explore import text
 from pages.components.shared import format
+from pages.components.shared.results import summary_of
 from tests.pages.conftest import TOP, healthy, linked, view_of
 
 NAMES = experiments.list_experiments()
@@ -193,3 +194,18 @@ def test_the_curve_of_the_regions_is_drawn_when_asked(opened):
     app.toggle(key="widget_regions_drawn").set_value(True).run()
     healthy(app)
     assert any("further up and left is the better" in text.value for text in app.markdown)
+
+
+def test_exact_is_suggested_where_it_saves_more_than_a_point(opened):
+    app = opened(experiment="adult", seed=0)
+    (line,) = [each.value for each in app.markdown if "looks at the scores" in each.value]
+    mine, exact = (
+        summary_of(view_of("adult", seed=0, region=region)).judged.accuracy
+        for region in ("simplex", "exact")
+    )
+    assert exact - mine > 0.01 and f"**{100 * (exact - mine):.1f} points**" in line
+    app.button(key="take-region").click().run()
+    assert linked(healthy(app), "region") == "exact"
+    assert not [each for each in app.button if each.key == "take-region"]
+    near = opened(experiment="public_coverage", seed=0)
+    assert not [each for each in near.button if each.key == "take-region"]

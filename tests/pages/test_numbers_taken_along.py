@@ -15,7 +15,12 @@ from tests.pages.reading import HEADINGS, check_clients, gap, percent, tables
 def test_the_reports_numbers(link, core):
     view = view_of(**link)
     found, text = tables(html_report(view, ""))
-    settings, _, clients, *_ = found  # recognition and every rate: see test_harm
+    options, _, _, _, settings, _, clients, *_ = found  # recognition and rates: see test_harm
+    names, *cells = options
+    under_review = next(k for k, name in enumerate(names) if "under review" in name)
+    mine = {row[0]: row[under_review] for row in cells}
+    assert mine["Accuracy, unseen people"] == percent(core.mean(lambda e: e.accuracy))
+    assert mine["Overall gap (95 %)"].startswith(gap(core.mean(lambda e: e.gaps.overall)))
     told = dict(settings)
     assert float(told["Gap allowed overall"]) == view.eps_global
     assert float(told["Gap allowed inside each client"]) == view.eps_local
@@ -27,7 +32,8 @@ def test_the_reports_numbers(link, core):
     assert sorted(order) == list(range(len(core.clients)))
     columns = {
         HEADINGS.get(name, name): [
-            float("nan") if row[k] == "none" else float(row[k]) for row in rows
+            {"none": np.nan, "no limit": 1.0}.get(row[k]) or float(row[k].replace(",", ""))
+            for row in rows
         ]
         for k, name in enumerate(header)
         if k

@@ -75,6 +75,23 @@ AXIS_COST = "accuracy that certainty costs, points"
 AS_IT_IS = "as it is"
 
 
+WORTH_SAYING = 0.01  # accuracy that another region must save to be suggested
+
+
+def suggested(region: str, saved: float, *, unseen: bool) -> str:
+    """Another region that would save accuracy at the same limits."""
+    people = text.UNSEEN if unseen else text.FITTED
+    return (
+        f"The region *{region}* looks at the scores: at these limits it would keep "
+        f"**{format.points(saved)}** more accuracy on {people}."
+    )
+
+
+def take_region(region: str) -> str:
+    """The button that takes the region."""
+    return f"Take {region}"
+
+
 def use_advice(advice: Advice) -> str:
     """The button that takes the advice."""
     return f"Use {format.epsilon(advice.eps)} with confidence"

@@ -19,6 +19,7 @@ from pages.components.shared.theme import (
     FREE_LINE,
     GREY,
     HERE,
+    INTERVAL,
     PALE,
     translucent,
 )
@@ -208,7 +209,7 @@ def client_gaps(table: pd.DataFrame) -> Drawing:
     column = {name: table[name].to_numpy(float) for name in table if name != "client"}
     _add_asked(figure, rows, column["eps_local"])
     for start, end, style, name in (
-        ("gap_low", "gap_high", {"color": translucent(AFTER, 0.45), "width": 2}, text.INTERVAL),
+        ("gap_low", "gap_high", {"color": INTERVAL, "width": 2}, text.INTERVAL),
         ("gap_before", "gap", {"color": translucent(GREY, 0.5), "width": 5}, ""),
     ):
         figure.add(

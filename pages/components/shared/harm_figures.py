@@ -83,7 +83,7 @@ def _add_group(figure: Drawing, some: pd.DataFrame, y: np.ndarray, name: str, co
             y=np.repeat(y, 3),
             mode="lines",
             line={"color": colour, "width": width},
-            opacity=0.55,
+            opacity=0.8,
             showlegend=False,
             hoverinfo="skip",
         )

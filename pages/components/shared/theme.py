@@ -12,6 +12,7 @@ __all__ = [
     "GREY",
     "GROUP_COLOURS",
     "HERE",
+    "INTERVAL",
     "LARGE_STYLE",
     "PALE",
     "STYLE",
@@ -25,6 +26,7 @@ GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
 FREE_LINE = "#e0218a"  # seen on the map's blues and yellows, on white and on dark
+INTERVAL = "#3f97d0"  # seen on white and on dark
 BAND = "rgba(0,114,178,0.12)"
 STYLE = Path(__file__).parent / "style.css"
 LARGE_STYLE = "<style>html { font-size: 20px; }</style>"

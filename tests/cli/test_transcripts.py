@@ -81,7 +81,7 @@ def points(after, before):
         ),
     ],
 )
-def test_solve_tells_the_numbers_of_its_json(network, options, unit, asked):
+def test_solve_tells_the_numbers_of_its_json(network, tmp_path, options, unit, asked):
     counts, _ = network
     limits = ("--eps-local", "0.02", "--eps-local-client", "south=0.04", "--eps-global", "0.015")
     found = run("solve", counts, *limits, *options, "--json").json
@@ -128,6 +128,10 @@ def test_solve_tells_the_numbers_of_its_json(network, options, unit, asked):
             f'in "{cell["client"]}".'
         ) in sentences
     assert text.count("Not assessable") == len(found["not_assessable"]) == 2
+    assert "written" not in text
+    out = tmp_path / "fair.json"
+    sentences, _ = transcript("solve", counts, *limits, *options, "--out", out)
+    assert sentences[-1] == f"Predictor written to {out}." and out.exists()
 
 
 @pytest.mark.parametrize(

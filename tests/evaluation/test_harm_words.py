@@ -82,6 +82,7 @@ TOO = ("and fewer men (20.0 % →", "and more women (60.0 % →")
         (0.5, "half"),
         (0.66, "two thirds"),
         (0.75, "three quarters"),
+        (0.85, "most"),
         (0.9951, "all"),
         (1.0, "all"),
     ],

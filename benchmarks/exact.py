@@ -26,6 +26,7 @@ from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
 from tests.helpers.peers import fairlearn, logofair  # noqa: E402
+from tests.helpers.scored import scored_network  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
 NAMES = {"eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positive_rate_parity"}
@@ -84,6 +85,47 @@ def speed():
         ["rates", "build", "solve", "rounds", "gap", "a move", "slowest", "21x21 map"],
         rows,
     )
+
+
+def slider():
+    """A move with all seeds, judged on fitted and test people: exact beside simplex."""
+    experiment = experiments.open("public_coverage")
+    pairs = ((0.01, 0.02), (0.03, 0.02), (0.02, 0.1), (0.05, 0.01), (0.1, 0.1))
+    median = {}
+    for region in ("simplex", "exact"):
+        seeds = [
+            [people_of("public_coverage", split, seed) for split in experiments.SPLITS]
+            for seed in experiment.seeds
+        ]
+        programs = [build_program(fit, "eop", region) for fit, _ in seeds]
+
+        def move(pair, programs=programs, seeds=seeds):
+            for program, splits in zip(programs, seeds, strict=True):
+                predictor = predictor_of(program.solve(*pair))
+                for people in splits:
+                    evaluate(predictor, people)
+
+        move((0.05, 0.05))
+        median[region] = np.median([timed(lambda pair=pair: move(pair))[1] for pair in pairs])
+    times = [f"{1000 * value:.0f} ms" for value in median.values()]
+    shown(
+        f"A slider's move, eop, {len(experiment.seeds)} seeds: solve, predictor, two evaluations",
+        [*median, "ratio"],
+        [[*times, f"{median['exact'] / median['simplex']:.1f}x"]],
+    )
+
+
+def many_clients():
+    """Two thousand clients of 500 people each, rates by labels."""
+    people = scored_network(2000, 2, 2, rows=500)
+    rows = []
+    for notion in NAMES:
+        program, build = timed(
+            lambda notion=notion: build_program(people, notion, "exact", rates="labels")
+        )
+        solve = timed(lambda program=program: program.solve(0.02, 0.03))[1]
+        rows.append([notion, f"{build:.2f} s", f"{solve:.2f} s"])
+    shown(f"2,000 clients, {len(people):,} people", ["notion", "build", "solve"], rows)
 
 
 def against_fairlearn():
@@ -220,6 +262,8 @@ def against_logofair():
 
 if __name__ == "__main__":
     speed()
+    slider()
+    many_clients()
     against_fairlearn()
     against_aif360()
     against_logofair()

@@ -86,7 +86,7 @@ class FarExactProgram(ExactProgram):
 
         return [lambda gain: once(gain)[0], lambda gain: once(gain)[1]]
 
-    def _bytes(self, rounds: int, columns: Columns) -> int:
+    def _bytes(self, rounds: int) -> int:
         return self._sent()
 
 

@@ -12,11 +12,12 @@ corners is never wider than one cut between them.
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, Measured
 
-__all__ = ["hull_rules"]
+__all__ = ["hull_rules", "mixable"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +44,43 @@ def hull_rules(measured: Measured) -> tuple[ScoreRules, Columns]:
         keeps=(rules.answers == np.arange(2)).all(axis=1),
         known=rules.known,
     )
+
+
+def mixable(
+    rules: ScoreRules, columns: Columns, notion: Notion, worth: Floats
+) -> tuple[ScoreRules, Columns]:
+    """The corners that a program of nothing but the notion's gaps can use.
+
+    Where it has one rate, a cell's corner is a point (rate, worth), and only corners of the upper
+    hull are ever mixed. The model's answer and the constants are kept in any case.
+    """
+    if len(notion.rates) > 1:
+        return rules, columns
+    counted = notion.answered(columns.confusion)[:, 0]
+    order = np.lexsort((-worth, counted, columns.block))
+    chosen = columns.keeps | ~np.isnan(columns.known).any(axis=1)
+    points = zip(
+        order.tolist(),
+        columns.block[order].tolist(),
+        counted[order].tolist(),
+        worth[order].tolist(),
+        strict=True,
+    )
+    chain: list[tuple[int, int, float, float]] = []
+    for place, block, x, y in points:
+        if chain and chain[-1][1] != block:
+            chosen[[one[0] for one in chain]] = True
+            chain = []
+        if chain and chain[-1][2] == x:
+            continue  # the same rate for less
+        while len(chain) > 1:
+            (_, _, x0, y0), (_, _, x1, y1) = chain[-2:]
+            if (y1 - y0) * (x - x0) > (y - y0) * (x1 - x0):
+                break
+            chain.pop()
+        chain.append((place, block, x, y))
+    chosen[[one[0] for one in chain]] = True
+    return rules.take(chosen), columns.take(chosen)
 
 
 class _Steps:

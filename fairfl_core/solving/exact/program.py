@@ -18,7 +18,7 @@ from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
-from fairfl_core.solving.exact.hull import hull_rules
+from fairfl_core.solving.exact.hull import hull_rules, mixable
 from fairfl_core.solving.exact.pricing import Candidates, Pricing, answer_rules, by_scores
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.guarantee import Guarantee
@@ -202,6 +202,9 @@ class ExactProgram(Program):
             )
         if self._listed is None:  # rules that would meet a floor may be yet to be found
             self._rows = self._constraints(soft=True)
+        self._mixable = self._listed  # of which some are never worth it
+        if self._listed and self._rows.keeps_constants:
+            self._mixable = mixable(*self._listed, self.notion, self._worth(self._listed[1]))
         sharing = self._listed_columns()
         self._solver = None if sharing is None else self._solver_of(sharing)
 
@@ -222,15 +225,15 @@ class ExactProgram(Program):
         return cast(ExactSolution, super().solve(eps_global, eps_local))
 
     def _solve(self, eps_global: float, local: Floats) -> ExactSolution:
-        if self._listed is None or self._solver is None:
+        if self._mixable is None or self._solver is None:
             return self._generated(eps_global, local)
-        rules, columns = self._listed
+        rules, columns = self._mixable
         with self._lock:
             values, duals = self._solver.solve(eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
 
     def _listed_columns(self) -> Sharing | None:
-        return Sharing.apart(self._listed[1]) if self._listed else None
+        return Sharing.apart(self._mixable[1]) if self._mixable else None
 
     def _all_columns(self) -> Sharing:
         return Sharing.apart(self._listed[1] if self._listed else self._tried)
@@ -377,7 +380,7 @@ class ExactProgram(Program):
             mode=self.mode,
             bound=Bound(self._at_most(figures["utility"].value + missing), self.certified),
             rounds=rounds,
-            bytes_per_client=self._bytes(rounds, columns),
+            bytes_per_client=self._bytes(rounds),
         )
 
     def _at_most(self, promised: float) -> float:
@@ -385,12 +388,12 @@ class ExactProgram(Program):
         best = (self._gain.max(axis=1) * self.counts.n_label.sum(axis=(0, 1))).sum()
         return min(promised, float(best / self.counts.n))
 
-    def _bytes(self, rounds: int, columns: Columns) -> int:
+    def _bytes(self, rounds: int) -> int:
         """What a client sends and receives: its corners once, or duals and tables by round."""
         if self.measured.bytes_once is not None:
             return self.measured.bytes_once
         if self._listed is not None:
-            return int(_NUMBER * 2 * np.bincount(columns.client).max())
+            return int(_NUMBER * 2 * np.bincount(self._listed[1].client).max())
         clients, groups, labels = self.counts.table.shape[:3]
         tables = labels**2 * (clients if self.rates == "shrunk" else 1)
         each = labels**2 + rounds * (tables + len(self.notion.rates) + 1)

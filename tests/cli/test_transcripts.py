@@ -6,12 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from fairfl_core.cli import _shell
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.guarantee import Guarantee
 from tests.cli.running import make_files, run
 
-WIDE = "300"
+WIDE = 300
 
 
 def transcript(*argv):
@@ -44,7 +45,7 @@ def network(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
-    monkeypatch.setenv("COLUMNS", WIDE)
+    monkeypatch.setattr(_shell._out, "_width", WIDE)
 
 
 def number(value):

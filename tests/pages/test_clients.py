@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fairfl_core.people import experiments
-from pages.components.shared.outside_text import plain
+from pages.components.shared.outside_text import JOINER, plain
 from pages.components.shared.results import predictor_of
 from tests.pages.conftest import healthy, linked, view_of
 
@@ -57,5 +57,6 @@ def test_the_lottery_in_words_is_the_predictors(opened, region):
 
 
 def test_names_are_text_never_markup():
-    assert plain("<b>x</b> **y** $z$ :red[q]") == (r"\<b\>x\</b\> \*\*y\*\* \$z\$ \:red\[q\]")
+    marked = r"\<b\>x\</b\> \*\*y\*\* \$z\$ \:" + JOINER + r"red\[q\]"
+    assert plain("<b>x</b> **y** $z$ :red[q]") == marked
     assert len(plain("a" * 500)) == 60

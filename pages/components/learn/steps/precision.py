@@ -45,7 +45,9 @@ def _picture(ill: tuple[float, float], recognised: float, alarms: float, known: 
     needed = equalising_rate(ill[0], recognised, found[1])
     chart(
         figures.precision(rows, known=known),
-        reading=text.precision_after(found[0], found[1], needed) if known else text.PRECISION_BEFORE,
+        reading=text.precision_after(found[0], found[1], needed)
+        if known
+        else text.PRECISION_BEFORE,
         table=(table if known else table.iloc[:, :4]).round(3),
         name="precision",
         key="learn-precision",

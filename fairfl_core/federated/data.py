@@ -66,7 +66,8 @@ def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None)
         dealt = _dealt(people, split, recipe.folds, seed)
         held_out = np.where(dealt == fold, VALIDATION, TRAINING)
         split = np.where(split == TEST, TEST, held_out).astype(np.int8)
-    return Federation(_scaled(people, split == TRAINING), split)
+    fitted = _scaled_by_moments if recipe.from_moments else _scaled
+    return Federation(fitted(people, split == TRAINING), split)
 
 
 def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
@@ -190,6 +191,18 @@ def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
 
 def _scaled(people: People, training: NDArray[np.bool_]) -> People:
     """Standardise the leading quantities on all clients' training rows (one scaler for all)."""
+    if not people.scaled:
+        return people
+    inputs = people.inputs.copy()
+    known = inputs[training, : people.scaled]
+    spread = known.std(axis=0)
+    spread[spread == 0] = 1
+    inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
+    return replace(people, inputs=inputs)
+
+
+def _scaled_by_moments(people: People, training: NDArray[np.bool_]) -> People:
+    """The same from what each client tells of its rows, as a federation must."""
     if not people.scaled:
         return people
     quantities = people.inputs[:, : people.scaled]

@@ -59,6 +59,9 @@ class Recipe:
         For a scenario: share of the first group in each client, and rows of a client.
     grouping : str or None
         How groups are formed; the dataset's first way unless said.
+    from_moments : bool
+        Whether quantities are standardised by what clients tell of theirs (counts, sums, squares),
+        as they are where rows stay apart, or by all rows at once; the seventh digit differs.
     threads : int
         Threads TensorFlow may use; sums in another order give other last digits.
     """
@@ -81,6 +84,7 @@ class Recipe:
     shares: tuple[float, ...] | None = None
     size: int = 0
     grouping: str | None = None
+    from_moments: bool = False
     threads: int = 1
 
     def to_json(self) -> dict[str, Any]:

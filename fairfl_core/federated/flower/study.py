@@ -162,6 +162,7 @@ class Study:
             class_weighting=self.class_weighting,
             split=self.split,
             folds=self.folds,
+            from_moments=True,
             threads=self.threads,
         )
 

@@ -22,7 +22,7 @@ __all__ = ["Board", "board_of"]
 KEEPS = 0.05  # what nobody may lose where floors are tried: the rule of an alarm
 _RECOGNITION = 9  # rows on the second page; all of them are in the annex
 _BEHIND = 6
-_LONG = 260  # letters of a note on the first page
+_LONG = 180  # letters of a note on the first page
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,7 @@ def board_of(
     every = _with_others(list(results), solve)
     ranked = sorted(every, key=lambda result: _rank(result.summary))
     best = ranked[0]
-    beside = [best, *(result for result in ranked[1:] if result is not best)][: MOST - 1]
-    if first not in beside:
-        beside[-1] = first
+    beside = ranked[: max(len(results), MOST - 1)]
     baseline = solve(replace(first.option.unlimited, name=text.NO_LIMIT, note=""))
     columns = [_column(result, best, first) for result in (*beside, baseline)]
     summary, experiment = first.summary, first.experiment

@@ -145,6 +145,7 @@ def test_long_notes_and_many_clients_leave_it_at_two_pages():
     ]
     board = board_of(results, solve_option, question="Which of these four? " * 20)
     assert annex_page(board) == 3
+    assert sorted(column.name for column in board.columns) == ["A", "B", "C", "D", "No limit"]
     assert board.annex[0].title == "Notes of the reviewers"
 
 

@@ -23,7 +23,7 @@ PICTURE_READING = (
     "95 % intervals. The accuracy stands at the right."
 )
 TAKE = "**Take along**"
-HTML_FILE, PDF_FILE = "Report (HTML)", "Report (PDF)"
+HTML_FILE, PDF_FILE = "Report on the options (HTML)", "Report on the options (PDF)"
 REVIEW_FILE = "Review (fairfl-review/1)"
 LOAD, LOAD_TIP = (
     "Load a review file",

@@ -16,6 +16,8 @@ from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.rate_estimates import counted, measured
+from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.whole import Whole
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
@@ -218,6 +220,20 @@ def test_rules_say_what_they_do():
     many = scored_network(2, 2, 3)
     three = ExactProgram(many, "eo").solve(0.01, 0.01)
     assert all(three.rules.sentence(p, many.labels) for p in range(len(three.beta)))
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
+def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notion):
+    people = scored_network(6, 2, 2, rows=600, seed=2)
+    program = ExactProgram(people, notion)
+    everything = Sharing.apart(program._listed[1])
+    few = len(program._listed_columns().columns)
+    assert few == len(everything.columns) if notion == "eo" else few < len(everything.columns)
+    worth = program._worth(everything.columns)
+    for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
+        values, _ = Whole(program._rows, everything, worth).solve(overall, np.full(6, local))
+        right = (everything.columns.correct * values).sum() / len(people)
+        assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
 
 
 def test_offsets_are_swept_to_their_best_place():

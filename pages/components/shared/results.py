@@ -102,7 +102,7 @@ def programs_of(view: View) -> list[Program]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(64)
+@cached(160)
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
     programs = list(zip(view.seeds, programs_of(view), strict=True))
@@ -110,13 +110,13 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(64)
+@cached(160)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers; costs are against the view without limits."""
     return summarise(study_of(view), study_of(view.without_limits()))
 
 
-@cached(64)
+@cached(160)
 def first_run_of(view: View) -> Summary:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (

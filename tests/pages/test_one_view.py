@@ -1,8 +1,11 @@
 """One view goes whole through every page, pin and link: what was lost in pieces before."""
 
+import re
+
 import pytest
 
-from tests.pages.conftest import healthy, linked
+from pages.components.session import state
+from tests.pages.conftest import TOP, healthy, linked
 
 
 def pin_table(app):
@@ -85,10 +88,24 @@ def test_no_value_in_a_link_breaks_a_part(opened, wrong):
     app = opened(**{"experiment": "adult", "seed": 0} | wrong)
     assert len(app.metric) == 4
     lines = [line.value for line in app.caption if line.value.startswith("Ignored in the link")]
-    # A click never comes from a link, and the map of few clients is always drawn.
-    known = [name for name in wrong if name not in ("clicked", "map_drawn")]
+    # The map of few clients is always drawn.
+    known = [name for name in wrong if name != "map_drawn"]
     assert len(lines) == bool(known)
     assert all(name in lines[0].replace("\\", "") for name in known)
+
+
+def test_a_name_that_no_page_knows_is_told(opened):
+    app = opened(experiment="adult", seed=0, epslocal="0.1", utm_source="mail", step4_limit="0.1")
+    (line,) = [line.value for line in app.caption if "Ignored" in line.value]
+    assert "epslocal" in line and "no setting of this name" in line and "step4" not in line
+
+
+def test_every_setting_of_a_page_is_known_to_links():
+    """Whoever adds a setting with a codec names it in `state.OF_PAGES`, too."""
+    source = " ".join(path.read_text() for path in (TOP / "pages").rglob("*.py"))
+    used = set(re.findall(r'(?:Setting|_one)\(\s*"(\w+)"', source)) - {"clicked"}
+    used = {name for name in used if not re.fullmatch(state.OF_STEPS, name)}
+    assert used == set(state.OF_PAGES)
 
 
 def test_the_line_on_what_was_ignored_goes_with_the_first_move(opened):

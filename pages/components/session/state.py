@@ -6,7 +6,8 @@ gives it back when moved. A fresh session reads the address bar first, so that a
 reopens the same view; what a link says that cannot be used is collected, to be shown in one line.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -15,6 +16,7 @@ import streamlit as st
 
 from fairfl_core.review.file import MOST
 from pages.components.codecs import Codec, Flag, Unusable
+from pages.components.session import link_text as text_of
 from pages.components.session import own_data, streamlit_internals
 from pages.components.session.catalogue import catalogue
 from pages.components.view import (
@@ -43,6 +45,8 @@ __all__ = [
     "leave_out",
     "HERE_ONLY",
     "LARGE_TYPE",
+    "OF_PAGES",
+    "OF_STEPS",
     "link_of_the_moment",
     "let_go",
     "notes",
@@ -55,6 +59,14 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+# What pages may write into links beside the view; a test keeps this whole.
+OF_PAGES = (
+    *("both", "bring", "budget", "certainty_drawn", "client", "draw", "draws", "few", "few_name"),
+    *("floor_label", "k", "label", "large", "leave_out", "map_drawn", "mechanism", "missed"),
+    *("neighbours", "order", "points", "present", "question", "regions_drawn", "screen", "shares"),
+    *("size", "step", "welcome", "of", "by", "gap", "at"),
+)
+OF_STEPS = r"step\d_\w+"  # settings of the lesson's steps
 _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _BACK = "back"  # marks a link that the browser went back to
@@ -82,7 +94,7 @@ def view() -> View:
             link["experiment"] = "" if held is None else held.name
             settings[_GONE] = held is None
         settings[_VIEW], unused = read_view(link, catalogue())
-        _ignore(*unused)
+        _ignore(*unused, *_unknown(link, settings[_VIEW]))
     found: View = settings[_VIEW]
     return found
 
@@ -295,6 +307,16 @@ def bound_field(name: str) -> dict[str, Any]:
 def ignored() -> tuple[Ignored, ...]:
     """What the link said that could not be used, until the visitor moves something."""
     return tuple(kept().get(_IGNORED, ()))
+
+
+def _unknown(link: Mapping[str, str], seen: View) -> list[Ignored]:
+    """Parameters of a link that no page knows: mistyped, or of another version."""
+    known = {*write_view(seen, catalogue()), _OPTIONS, _BACK, *OF_PAGES}
+    return [
+        Ignored(name, text, text_of.NO_SUCH_SETTING)
+        for name, text in link.items()
+        if name not in known and not re.fullmatch(OF_STEPS, name)
+    ]
 
 
 def _ignore(*unused: Ignored) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 
 from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
@@ -43,8 +42,7 @@ def test_predictor_table_and_report(regular, browser, tmp_path):
     text = _stands_alone(browser, visitor.download("Report (HTML)", tmp_path))
     assert said in text
     assert experiments.open("adult").manifest["scores"]["sha256"] in text
-    link = re.search(r"http://localhost\S+", text)[0]
-    assert regular.follow(link).headline == said
+    assert "localhost" not in text  # a link that nobody else could follow
 
 
 def _stands_alone(browser, report) -> str:

@@ -14,7 +14,7 @@ __all__ = ["Whole"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_MOST_CUTS = 60  # rounds of cuts of the overall margin; under ten are the rule
+_MOST_CUTS = 200  # rounds of cuts of the overall margin; under ten are the rule
 
 
 class Whole:

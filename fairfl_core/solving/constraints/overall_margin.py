@@ -31,7 +31,7 @@ __all__ = ["Cone", "OverallMargin", "Pooled", "Range"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BROKEN = 1e-8  # how much a limit may be broken
+_BROKEN = 3e-8  # how much a limit may be broken; 1e-7 is promised
 _TANGENT = 1e-10  # how far below its curve an s may lie
 
 

@@ -13,6 +13,7 @@ from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.federation import federation
+from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.holding import holding
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.methods import methods
@@ -39,6 +40,7 @@ app = typer.Typer(
 for _command, _name in (
     (check, "check"),
     (count, "count"),
+    (histogram, "histogram"),
     (solve, "solve"),
     (map_, "map"),
     (evaluate, "evaluate"),

@@ -132,6 +132,11 @@ class Columns:
     fold: str | None = None
     row_id: str | None = None
 
+    @property
+    def are_unnamed(self) -> bool:
+        """Whether no column of a table is named at all."""
+        return not any((self.client, self.group, self.label, self.scores, self.prediction))
+
     def named(self, region: str) -> bool:
         """Whether a table is meant, not counts; if so, that all its columns are named."""
         from fairfl_core.solving.regions import region_kind
@@ -251,9 +256,16 @@ def read_program(
     """Build the program of a region from counts, or from a table of scores."""
     from fairfl_core.solving.build import build_program
     from fairfl_core.solving.rate_estimates import check_rates
+    from fairfl_core.solving.regions import region_kind
 
     if rates is not None:
         check_rates(rates)
+    if region_kind(region).needs_scores and columns.are_unnamed and source.suffix == ".json":
+        from fairfl_core.solving.exact.histogram_file import read_histogram
+        from fairfl_core.solving.exact.program import ExactProgram
+
+        points = read_histogram(source).measured()
+        return ExactProgram(points, notion, guarantee=guarantee, policy=policy)
     scored = columns.named(region)
     people = columns.fitted(source) if scored else read_counts(source)
     return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)

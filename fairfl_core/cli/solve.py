@@ -148,7 +148,9 @@ def solve(
         told = {"prohibition": price and price.to_json()} if without_group else {}
         print_json(solution.to_json() | told)
     else:
-        harm = harm_of([evaluate(predictor_of(solution), program.people)])
+        # A histogram holds no person, so nobody can be judged by it.
+        judged = program.people if program.can_judge else None
+        harm = None if judged is None else harm_of([evaluate(predictor_of(solution), judged)])
         _show(solution, harm, out)
         if price is not None:
             _show_prohibition(price)
@@ -207,13 +209,18 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution", harm: "Harm", out: Path | None) -> None:
+def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
     from fairfl_core.evaluation.harm import effect_of
 
     counts, gaps = solution.counts, solution.gaps
-    show_worse_off(harm)
     change = solution.accuracy - solution.model_accuracy
-    effect = effect_of(change, harm).told(f"{100 * abs(change):.2f} points")
+    points = f"{100 * abs(change):.2f} points"
+    if harm is None:
+        effect = f"{points} {'less' if change < 0 else 'more'}"
+        say("Who is worse off is not told by a histogram: judge it with `fairfl evaluate`.")
+    else:
+        show_worse_off(harm)
+        effect = effect_of(change, harm).told(points)
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
         f"{effect} ({counts.n:,.0f} people, the counts it was fitted on)."

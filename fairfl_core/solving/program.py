@@ -246,6 +246,11 @@ class Program(ABC):
         }
 
     @property
+    def can_judge(self) -> bool:
+        """Whether the people it was fitted on can be judged by what it finds."""
+        return isinstance(self.people, ScoredPeople) or not self.needs_scores
+
+    @property
     def merges(self) -> bool:
         """Whether a single number couples the clients, so that maps can be merged by slope."""
         return False

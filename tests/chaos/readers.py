@@ -12,7 +12,10 @@ from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_f
 from fairfl_core.people import experiments
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.review.file import Option, Review, parse_review
 from fairfl_core.solving.build import build_program
+from fairfl_core.solving.exact.histogram_file import read_histogram, write_histogram
+from fairfl_core.solving.exact.histograms import ScoreHistogram
 from pages.components.session.catalogue import catalogue
 from pages.components.view import read_view
 from tests.chaos.table import Trouble
@@ -83,8 +86,15 @@ def readers() -> Iterator[tuple[str, list[bytes], Callable[[bytes], object]]]:
     yield "counts", [good["counts.json"]], lambda data: experiment_from_counts([("c", data)])
     scored = ScoredPeople.from_experiment(experiments.open("adult"), 0, "validation")
     exact = predictor_of(build_program(scored, "sp", "exact").solve(0.05, 0.05))
+    binned = _written(lambda path: write_histogram(ScoreHistogram.of(scored), path))
+    yield "histograms", [binned], _at_path(read_histogram)
     kinds = [good["predictor.json"], _json(exact.to_json())]
-    yield "predictors", kinds, _read_predictor
+    yield "predictors", kinds, _at_path(read_predictor)
+    asked = {"notion": "sp", "region": "exact", "rates": "labels", "seeds": (0, 1)}
+    limits = {"eps_global": 0.01, "eps_local": 0.05, "note": "tight"}
+    option = Option("A", "adult", "adult", "0" * 64, **asked, **limits)
+    review = _json(Review("Which?", (option,)).to_json())
+    yield "reviews", [review], lambda data: parse_review(data, "review.json")
 
 
 def _opened(data: bytes):
@@ -99,11 +109,22 @@ def _json(value) -> bytes:
     return json.dumps(value).encode()
 
 
-def _read_predictor(data: bytes):
+def _at_path(read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """A reader of files as a reader of bytes."""
+
+    def take(data: bytes) -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "p.json"
+            path.write_bytes(data)
+            return read(path)
+
+    return take
+
+
+def _written(write: Callable[[Path], object]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "p.json"
-        path.write_bytes(data)
-        return read_predictor(path)
+        write(Path(folder) / "p.json")
+        return (Path(folder) / "p.json").read_bytes()
 
 
 def spoilt_files(times: int, seed: int) -> Iterator[Trouble]:

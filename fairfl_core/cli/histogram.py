@@ -1,0 +1,86 @@
+"""`histogram`: what a client sends for the exact region in one round."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairfl_core.cli._people import (
+    ClientColumn,
+    Columns,
+    Favourable,
+    GroupColumn,
+    LabelColumn,
+    LabelNames,
+    ScoreColumns,
+    SplitColumn,
+)
+from fairfl_core.cli._shell import Json, print_json, say, working
+
+if TYPE_CHECKING:
+    from fairfl_core.solving.exact.histograms import ScoreHistogram
+
+__all__ = ["histogram"]
+
+
+def histogram(
+    sources: Annotated[
+        list[Path], typer.Argument(help="A table of scores, or histograms of clients to join.")
+    ],
+    out: Annotated[Path, typer.Option(help="File to write.")],
+    client: ClientColumn = None,
+    group: GroupColumn = None,
+    label: LabelColumn = None,
+    scores: ScoreColumns = None,
+    labels: LabelNames = None,
+    favourable: Favourable = None,
+    split: SplitColumn = None,
+    bins: Annotated[int, typer.Option(help="Bins of the score; an even number.")] = 16,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Add noise worth this privacy budget.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Count people by client, group, label and bin of their score: all the exact region needs.
+
+    For two labels, where rounds are dear: `fairfl solve` takes the file with --region exact. Each
+    client may make its own; several are joined by naming them all.
+
+    Example: `fairfl histogram scores.csv --client clinic --group sex
+    --label diagnosis --scores no,yes --out histogram.json`
+    """
+    from fairfl_core.privacy.histogram_noise import release_histogram
+    from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.solving.exact.histogram_file import write_histogram
+
+    columns = Columns(client, group, label, scores, labels, None, None, favourable, split=split)
+    with working("Counting"):
+        made = _made(sources, columns, bins)
+        spent = None
+        if epsilon is not None:
+            mechanism = Mechanism(name="histogram", epsilon=epsilon)
+            made, spent = release_histogram(made, mechanism), mechanism.spent
+    write_histogram(made, out)
+    told = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
+    told |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
+    if as_json:
+        print_json(told)
+        return
+    noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
+    say(
+        f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
+        f"each{noise}. Next: fairfl solve {out} --region exact"
+    )
+
+
+def _made(sources: list[Path], columns: Columns, bins: int) -> "ScoreHistogram":
+    from fairfl_core.errors import InputError
+    from fairfl_core.solving.exact.histogram_file import join_histograms, read_histogram
+    from fairfl_core.solving.exact.histograms import ScoreHistogram
+
+    if all(path.suffix == ".json" for path in sources):
+        return join_histograms([read_histogram(path) for path in sources])
+    if len(sources) > 1:
+        raise InputError("give one table of scores, or histograms (.json) of several clients.")
+    columns.named("exact")
+    return ScoreHistogram.of(columns.fitted(sources[0]), bins)

@@ -1,0 +1,91 @@
+"""The exact region in one round, from a shell: histograms made, joined, noised and solved."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.exact.histograms import ScoreHistogram
+from fairfl_core.solving.exact.program import ExactProgram
+from tests.cli.refusing import refused
+from tests.cli.running import make_files, people, run
+
+COLUMNS = ("--client", "clinic", "--group", "sex", "--label", "diagnosis")
+SCORES = ("--scores", "score_no,score_yes", "--labels", "no,yes")
+
+
+@pytest.fixture
+def files(tmp_path):
+    made = make_files(tmp_path)
+    rows = people(900)
+    total = rows["score_no"] + rows["score_yes"]
+    rows.assign(score_no=rows["score_no"] / total, score_yes=rows["score_yes"] / total).to_csv(
+        made.rows, index=False
+    )
+    return made
+
+
+def test_made_joined_and_solved_like_the_core(files):
+    out = files / "h.json"
+    told = run("histogram", files.rows, *COLUMNS, *SCORES, "--bins", "8", "--out", out, "--json")
+    assert told.json == {
+        "out": str(out),
+        "n": 900,
+        "clients": 3,
+        "bins": 8,
+        "noisy": False,
+        "spent": None,
+    }
+    rows = pd.read_csv(files.rows)
+    names = {"client": "clinic", "group": "sex", "label": "diagnosis"}
+    scored = ScoredPeople.from_table(
+        rows, **names, scores=["score_no", "score_yes"], labels=("no", "yes")
+    )
+    core = ScoreHistogram.of(scored, 8)
+    value = json.loads(out.read_text())
+    np.testing.assert_array_equal([one["counts"] for one in value["clients"]], core.table)
+    parts = []
+    for name, mine in rows.groupby("clinic"):
+        mine.to_csv(files / f"{name}.csv", index=False)
+        parts.append(files / f"{name}.json")
+        given = (files / f"{name}.csv", *COLUMNS, *SCORES, "--bins", "8")
+        assert run("histogram", *given, "--out", parts[-1]).went_well
+    assert run("histogram", *parts, "--out", files / "joined.json").went_well
+    limits = ("--notion", "sp", "--region", "exact", "--eps-local", "0.05", "--eps-global", "0.02")
+    solution = ExactProgram(core.measured(), "sp").solve(0.02, 0.05)
+    for source in (out, files / "joined.json"):
+        solved = run("solve", source, *limits, "--json").json
+        assert solved["accuracy"] == pytest.approx(solution.accuracy, abs=1e-9)
+    said = run("solve", out, *limits, "--out", files / "p.json")
+    assert said.went_well and "Who is worse off is not told by a histogram" in said.out
+    judged = run("evaluate", files / "p.json", files.rows, *COLUMNS, *SCORES, "--json").json
+    assert judged["gap"]["global"] < 0.1
+
+
+def test_noise_is_told_with_its_budget(files):
+    given = (files.rows, *COLUMNS, *SCORES, "--epsilon", "2")
+    told = run("histogram", *given, "--out", files / "n.json", "--json").json
+    assert told["noisy"] and told["spent"] == 2
+    assert run("solve", files / "n.json", "--region", "exact", "--eps-local", "0.2").code == 0
+
+
+def test_what_cannot_be_read(files):
+    out = files / "h.json"
+    run("histogram", files.rows, *COLUMNS, *SCORES, "--out", out)
+    value = json.loads(out.read_text())
+    wrong = {
+        "format": ("fairfl-counts/1", "fairfl histogram"),
+        "bins": (7, "even number"),
+        "labels": (["a", "b", "c"], "two"),
+        "clients": ([{"name": "x"}], "lacks the key"),
+        "noisy": ("no", "true or false"),
+    }
+    for key, (content, says) in wrong.items():
+        (files / "bad.json").write_text(json.dumps(value | {key: content}))
+        refused(files, "solve", files / "bad.json", "--region", "exact", says=["bad.json", says])
+    refused(files, "histogram", out, out, "--out", files / "twice.json", says=["twice"])
+    refused(
+        files, "histogram", files.rows, files.rows, "--out", files / "x.json", says=["one table"]
+    )

@@ -94,7 +94,7 @@ class Visitor:
         asked = BackMsg()
         asked.file_urls_request.request_id = "1"
         asked.file_urls_request.file_names.append(name)
-        await self._socket.send(asked.SerializeToString())
+        await self._say(asked.SerializeToString())
         while True:
             message = await self._hear()
             if message.WhichOneof("type") == "file_urls_response":
@@ -132,6 +132,12 @@ class Visitor:
         )
         urllib.request.urlopen(request, timeout=60).close()
 
+    async def _say(self, message: bytes) -> None:
+        try:
+            await self._socket.send(message)
+        except websockets.ConnectionClosed as error:
+            raise Gone(str(error)) from error
+
     async def _hear(self) -> ForwardMsg:
         try:
             heard = await asyncio.wait_for(self._socket.recv(), _PATIENCE)
@@ -164,7 +170,7 @@ class Visitor:
             state.fragment_id = slider.fragment
             moved = state.widget_states.widgets.add(id=slider.id)
             moved.string_array_value.data.append(step)
-        await self._socket.send(asked.SerializeToString())
+        await self._say(asked.SerializeToString())
         while self._take(await self._hear()):
             pass
         self._known = {

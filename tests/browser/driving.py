@@ -270,7 +270,8 @@ class Visitor:
     def download(self, label: str, folder: Path) -> Path:
         """Press a download button; returns the file."""
         with self.page.expect_download() as begun:
-            self.page.get_by_role("button", name=label, exact=True).click()
+            # The page's own before the sidebar's, where both offer it.
+            self.page.get_by_role("button", name=label, exact=True).last.click()
         target = folder / begun.value.suggested_filename
         begun.value.save_as(target)
         return target

@@ -13,6 +13,17 @@
   let opened = app.dataset.testScriptState === "notRunning";
   let added = false;
 
+  // The link may have been written before this ran: then that step is taken back, into its entry.
+  const asked = performance.getEntriesByType("navigation")[0]?.name;
+  if (!opened && asked && asked !== location.href && new URL(asked).pathname === location.pathname) {
+    const link = location.href;
+    addEventListener("popstate", (event) => {
+      event.stopImmediatePropagation();
+      replace(history.state, "", link);
+    }, { capture: true, once: true });
+    history.back();
+  }
+
   new MutationObserver(() => {
     if (app.dataset.testScriptState !== "notRunning") return;
     opened = true;

@@ -57,9 +57,10 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
         st.toggle(text.PRESENT, help=text.PRESENT_TIP, **state.bound(present.PRESENT))
         if chooses:
             downloads.take_along()
-    state.publish()
     line = st.container()
     yield state.view()
+    # Last: by then the browser runs history.js, and opening a page adds nothing to its history.
+    state.publish()
     if state.ignored():
         line.caption(shared_text.ignored(state.ignored()))
 

@@ -327,12 +327,22 @@ def _touched() -> None:
     kept().pop(_IGNORED, None)
 
 
+def _link_now() -> dict[str, str]:
+    """The address bar's parameters; they may change under the reader when the visitor goes back."""
+    for _ in range(5):
+        try:
+            return st.query_params.to_dict()
+        except KeyError:
+            continue
+    return {}
+
+
 def _write_link(link: dict[str, str]) -> None:
     """Put these parameters into the address bar, beside those there; an empty one goes.
 
     All at once: each writing of its own would be a step of the browser's Back.
     """
-    now = st.query_params.to_dict()
+    now = _link_now()
     new = {name: text for name, text in (now | link).items() if text}
     if new != now:
         st.query_params.from_dict(new)

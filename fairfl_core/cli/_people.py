@@ -260,7 +260,7 @@ def read_program(
 
     if rates is not None:
         check_rates(rates)
-    if region_kind(region).needs_scores and columns.are_unnamed and source.suffix == ".json":
+    if region_kind(region).needs_scores and columns.are_unnamed and _is_histogram(source):
         from fairfl_core.solving.exact.histogram_file import read_histogram
         from fairfl_core.solving.exact.program import ExactProgram
 
@@ -269,6 +269,17 @@ def read_program(
     scored = columns.named(region)
     people = columns.fitted(source) if scored else read_counts(source)
     return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
+
+
+def _is_histogram(source: Path) -> bool:
+    """Whether a file says that it holds histograms of scores."""
+    from fairfl_core._io.json_files import read_json
+    from fairfl_core.solving.exact.histogram_file import FORMAT
+
+    if source.suffix != ".json":
+        return False
+    value = read_json(source)
+    return isinstance(value, dict) and value.get("format") == FORMAT
 
 
 def guarantee_of(confidence: float | None, scope: str, proof: str) -> "Guarantee | None":

@@ -76,7 +76,6 @@ def test_what_cannot_be_read(files):
     run("histogram", files.rows, *COLUMNS, *SCORES, "--out", out)
     value = json.loads(out.read_text())
     wrong = {
-        "format": ("fairfl-counts/1", "fairfl histogram"),
         "bins": (7, "even number"),
         "labels": (["a", "b", "c"], "two"),
         "clients": ([{"name": "x"}], "lacks the key"),

@@ -1,5 +1,18 @@
-"""`python -m fairfl_core`."""
+"""`python -m fairfl_core`, and the door of the command `fairfl`."""
 
-from fairfl_core.cli import main
+import signal
 
-main()
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Load the commands and run one; Ctrl-C meanwhile ends it, as quietly as later."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from fairfl_core.cli import main as run
+
+    signal.signal(signal.SIGINT, before)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -36,6 +36,7 @@ CATEGORICAL = (
     "native-country",
 )
 # Test accuracy and signed gap of [doctorate, other] that the authors' repository reports, by sex.
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "datasets"
 REPORTED = {("eop", 0.05): ((0.696, 0.818), (0.0006, -0.042))}
 
 
@@ -119,7 +120,7 @@ def run(federation: Federation, notion: str, epsilon: float, rate: float, steps:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--steps", type=int, default=1020)
-    options.add_argument("--source", type=Path, default=Path("/work/shared/datasets"))
+    options.add_argument("--source", type=Path, default=SHARED)
     chosen = options.parse_args()
     path = chosen.source / "adult.parquet"
     if not path.is_file():

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
@@ -17,7 +18,7 @@ from pages.components.codecs import Flag, OneOf, PerName
 from pages.components.session import policy, state, tolerances
 from pages.components.session.catalogue import experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import format, harm_text
+from pages.components.shared import harm_text
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import (
     accuracy_metric,

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.study import Study
@@ -19,7 +20,7 @@ from pages.components.explore.figures import certainty_line, region_lines
 from pages.components.session import policy, present, state, tolerances
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import downloads, figures, format, harm_text
+from pages.components.shared import downloads, figures, harm_text
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import (
     SURE,

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairfl_core._io import numbers as format
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.study import Study
@@ -32,7 +33,7 @@ from pages.components.scenarios.results import (
 from pages.components.session import state, tolerances
 from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import figures, format
+from pages.components.shared import figures
 from pages.components.shared import text as shared_text
 from pages.components.shared.charts import chart, draw, part, progress, table_below
 from pages.components.shared.results import summary_of

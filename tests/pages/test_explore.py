@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import SPLITS
@@ -12,7 +13,6 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from pages.components.explore import text
-from pages.components.shared import format
 from pages.components.shared.results import summary_of
 from tests.pages.conftest import TOP, healthy, linked, view_of
 

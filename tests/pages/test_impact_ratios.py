@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from pages.components.clients import text
-from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 from pages.components.shared.results import study_of
 from tests.pages.conftest import view_of

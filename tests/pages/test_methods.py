@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.methods import (
     MethodRow,
     difference,
@@ -16,7 +17,6 @@ from fairfl_core.evaluation.methods import (
 from fairfl_core.paper.printed import TABLE_1, TABLE_2
 from pages.components.methods import text
 from pages.components.methods.results import PRINTED, beside_the_paper, compared
-from pages.components.shared import format
 from tests.cli.running import run
 
 

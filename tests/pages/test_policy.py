@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
@@ -16,7 +17,6 @@ from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import BALANCED, Utility
 from pages.components.codecs import Unusable
 from pages.components.policy_codec import Asked
-from pages.components.shared import format
 from pages.components.shared.downloads import predictor_json
 from tests.pages.conftest import linked, unfolded, view_of
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
@@ -19,7 +20,6 @@ from pages.components.privacy.results import (
     noise_of,
     noise_result,
 )
-from pages.components.shared import format
 from tests.pages.conftest import as_before, healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_folds, example_table, open_table
 from fairfl_core.people.counts import ClientCounts
@@ -14,7 +15,6 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.row_uniforms import fold_draws
 from fairfl_core.solving.build import build_program
 from pages.components.session import own_data
-from pages.components.shared import format
 from pages.components.shared.card_text import WHICH_MODEL
 from pages.components.shared.downloads import predictor_json
 from pages.components.shared.model_card import APPLY, model_card

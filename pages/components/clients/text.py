@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
@@ -12,7 +13,7 @@ from fairfl_core.evaluation.summary import FREE, ClientRow, Payer
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.components.clients.results import LimitEffect
-from pages.components.shared import format, text
+from pages.components.shared import text
 from pages.components.shared.outside_text import plain
 
 # Parts of the page, as they are named where one fails.

@@ -7,10 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import limits_text, lottery_text, notions_text, text
-from pages.components.shared import format
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.components.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
 

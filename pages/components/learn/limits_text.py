@@ -1,9 +1,9 @@
 """What the lesson says: steps 7 and 8, on what a limit is worth and what it costs."""
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import Figures
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn.question import Question
-from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 
 # -------------------------------------------------------------------- 7: chance

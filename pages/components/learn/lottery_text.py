@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from fairfl_core._io import numbers as format
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn.question import Question
-from pages.components.shared import format
 
 # -------------------------------------------------------------------- 4: under the curve
 

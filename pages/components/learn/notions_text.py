@@ -1,7 +1,7 @@
 """What the lesson says: steps 9 and 10, on what cannot be equal together, and which notion to take."""
 
+from fairfl_core._io import numbers as format
 from pages.components.learn.question import Question
-from pages.components.shared import format
 
 # -------------------------------------------------------------------- 9: precision
 

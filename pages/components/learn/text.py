@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching.messages import DemoLog
 from pages.components.learn.question import Question
-from pages.components.shared import format
 
 STEP, ABOUT_LESSON = (
     "Step",

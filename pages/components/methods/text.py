@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.methods import GAPS
 from fairfl_core.paper.printed import TABLE_1
 from pages.components.methods.results import Compared, Line
-from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 
 TITLE = "## Methods: every rival run here, compared where it is fair to compare"

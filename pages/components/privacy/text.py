@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
 from pages.components.privacy.results import NoiseResult, PaperRow, Three
-from pages.components.shared import format
 from pages.components.shared import text as shared
 from pages.components.shared.outside_text import plain
 from pages.components.view import View

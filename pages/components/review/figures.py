@@ -2,9 +2,9 @@
 
 import plotly.graph_objects as go
 
+from fairfl_core._io import numbers as format
 from fairfl_core.review import Board
 from pages.components.review import text
-from pages.components.shared import format
 from pages.components.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.components.shared.outside_text import figure_text
 from pages.components.shared.theme import GROUP_COLOURS

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.people.experiments import Experiment
 from pages.components.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
-from pages.components.shared import format, text
+from pages.components.shared import text
 from pages.components.shared.outside_text import plain
 from pages.components.view import View
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from fairfl_core._io import numbers as format
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.policy import Floor
-from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 from pages.components.shared.policy_results import Collided, PolicyCost
 from pages.components.shared.report_text import rows_of

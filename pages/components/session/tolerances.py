@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairfl_core._io import numbers as format
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE
 from pages.components.session import state, text
-from pages.components.shared import format
 from pages.components.shared.certainty import certainty_costs, certainty_possible
 from pages.components.shared.charts import part
 from pages.components.shared.results import GRID, many_margins

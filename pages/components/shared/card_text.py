@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import ClientRow, Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable
-from pages.components.shared import format, text
+from pages.components.shared import text
 from pages.components.view import View
 
 WHAT_IT_IS, REQUESTED = "What it is", "Requested, reached, held out"

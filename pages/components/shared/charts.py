@@ -12,11 +12,12 @@ import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core._io import numbers as format
 from fairfl_core.errors import FairflError
 from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from pages.components.session import present, state, streamlit_internals
-from pages.components.shared import format, text, theme
+from pages.components.shared import text, theme
 from pages.components.shared.outside_text import Target, only_text
 
 __all__ = [

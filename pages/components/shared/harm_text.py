@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.closed_gaps import ClosedGap
 from fairfl_core.evaluation.harm import ClientHarm, Harm
-from pages.components.shared import format, text
+from pages.components.shared import text
 from pages.components.shared.outside_text import plain
 
 # Parts of a page, as they are named where one fails.

@@ -3,12 +3,13 @@
 from html import escape
 from pathlib import Path
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import ClientRow
 from pages.components.session import own_data
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared import card_text as text
-from pages.components.shared import format, harm_text, report_text
+from pages.components.shared import harm_text, report_text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.harm import rates_of
 from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition

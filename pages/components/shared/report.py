@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core._io import numbers as format
 from fairfl_core.review import Review, html_of, pdf_of
 from pages.components.session.catalogue import experiment_of
-from pages.components.shared import figures, format, harm_text, report_text, text
+from pages.components.shared import figures, harm_text, report_text, text
 from pages.components.shared.client_choice import ALL_UP_TO, MOST, worst_and_largest
 from pages.components.shared.harm import rates_of
 from pages.components.shared.harm_html import html_alarms, html_rates, html_recognition

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fairfl_core._io import numbers as format
 from fairfl_core.datasets import DATASETS
 from fairfl_core.evaluation.summary import Summary
 from fairfl_core.people.experiments import Experiment
-from pages.components.shared import format, text
+from pages.components.shared import text
 from pages.components.view import View
 
 SETTINGS = "Settings and data"

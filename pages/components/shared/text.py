@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
@@ -15,7 +16,6 @@ from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.utility import Utility
-from pages.components.shared import format
 from pages.components.shared.outside_text import plain
 from pages.components.view import Ignored
 

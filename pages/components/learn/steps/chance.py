@@ -3,12 +3,12 @@
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io import numbers as format
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import figures
 from pages.components.learn import limits_text as text
 from pages.components.learn.text import PICTURES
 from pages.components.learn.widgets import ask, beside, slide
-from pages.components.shared import format
 from pages.components.shared.charts import chart, part
 
 __all__ = ["show"]

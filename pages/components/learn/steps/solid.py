@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io import numbers as format
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import lottery_text as text
 from pages.components.learn.region_figures import in_space
 from pages.components.learn.text import GAP_ALLOWED, PICTURES
 from pages.components.learn.widgets import answered, ask, beside, slide, start_with
-from pages.components.shared import format
 from pages.components.shared.charts import chart, part
 
 __all__ = ["show"]

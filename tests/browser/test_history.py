@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from tests.browser.driving import INSIDE, OVERALL
 
 PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
@@ -50,3 +52,13 @@ def test_one_back_is_one_page_or_one_setting(visit):
     assert shows(visitor, first) and visitor.epsilons == ("0.05", "0.10")
     visitor.page.go_back()
     assert visitor.page.url == "about:blank"  # and out, by one press
+
+
+@pytest.mark.parametrize("slower", [1, 8])
+def test_opening_a_link_is_one_entry_on_a_slow_machine_too(visit, slower):
+    visitor = visit()
+    machine = visitor.context.new_cdp_session(visitor.page)
+    machine.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+    visitor.open(**PAPERS, eps_global="0.05", eps_local="0.1")
+    visitor.page.wait_for_function("navigation.currentEntry.index === 0")
+    assert visitor.link["notion"] == "sp"  # written by the page, into the entry that was there

@@ -13,9 +13,10 @@
   let opened = app.dataset.testScriptState === "notRunning";
   let added = false;
 
-  // The link may have been written before this ran: then that step is taken back, into its entry.
+  // The link may have been written before this ran, on a slow machine the page may even have been
+  // opened whole: then that step is taken back, into its entry.
   const asked = performance.getEntriesByType("navigation")[0]?.name;
-  if (!opened && asked && asked !== location.href && new URL(asked).pathname === location.pathname) {
+  if (asked && asked !== location.href && new URL(asked).pathname === location.pathname) {
     const link = location.href;
     addEventListener("popstate", (event) => {
       event.stopImmediatePropagation();

@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation federation-faults bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -122,6 +122,9 @@ holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 EXAMPLE ?= adult
 federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)
 	@$(BIN)/fairfl federation demo --example $(EXAMPLE)
+
+federation-faults: $(INSTALLED) ## Kill real nodes of a real federation in mid-round, before the statistics and after
+	$(BIN)/python -m pytest -m faults -p no:xdist tests/federated/flower
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

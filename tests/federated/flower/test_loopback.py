@@ -20,7 +20,6 @@ def test_two_nodes_and_two_rounds_agree_with_one_place(tmp_path):
     study, people = hospital_example()
     study = replace(study, rounds=2, clients=study.clients[:2])
     told = []
-    started = time.monotonic()
     found = run_here(
         study,
         people,
@@ -40,7 +39,6 @@ def test_two_nodes_and_two_rounds_agree_with_one_place(tmp_path):
         )
         assert list(folder.glob("runs/*/answers.csv"))
     assert not descendants(os.getpid())  # every process that was started is ended
-    assert time.monotonic() - started < 200  # 64 s on two busy cores
 
 
 def test_flower_tells_nobody_anything(tmp_path):

@@ -37,11 +37,11 @@ from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,
     OVERALL,
-    Server,
     Visitor,
     browsing,
     chromium,
 )
+from tests.helpers.serving import Server  # noqa: E402
 
 STATES = "public_coverage"
 PLAIN = "benchmarks/pages/one_slider.py"

@@ -17,8 +17,8 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.browser.driving import Server  # noqa: E402
-from tests.helpers.crowd import Served, alone, crowd  # noqa: E402
+from tests.helpers.crowd import alone, crowd  # noqa: E402
+from tests.helpers.serving import Served, Server  # noqa: E402
 
 
 def main() -> None:

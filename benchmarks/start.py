@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from fairfl_core.people import experiments  # noqa: E402
-from tests.browser.driving import Server  # noqa: E402
 from tests.helpers.protocol import Visitor  # noqa: E402
+from tests.helpers.serving import Server  # noqa: E402
 
 ONE_CHART = "benchmarks/pages/one_chart.py"
 

@@ -11,7 +11,7 @@ from fairfl_core.review.file import parse_review
 from pages.components.codecs import Text
 from pages.components.review import text
 from pages.components.review.figures import options_figure
-from pages.components.session import state
+from pages.components.session import refusals, state
 from pages.components.session.sidebar import frame
 from pages.components.shared.charts import chart, part
 from pages.components.shared.report import pdf_report, review_report
@@ -139,6 +139,7 @@ def _load() -> None:
         review = parse_review(file.getvalue(), file.name)
         views = [view_of(option) for option in review.options]
     except FairflError as error:
+        refusals.log_refusal("review", [file], error)
         st.warning(text.refused(str(error)))
         return
     _use(views[0])

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.browser.driving import NO_BROWSER, Server, Visitor, browsing, chromium
+from tests.browser.driving import NO_BROWSER, Visitor, browsing, chromium
+from tests.helpers.serving import Server
 
 
 # Of the package, not of the session: Playwright's event loop must not outlive these tests.

@@ -1,14 +1,7 @@
 """A real server and a real browser, driven as a visitor would: for the tests and the benchmark."""
 
-import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -25,7 +18,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.helpers.serving import Server
+
 NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
 OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -89,61 +83,6 @@ def browsing() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         yield browser
         browser.close()
-
-
-class Server:
-    """`streamlit run` in a process of its own, on a free port of this machine."""
-
-    def __init__(self, script: str = "app.py") -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"http://localhost:{port}"
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT
-        )
-
-    def __enter__(self) -> "Server":
-        end = time.monotonic() + 60
-        while not self._answers():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.process.kill()
-                raise RuntimeError(f"The server did not start:\n{self.log}")
-            time.sleep(0.02)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        self._log.close()
-
-    def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
-                return True
-        except OSError:
-            return False
-
-    @property
-    def log(self) -> str:
-        """What the server has written so far."""
-        self._log.flush()
-        self._log.seek(0)
-        return self._log.read()
-
-    @property
-    def processor_seconds(self) -> float:
-        """What it has used of processors so far (Linux)."""
-        used = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
-
-    @property
-    def megabytes(self) -> float:
-        """Memory it holds (Linux)."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
 class Visitor:

@@ -6,7 +6,8 @@ import time
 import numpy as np
 
 from fairfl_core.people.counts import ClientCounts
-from tests.browser.driving import Server, Visitor
+from tests.browser.driving import Visitor
+from tests.helpers.serving import Server
 
 SECONDS = 12  # more than reading the file takes
 

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from tests.browser.driving import INSIDE, ROOT, Visitor
+from tests.browser.driving import INSIDE, Visitor
+from tests.helpers.serving import ROOT
 
 PICTURES = ROOT / "screenshots"
 WIDE, NARROW = 1280, 390

@@ -1,6 +1,6 @@
 """What Streamlit understands in a name stays a name: on a real page, sign by sign."""
 
-from tests.browser.driving import Server
+from tests.helpers.serving import Server
 
 NAMES = """
 :material/home: | :streamlit: | :material_home: | :smile: | :+1: | a:b:c | 12:30:45 | :red[x] | :small[q]

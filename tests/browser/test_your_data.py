@@ -15,8 +15,9 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from tests.browser.driving import INSIDE, ROOT, Visitor
+from tests.browser.driving import INSIDE, Visitor
 from tests.helpers.compas import predictions
+from tests.helpers.serving import ROOT
 from tests.pages.test_your_data import hostile_table, many_clients
 
 PAGES = ("Explore", "Clients", "Scenarios", "Privacy", "Learn", "Your data")

@@ -11,7 +11,8 @@ import pytest
 
 from fairfl_core.cli._proxy import Door, nginx_settings
 from tests.cli.running import run
-from tests.helpers.crowd import Served, alone, crowd
+from tests.helpers.crowd import alone, crowd
+from tests.helpers.serving import Served
 
 LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 needs_nginx = pytest.mark.skipif(
@@ -53,15 +54,15 @@ def test_visitors_are_shared_out_kept_and_outlive_a_worker():
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert heard(served.address, "_stcore/metrics")[0] == 404
 
-        before = set(served.workers)
+        before = set(served.pids)
         seen = asyncio.run(killing(served))
         assert not seen.trouble and len(seen.moves) >= 8
         assert sorted(seen.reloads) == [0, 0, 1, 1]  # those of the dead worker, once
         assert not asyncio.run(alone(served.address, set(sorted(seen.said)[:3]), **LINK))
         end = time.monotonic() + 60
-        while len(served.workers) < 2 and time.monotonic() < end:
+        while len(served.pids) < 2 and time.monotonic() < end:
             time.sleep(0.2)
-        assert len(before & set(served.workers)) == 1 and len(served.workers) == 2
+        assert len(before & set(served.pids)) == 1 and len(served.pids) == 2
 
         begun = time.monotonic()
         served.process.terminate()

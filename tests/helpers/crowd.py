@@ -1,87 +1,13 @@
 """Many visitors at once, without browsers: each moves a slider now and then and reads what is said."""
 
 import asyncio
-import os
 import random
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from websockets.exceptions import WebSocketException
 
-from tests.helpers.protocol import INSIDE, OVERALL, Gone, Visitor, free_port
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class Served:
-    """`fairfl serve` in a process of its own, on a free port of this machine."""
-
-    def __init__(self, workers: int, *options: str) -> None:
-        self.address = f"http://localhost:{free_port()}"
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        port = self.address.rsplit(":", 1)[1]
-        command = [sys.executable, "-m", "fairfl_core", "serve", "--workers", str(workers)]
-        self.process = subprocess.Popen(
-            [*command, "--port", port, *options],
-            cwd=ROOT,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-        )
-
-    def __enter__(self) -> "Served":
-        end = time.monotonic() + 120
-        while not self.well:
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.process.kill()
-                raise RuntimeError(f"It did not start:\n{self.log}")
-            time.sleep(0.1)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        self._log.close()
-
-    @property
-    def well(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
-                return True
-        except OSError:
-            return False
-
-    @property
-    def log(self) -> str:
-        self._log.flush()
-        self._log.seek(0)
-        return self._log.read()
-
-    @property
-    def workers(self) -> list[int]:
-        """Process numbers of the workers (Linux)."""
-        pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [
-            int(child)
-            for child in children
-            if b"streamlit" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
-
-    @property
-    def megabytes(self) -> float:
-        """Memory of all workers."""
-        pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in self.workers]
-        return sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-    def kill_a_worker(self) -> None:
-        """One of them dies at once."""
-        os.kill(self.workers[0], signal.SIGKILL)
+from tests.helpers.protocol import INSIDE, OVERALL, Gone, Visitor
 
 
 @dataclass

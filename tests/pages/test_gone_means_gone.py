@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from tests.browser.driving import Server
 from tests.helpers.protocol import Visitor, metric
+from tests.helpers.serving import Server
 
 PROMISED = 10.0  # seconds
 

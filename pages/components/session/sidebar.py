@@ -12,6 +12,7 @@ from pages.components.session import (
     glossary,
     own_data,
     present,
+    sign_in,
     state,
     streamlit_internals,
     text,
@@ -46,6 +47,7 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
         st.html(theme.LARGE_STYLE)
     present.style()
     st.html(glossary.brand())
+    sign_in.require()
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
@@ -57,6 +59,7 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
         st.toggle(text.PRESENT, help=text.PRESENT_TIP, **state.bound(present.PRESENT))
         if chooses:
             downloads.take_along()
+        sign_in.sign_out()
     line = st.container()
     yield state.view()
     # Last: by then the browser runs history.js, and opening a page adds nothing to its history.

@@ -38,6 +38,9 @@ NOT_REACHABLE = (
     "This server is reached from this machine only, so there is nothing to scan. Start it so that "
     "others reach it (see Deployment in the README)."
 )
+SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
+SIGN_IN_FIRST = "#### Sign in to use this server\nWhoever runs it asks for that. Nothing you do here is kept with your name."
+CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says what is missing."
 NAME = "fairfl"
 ONE_LINE = "what local and global fairness cost a federated model"
 WORDS = "Words:"
@@ -69,6 +72,11 @@ PRESETS = {
     "both": "Both at 0.01",
 }
 RESET = "Reset"
+
+
+def signed_in(who: str) -> str:
+    """Whose session this is."""
+    return f"Signed in as {who}." if who else "Signed in."
 
 
 DATA_GONE = (

@@ -29,7 +29,7 @@ from fairfl_core.intake import (
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.score_kinds import SCORE_KINDS
 from pages.components.codecs import OneOf
-from pages.components.session import own_data, state
+from pages.components.session import own_data, refusals, state
 from pages.components.your_data import text
 
 __all__ = ["bring", "remove"]
@@ -56,7 +56,14 @@ def bring() -> None:
         else:
             _counts()
     except InputError as error:
+        refusals.log_refusal(str(state.get(KIND)), _files(), error)
         st.warning(text.refused(str(error)))
+
+
+def _files() -> list[Any]:
+    """The files that lie in the uploader on the page."""
+    held = [st.session_state.get(_uploader(kind)) or [] for kind in range(len(own_data.UPLOADERS))]
+    return [file for files in held for file in (files if isinstance(files, list) else [files])]
 
 
 def remove() -> None:

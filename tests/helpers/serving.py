@@ -1,0 +1,112 @@
+"""The dashboard in processes of its own, on a free port of this machine: alone, or many workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from tests.helpers.protocol import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120  # seconds to start on a machine that is busy with other tests
+
+
+class Serving:
+    """A server that was started by a command; ends with its `with`."""
+
+    def __init__(self, words: Sequence[str], port: int, host: str = "localhost") -> None:
+        self.address = f"http://{host}:{port}"
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", *words],
+            cwd=ROOT,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+
+    def __enter__(self) -> Self:
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                raise RuntimeError(f"The server did not start:\n{self.log}")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self._log.close()
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    @property
+    def log(self) -> str:
+        """What it has written so far."""
+        self._log.flush()
+        self._log.seek(0)
+        return self._log.read()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that compute pages."""
+        return [self.process.pid]
+
+    @property
+    def megabytes(self) -> float:
+        """Memory they hold (Linux)."""
+        pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in self.pids]
+        return sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    @property
+    def processor_seconds(self) -> float:
+        """What they have used of processors so far (Linux)."""
+        stats = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1] for pid in self.pids]
+        used = [int(ticks) for stat in stats for ticks in stat.split()[11:13]]
+        return sum(used) / os.sysconf("SC_CLK_TCK")
+
+
+class Server(Serving):
+    """`streamlit run`: one process."""
+
+    def __init__(self, script: str = "app.py", *settings: str) -> None:
+        port = free_port()
+        words = ["streamlit", "run", script, f"--server.port={port}", *settings]
+        super().__init__(words, port)
+
+
+class Served(Serving):
+    """`fairfl serve`: several workers behind nginx."""
+
+    def __init__(
+        self, workers: int, *options: str, port: int = 0, host: str = "localhost"
+    ) -> None:
+        port = port or free_port()
+        words = ["fairfl_core", "serve", "--workers", str(workers), "--port", str(port)]
+        super().__init__([*words, *options], port, host)
+
+    @property
+    def pids(self) -> list[int]:
+        """The workers' process numbers (Linux)."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [
+            int(child)
+            for child in children
+            if b"streamlit" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+
+    def kill_a_worker(self) -> None:
+        """One of them dies at once."""
+        os.kill(self.pids[0], signal.SIGKILL)

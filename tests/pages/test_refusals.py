@@ -1,0 +1,32 @@
+"""An upload that is refused leaves one line in the server's log, and nothing of its content there."""
+
+import logging
+
+import pytest
+
+SECRET = "Eve-Adams-HIV"
+ROWS = f"clinic,{SECRET},{SECRET}\nA,f,1\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "uploader", "data", "by"),
+    [
+        ("your_data", {}, "upload-table", ROWS, "check_header"),
+        ("your_data", {"bring": "counts"}, "upload-counts", b'{"a": "' + ROWS, "parse_json"),
+        ("review", {}, "review-upload", b'["' + SECRET.encode() + b'"]', "Review.from_json"),
+    ],
+)
+def test_a_refusal_is_logged_once_without_what_was_in_it(
+    opened, caplog, page, link, uploader, data, by
+):
+    app = opened(page, **link)
+    kind = "csv" if uploader == "upload-table" else "json"
+    file = (f"{SECRET}.{kind}", data, "text/plain")
+    given = [file] if uploader == "upload-counts" else file
+    with caplog.at_level(logging.WARNING, logger="pages"):
+        app.file_uploader(key=uploader).set_value(given).run()
+        assert app.warning
+        app.run()  # the same file still lies there
+    (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("pages")]
+    assert line.startswith("upload refused: ") and f"1 files, {len(data)} bytes" in line
+    assert by in line and SECRET not in line

@@ -1,6 +1,8 @@
 """Several dashboards behind one door: started, watched, started again, ended."""
 
+import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -12,8 +14,9 @@ import time
 import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 from fairfl_core._io.places import TOP
 from fairfl_core.cli._proxy import Door, nginx_settings
@@ -32,14 +35,59 @@ _GRACE = 3.5  # seconds to end by themselves
 _STARTS = 120.0  # seconds to start
 
 
+class Nursery:
+    """The process that workers are forks of: what all of them share is computed there, once."""
+
+    def __init__(self, *, warm: bool, told: threading.Event) -> None:
+        self._told = told
+        self._command = [sys.executable, "-m", "pages.components.session.nursery"]
+        self._command += ["warm"] if warm else []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def fork(self, port: int, settings: Sequence[str]) -> int | None:
+        """A new worker's process number; None where we were told to end meanwhile."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        nursery = cast("subprocess.Popen[bytes]", self._process)
+        asked, answers = cast(IO[bytes], nursery.stdin), cast(IO[bytes], nursery.stdout)
+        asked.write(json.dumps([port, *settings]).encode() + b"\n")
+        asked.flush()
+        while not select.select([answers], [], [], 0.2)[0]:  # it may be opening pages yet
+            if self._told.is_set():
+                return None
+        answer = answers.readline()
+        if not answer:
+            raise InputError("the dashboard did not start; its own words stand above.")
+        return int(answer)
+
+    def _start(self) -> None:
+        # One thread each for linear algebra: the workers are what uses the processors.
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(
+            self._command,
+            env={**threads, **os.environ, "PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl+C is for the supervisor
+        )
+
+    def end(self) -> None:
+        """End it; workers have ended before."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+
 @dataclass
 class Worker:
     """One Streamlit process on a port of this machine."""
 
     port: int
+    nursery: Nursery
     settings: Sequence[str] = ()
     failed: int = 0
-    process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    pid: int | None = None
 
     @property
     def address(self) -> str:
@@ -48,37 +96,31 @@ class Worker:
 
     def start(self) -> None:
         """Start it, or start it again where it was."""
-        command = [sys.executable, "-m", "streamlit", "run", str(TOP / "app.py")]
-        command += ["--server.address=127.0.0.1", f"--server.port={self.port}"]
-        command += ["--server.headless=true", "--logger.hideWelcomeMessage=true"]
-        command += ["--server.scriptHealthCheckEnabled=true"]
-        # One thread each for linear algebra: the workers are what uses the processors.
-        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.failed = 0
-        self.process = subprocess.Popen(
-            [*command, *self.settings],
-            env={**threads, **os.environ},
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl+C is for the supervisor
-        )
+        self.pid = self.nursery.fork(self.port, self.settings)
 
     @property
     def is_running(self) -> bool:
         """Whether there is a process at all."""
-        return self.process is not None and self.process.poll() is None
+        return self.signal(0)
 
-    def answers(self, path: str = "health", within: float = _PATIENCE) -> bool:
+    def answers(self, within: float = _PATIENCE) -> bool:
         """Whether it says that it is well."""
         with suppress(OSError):
-            url = f"http://{self.address}/_stcore/{path}"
+            url = f"http://{self.address}/_stcore/health"
             with urllib.request.urlopen(url, timeout=within) as reply:
                 return bool(reply.status == 200)
         return False
 
-    def end(self, how: int) -> None:
-        """Send it a signal, if there is anyone to get it."""
-        if self.is_running and self.process is not None:
-            self.process.send_signal(how)
+    def signal(self, number: int) -> bool:
+        """Send it a signal; whether there was anyone to get it."""
+        if self.pid is None:
+            return False
+        try:
+            os.kill(self.pid, number)
+        except ProcessLookupError:
+            return False
+        return True
 
 
 def serve_until_told(
@@ -87,6 +129,7 @@ def serve_until_told(
     *,
     settings: Sequence[str],
     beside: Sequence[str],
+    warm: bool,
     say: Callable[[str], None],
 ) -> None:
     """Run the workers and the proxy until SIGTERM or Ctrl+C; then end all of them.
@@ -100,6 +143,8 @@ def serve_until_told(
         Settings of Streamlit, for every worker.
     beside : sequence of str
         Addresses of workers on other machines, which are not ours to start.
+    warm : bool
+        Whether every page is opened once before visitors come.
     say : callable
         Hears sentences for a person.
     """
@@ -109,19 +154,21 @@ def serve_until_told(
     told = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: told.set())
-    workers = [Worker(port, settings) for port in _free_ports(many)]
+    nursery = Nursery(warm=warm, told=told)
+    workers = [Worker(port, nursery, settings) for port in _free_ports(many)]
     proxy: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryDirectory(prefix="fairfl-serve-") as folder:
         place = Path(folder) / "nginx.conf"
         addresses = [*(worker.address for worker in workers), *beside]
         place.write_text(nginx_settings(door, addresses, Path(folder)), "utf-8")
+        if warm:
+            say("Every page is opened once before visitors come: half a minute or more.")
         try:
             for worker in workers:
                 worker.start()
             _wait_until_well(workers, told)
             command = [nginx, "-p", folder, "-c", str(place), "-e", "stderr"]
             proxy = subprocess.Popen(command, start_new_session=True)
-            _warm(workers, told)
             say(f"{many} workers behind {door.url}. Ctrl+C or SIGTERM ends them.")
             while not told.wait(_LOOK):
                 _look_after(workers, say)
@@ -130,7 +177,7 @@ def serve_until_told(
                         f"nginx ended by itself; is {door.address}:{door.port} taken? See above."
                     )
         finally:
-            _end(workers, proxy)
+            _end(workers, nursery, proxy)
 
 
 def _free_ports(many: int) -> list[int]:
@@ -153,17 +200,6 @@ def _wait_until_well(workers: Sequence[Worker], told: threading.Event) -> None:
         told.wait(0.1)
 
 
-def _warm(workers: Sequence[Worker], told: threading.Event) -> None:
-    """Let every worker compute its first page before anyone asks for it: one after the other."""
-
-    def work() -> None:
-        for worker in workers:
-            if not told.is_set():
-                worker.answers("script-health-check", within=_STARTS)
-
-    threading.Thread(target=work, name="warm", daemon=True).start()
-
-
 def _look_after(workers: Sequence[Worker], say: Callable[[str], None]) -> None:
     """Start again whoever ended, or has not answered for too long."""
     for worker in workers:
@@ -171,24 +207,25 @@ def _look_after(workers: Sequence[Worker], say: Callable[[str], None]) -> None:
             worker.failed = 0 if worker.answers() else worker.failed + 1
             if worker.failed < _CHANCES:
                 continue
-            worker.end(signal.SIGKILL)
+            worker.signal(signal.SIGKILL)
         say(f"The worker at {worker.address} ended or did not answer; it is started again.")
         worker.start()
 
 
-def _end(workers: Sequence[Worker], proxy: "subprocess.Popen[bytes] | None") -> None:
+def _end(
+    workers: Sequence[Worker], nursery: Nursery, proxy: "subprocess.Popen[bytes] | None"
+) -> None:
     """End everyone: asked first, then made to."""
     if proxy is not None and proxy.poll() is None:
         proxy.terminate()
     for worker in workers:
-        worker.end(signal.SIGTERM)
+        worker.signal(signal.SIGTERM)
     end = time.monotonic() + _GRACE
     while any(worker.is_running for worker in workers) and time.monotonic() < end:
         time.sleep(0.05)
     for worker in workers:
-        worker.end(signal.SIGKILL)
-        if worker.process is not None:
-            worker.process.wait()
+        worker.signal(signal.SIGKILL)
+    nursery.end()
     if proxy is not None:
         proxy.kill()
         proxy.wait()

@@ -29,6 +29,10 @@ def serve(
         list[str] | None,
         typer.Option(help="A worker on another machine, as address:port; it is not started."),
     ] = None,
+    warm: Annotated[
+        bool,
+        typer.Option(help="Open every page once before visitors come, for all workers at once."),
+    ] = True,
     settings: Annotated[
         list[str] | None, typer.Argument(help="Settings of Streamlit, after two dashes.")
     ] = None,
@@ -56,5 +60,10 @@ def serve(
     )
     allowed = [f"--server.allowedHosts={name}" for name in host or ()]
     serve_until_told(
-        door, workers, settings=[*allowed, *(settings or ())], beside=beside or (), say=say
+        door,
+        workers,
+        settings=[*allowed, *(settings or ())],
+        beside=beside or (),
+        warm=warm,
+        say=say,
     )

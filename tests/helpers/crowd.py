@@ -32,15 +32,17 @@ class Person:
     link: dict[str, object]
     reloads: int = 0
 
-    async def come(self) -> None:
+    async def come(self) -> "Person":
         self.visitor = await Visitor(self.address).open(**self.link)
+        return self
 
     async def _come_back(self) -> None:
         """As a browser does, which tries again while the door still believes in the dead worker."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while True:
             try:
-                return await self.come()
+                await self.come()
+                return
             except (Gone, OSError, WebSocketException):
                 if time.monotonic() > end:
                     raise

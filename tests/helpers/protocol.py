@@ -106,6 +106,12 @@ class Visitor:
         """Leave."""
         await self._socket.close()
 
+    @property
+    def worker(self) -> str:
+        """The worker that `fairfl serve` keeps this visitor on."""
+        given = re.search(r"fairfl_worker=(\w+)", self._cookies)
+        return given[1] if given else ""
+
     # ---------------------------------------------------------------- the wire
 
     def _greet(self) -> str:

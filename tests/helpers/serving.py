@@ -80,10 +80,12 @@ class Serving:
 class Server(Serving):
     """`streamlit run`: one process."""
 
-    def __init__(self, script: str = "app.py", *settings: str) -> None:
-        port = free_port()
-        words = ["streamlit", "run", script, f"--server.port={port}", *settings]
-        super().__init__(words, port)
+    def __init__(
+        self, script: str = "app.py", *settings: str, port: int = 0, host: str = "localhost"
+    ) -> None:
+        port = port or free_port()
+        where = [f"--server.address={host}", f"--server.port={port}"]
+        super().__init__(["streamlit", "run", script, *where, *settings], port, host)
 
 
 class Served(Serving):
@@ -99,14 +101,18 @@ class Served(Serving):
     @property
     def pids(self) -> list[int]:
         """The workers' process numbers (Linux)."""
-        pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [
-            int(child)
-            for child in children
-            if b"streamlit" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
+        children = _children(self.process.pid)
+        nurseries = [pid for pid in children if b"nursery" in _command(pid)]
+        return [worker for nursery in nurseries for worker in _children(nursery)]
 
     def kill_a_worker(self) -> None:
         """One of them dies at once."""
         os.kill(self.pids[0], signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _command(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()

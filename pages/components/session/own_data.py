@@ -25,7 +25,6 @@ _MOST = 60  # results kept of one set
 _register: "WeakValueDictionary[str, Held]" = WeakValueDictionary()
 
 streamlit_internals.keep_uploads_in_memory()
-streamlit_internals.end_in_time()
 
 
 class Held:

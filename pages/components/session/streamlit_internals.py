@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from starlette.formparsers import MultiPartParser
@@ -34,7 +33,7 @@ __all__ = [
 
 SECONDS_TO_END = 3
 LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
-_watch = threading.Lock()
+_end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 
 
@@ -54,13 +53,13 @@ def keep_uploads_in_memory() -> None:
     MultiPartParser.spool_max_size = IN_MEMORY
 
 
-@cache
 def end_in_time() -> None:
-    """See to it, once a process, that a server told to end does so, whatever its visitors compute.
+    """From now on a server told to end does so in time, whatever its visitors compute.
 
     Python waits for the threads of pages before it ends; a solve may take a minute.
     """
-    if (server := _server()) is not None:
+    server = _server()
+    if server is not None and _end_watch.acquire(blocking=False):  # once for a server
         threading.Thread(target=_end, args=(server,), daemon=True).start()
 
 
@@ -100,7 +99,7 @@ def end_left_sessions() -> None:
     Streamlit keeps them for two minutes and then until some other visitor leaves.
     """
     server = _server()
-    if server is not None and _watch.acquire(blocking=False):  # once for a server
+    if server is not None and _left_watch.acquire(blocking=False):  # once for a server
         threading.Thread(
             target=_end_left_sessions, args=(server,), name="left-sessions", daemon=True
         ).start()

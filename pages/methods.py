@@ -97,6 +97,8 @@ def _ranking(found: Compared, which: str) -> None:
     cells = [text.rank_cells(line) for line in found.lines]
     st.table(pd.DataFrame(cells, columns=list(text.RANK_COLUMNS)))
     st.caption(text.RANK_READING)
+    if reading := text.pooled_reading(found):
+        st.markdown(reading)
 
 
 def _picture(found: Compared, rows: tuple[MethodRow, ...], notion: str, which: str) -> None:

@@ -67,11 +67,13 @@ class MethodRow:
     seeds : tuple of int
     accuracy, gap_global, gap_local_mean, gap_local_debiased : ndarray, shape (seeds,)
         Of each seed; gaps are of expected rates.
-    client_gaps : ndarray, shape (clients,)
-        Each client's gap, the mean over the seeds that have it.
+    client_gaps : ndarray, shape (seeds, clients)
+        Each client's gap; NaN where it has none.
     rounds, seconds, bytes_per_client : float
         Means over seeds: rounds until the model that is kept, processor time of one core until
         then, and bytes that a client receives and sends until then.
+    pooled : bool
+        Whether it sees everyone's rows in one place and knows nothing of clients.
     """
 
     experiment: str
@@ -89,13 +91,20 @@ class MethodRow:
     rounds: float
     seconds: float
     bytes_per_client: float
+    pooled: bool
+
+    @property
+    def gap_local_worst(self) -> Floats:
+        """The gap of each seed, of the client whose mean over the seeds is largest."""
+        means = np.nan_to_num(run_mean(list(self.client_gaps)))
+        worst: Floats = self.client_gaps[:, int(means.argmax())]
+        return worst
 
     def gap(self, name: str) -> float:
         """A gap's mean over seeds; of the worst client, that client's mean over seeds."""
         if name not in GAPS:
             raise ValueError(f"{name} is none of {', '.join(GAPS)}")
-        values = self.client_gaps.max() if name == "gap_local_worst" else getattr(self, name)
-        return float(np.nanmean(values))
+        return float(np.nanmean(getattr(self, name)))
 
     def to_json(self) -> dict[str, Any]:
         """The row that `fairfl methods --json` prints."""
@@ -151,8 +160,9 @@ def _row(shipped: MethodAnswers, setting: str, split: str) -> MethodRow:
         gap_global=np.array([each.gaps.overall for each in judged]),
         gap_local_mean=np.array([each.gaps.local_mean for each in judged]),
         gap_local_debiased=np.array([each.debiased(each.larger_half).gap for each in judged]),
-        client_gaps=np.nan_to_num(run_mean([each.gaps.local for each in judged])),
+        client_gaps=np.array([each.gaps.local for each in judged]),
         **{name: _number(told.get(name)) for name in ("rounds", "seconds", "bytes_per_client")},
+        pooled=bool(manifest.get("pooled", False)),
     )
 
 

@@ -147,6 +147,9 @@ POST_PROCESSED: dict[str, PostProcessed] = {
     "ours_simplex_guaranteed": _ours("Ours, simplex, 95 % sure", "simplex", Guarantee(), False),
     "ours_exact_guaranteed": _ours("Ours, exact, 95 % sure", "exact", Guarantee(), False),
     "ours_exact_cross_fitted": _ours("Ours, exact, cross-fitted", "exact", None, True),
+    "ours_exact_cross_fitted_guaranteed": _ours(
+        "Ours, exact, cross-fitted, 95 % sure", "exact", Guarantee(), True
+    ),
     "logofair": PostProcessed(
         "LoGoFair",
         False,

@@ -45,7 +45,7 @@ def test_the_ranking_is_the_cores(opened, experiment, notion):
     assert accuracies == sorted(accuracies, reverse=True) and len(set(accuracies)) > 3
 
 
-def row(method, accuracy, gap, seeds=4, jitter=0.001):
+def row(method, accuracy, gap, seeds=4, jitter=0.001, pooled=False):
     wobble = jitter * np.arange(seeds)
     many = np.full(seeds, gap)
     return MethodRow(
@@ -60,10 +60,11 @@ def row(method, accuracy, gap, seeds=4, jitter=0.001):
         many,
         many,
         many,
-        np.array([gap, gap]),
+        np.full((seeds, 2), gap),
         1,
         1,
         1,
+        pooled,
     )
 
 
@@ -77,6 +78,18 @@ def test_a_rival_that_wins_is_said_to_win():
     assert "none of our settings gets there" in text.headline(
         compared(rows, "sp", "gap_global", 0.01), "gap_global", range(4)
     )
+
+
+def test_it_is_said_how_methods_fare_that_know_nothing_of_clients(opened):
+    rows = [row("ours_exact", 0.80, 0.02), row("alike", 0.80, 0.02, pooled=True)]
+    rows += [row("ahead", 0.85, 0.02, jitter=0.002, pooled=True), row("late", 0.9, 0.3)]
+    said = text.pooled_reading(compared(rows, "sp", "gap_global", 0.05))
+    assert "“alike” are as accurate as the best of ours" in said
+    assert "“ahead” are **more accurate than the best of ours**" in said and "late" not in said
+    assert not text.pooled_reading(compared(rows[:1], "sp", "gap_global", 0.05))
+    app = opened("methods", of="adult", by="sp", gap="gap_global", at=0.02)
+    here = text.pooled_reading(compared(method_rows("adult"), "sp", "gap_global", 0.02))
+    assert here and any(one.value == here for one in app.markdown)
 
 
 def test_the_papers_numbers_stand_beside_ours_and_table_1_is_whole(opened):

@@ -67,6 +67,11 @@ class Line:
     difference: Difference | None
 
     @property
+    def pooled(self) -> bool:
+        """Whether it sees everyone's rows in one place and knows nothing of clients."""
+        return self.frontier.rows[0].pooled
+
+    @property
     def mean(self) -> float:
         """Its accuracy at the gap, the mean over seeds; NaN where it never gets there."""
         return float("nan") if self.at is None else float(self.at.mean())

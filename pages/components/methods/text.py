@@ -114,6 +114,28 @@ RANK_READING = (
 )
 
 
+def pooled_reading(found: Compared) -> str:
+    """How methods fare that need everyone's rows in one place, where some are shipped."""
+    pooled = [line for line in found.lines if line.pooled]
+    if not pooled:
+        return ""
+    told = {
+        "": "never get there",
+        "alike": "are as accurate as the best of ours",
+        "worse": "are **more accurate than the best of ours**",
+        "better": "are less accurate than the best of ours",
+    }
+    fare: dict[str, list[str]] = {}
+    for line in pooled:
+        verdict = line.difference.verdict if line.difference else ""
+        fare.setdefault(verdict, []).append(f"“{plain(line.title)}”")
+    said = "; ".join(f"{_joined(names)} {told[verdict]}" for verdict, names in fare.items())
+    return (
+        "Other people's programs that see everyone's rows in one place and know nothing of "
+        f"clients, at this gap: {said}."
+    )
+
+
 def picture_reading(which: str) -> str:
     """How to read the picture."""
     return (

@@ -1,0 +1,300 @@
+"""Other people's programs on the same people: fairlearn, OxonFair and declearn beside ours.
+
+Adult, statistical parity. fairlearn and OxonFair set thresholds on the shipped FedAvg scores: on
+everyone's at once (pooled: they know nothing of clients), or client by client. declearn trains
+its own methods on the same splits. They live in an environment of their own, made here under
+.venvs/ (declearn needs pandas < 3); where it cannot be made that is said and nothing is measured.
+
+Answers are written like every method's, to data/methods/adult, so that the Methods page and
+`fairfl methods` have them, and docs/outside_rivals.md is written from them.
+
+    python benchmarks/outside_rivals.py [--declearn-seeds 0-4] [--only-write]
+"""
+
+import argparse
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TOP = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TOP))
+
+from benchmarks.outside.document import document  # noqa: E402
+from fairfl_core import datasets  # noqa: E402
+from fairfl_core._io.whole import write_whole  # noqa: E402
+from fairfl_core.cli.train import seeds_from  # noqa: E402
+from fairfl_core.errors import InputError  # noqa: E402
+from fairfl_core.evaluation.post_processed import EPSILONS  # noqa: E402
+from fairfl_core.federated.data import federate  # noqa: E402
+from fairfl_core.federated.recipes import recipe  # noqa: E402
+from fairfl_core.federated.sweep import Trial, choose  # noqa: E402
+from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.people.method_answers import FOLDER, SPLITS, Answered, save_method  # noqa: E402
+from fairfl_core.people.scored import ScoredPeople  # noqa: E402
+
+EXPERIMENT, NOTION = "adult", "sp"
+ENVIRONMENT = TOP / ".venvs" / "outside"
+NEEDS = (
+    "declearn[websockets]==2.9.1",
+    "fairlearn==0.15.0",
+    "oxonfair==0.3",
+    "pandas<3",
+    "tensorflow-cpu==2.21.0",
+)
+RUNS = TOP / "runs" / "outside"
+SCRIPTS = Path(__file__).parent / "outside"
+TUNING_SEEDS = (0, 1)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A method of somebody else's program: its title, what it is, and the knob that is swept."""
+
+    title: str
+    level: str
+    approach: str
+    pooled: bool = False
+    knob: str = "eps"
+    values: tuple[float, ...] = EPSILONS
+
+
+THRESHOLDS = {
+    "fairlearn_pooled": Rival("fairlearn, pooled", "global", "post-processing", pooled=True),
+    "fairlearn_by_client": Rival("fairlearn, client by client", "local", "post-processing"),
+    "oxonfair_pooled": Rival("OxonFair, pooled", "global", "post-processing", pooled=True),
+}
+ALPHAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+ETAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+# It weighs clients by rows, not by shares, so that beta has to be of the size of rows.
+BETAS = (1.0, 10.0, 100.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0)
+TRAINED = {
+    "fairfed": Rival("declearn's FairFed", "global", "aggregation", knob="beta", values=BETAS),
+    "fedfb": Rival("declearn's FedFB", "global", "in-processing", knob="alpha", values=ALPHAS),
+    "fairbatch": Rival(
+        "declearn's Fed-FairBatch", "global", "in-processing", knob="alpha", values=ALPHAS
+    ),
+    "fairgrad": Rival(
+        "declearn's Fed-FairGrad", "global", "in-processing", knob="eta", values=ETAS
+    ),
+}
+
+
+# ---------------------------------------------------------------- the environment
+
+
+def environment() -> Path | None:
+    """The Python that has the rivals; made once, and None with a sentence where it cannot be."""
+    python = ENVIRONMENT / "bin" / "python"
+    ready = ENVIRONMENT / "ready"
+    if ready.is_file() and ready.read_text() == "\n".join(NEEDS):
+        return python
+    print(f"Making {ENVIRONMENT} (about 1.5 GB) ...", flush=True)
+    try:
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"Not measured: {ENVIRONMENT} cannot be made ({error}).")
+        return None
+    ready.write_text("\n".join(NEEDS))
+    return python
+
+
+def run(python: Path, script: str, *arguments: Any) -> None:
+    words = [str(word) for word in (python, SCRIPTS / script, *arguments)]
+    subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
+
+
+# ---------------------------------------------------------------- what is answered
+
+Codes = dict[str, np.ndarray]
+
+
+def tables(people: Codes, chance: np.ndarray, shape: tuple[int, ...]) -> dict[str, Answered]:
+    """Expected answers by split, from everyone's chance of the favourable one (the second)."""
+    answered = {}
+    for place, split in enumerate(SPLITS):
+        rows = people["split"] == place
+        cell = tuple(people[name][rows] for name in ("client", "group", "label"))
+        confusion, squares = np.zeros((2, *shape, 2))
+        for answer, chances in enumerate((1 - chance[rows], chance[rows])):
+            where = (*cell, np.full(len(chances), answer))
+            np.add.at(confusion, where, chances)
+            np.add.at(squares, where, chances**2)
+        answered[split] = Answered(confusion, squares)
+    return answered
+
+
+def thresholds(python: Path, seeds: tuple[int, ...]) -> None:
+    """Thresholds of fairlearn and OxonFair on the shipped scores of every seed."""
+    experiment = experiments.open(EXPERIMENT)
+    shape = (len(experiment.clients), len(experiment.groups), len(experiment.labels))
+    answers: dict[str, dict[str, dict[int, Any]]] = {name: {} for name in THRESHOLDS}
+    for seed in seeds:
+        parts = [ScoredPeople.from_experiment(experiment, seed, split) for split in SPLITS]
+        people = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("group", "client", "label")
+        }
+        people["score"] = np.concatenate([part.scores[:, 1] for part in parts])
+        people["split"] = np.repeat([0, 1], [len(part) for part in parts])
+        given, told = RUNS / f"scores_{seed}.npz", RUNS / f"thresholds_{seed}.npz"
+        np.savez_compressed(given, **people)
+        run(python, "thresholds.py", given, told, *EPSILONS)
+        with np.load(told, allow_pickle=False) as file:
+            for name in THRESHOLDS:
+                for epsilon, chance in zip(EPSILONS, file[name], strict=True):
+                    by_seed = answers[name].setdefault(f"{NOTION} eps={epsilon:g}", {})
+                    by_seed[seed] = tables(people, chance, shape)
+    for name, rival in THRESHOLDS.items():
+        ship(name, rival, answers[name])
+
+
+def train(python: Path, seeds: tuple[int, ...], source: Path | None) -> None:
+    """Train declearn's methods with every value of their knob, but for runs that are kept."""
+    people = datasets.open(recipe(EXPERIMENT).dataset, source=source)
+    for seed in seeds:
+        wanted = {
+            (method, value): RUNS / f"seed_{seed}" / f"{method}_{value:g}.npz"
+            for method, rival in TRAINED.items()
+            for value in rival.values
+        }
+        missing = [pair for pair, path in wanted.items() if not path.is_file()]
+        path = RUNS / f"federation_{seed}.npz"
+        if not path.is_file():
+            write_federation(people, seed, path)
+        if missing:
+            words = [f"{method}={value:g}" for method, value in missing]
+            run(python, "declearn_methods.py", path, RUNS / f"seed_{seed}", *words)
+
+
+def write_federation(people: datasets.People, seed: int, path: Path) -> None:
+    """The seed's split, features scaled, group and client joined as one-hots: FedAvg's inputs."""
+    federation = federate(people, recipe(EXPERIMENT), seed)
+    own = federation.people
+    codes = {name: getattr(own, name) for name in ("group", "client", "label")}
+    joined = [np.eye(len(getattr(own, f"{name}s")))[codes[name]] for name in ("group", "client")]
+    inputs = np.hstack([own.inputs, *joined]).astype(np.float32)
+    np.savez_compressed(path, inputs=inputs, split=federation.split, **codes)
+
+
+def trained(seeds: tuple[int, ...]) -> None:
+    """Ship declearn's methods, with the value that the protocol chooses on validation people."""
+    experiment = experiments.open(EXPERIMENT)
+    shape = (len(experiment.clients), len(experiment.groups), len(experiment.labels))
+    held_out = {}
+    for seed in seeds:
+        with np.load(RUNS / f"federation_{seed}.npz", allow_pickle=False) as file:
+            rows = file["split"] > 0
+            held_out[seed] = {n: file[n][rows] for n in ("group", "client", "label", "split")}
+        held_out[seed]["split"] -= 1
+    for method, rival in TRAINED.items():
+        answers, seconds = {}, {}
+        for value in rival.values:
+            name = f"{NOTION} {rival.knob}={value:g}"
+            answers[name], seconds[name] = {}, []
+            for seed in seeds:
+                path = RUNS / f"seed_{seed}" / f"{method}_{value:g}.npz"
+                with np.load(path, allow_pickle=False) as file:
+                    answers[name][seed] = tables(held_out[seed], file["answer"] * 1.0, shape)
+                    seconds[name].append(float(file["seconds"]))
+        chosen = choose([judged(name, answers[name]) for name in answers], fedavg_accuracy())
+        ship(f"declearn_{method}", rival, answers, chosen.settings["name"], seconds)
+
+
+def judged(name: str, by_seed: dict[int, dict[str, Answered]]) -> Trial:
+    """A value of the knob on validation people of the tuning seeds."""
+    figures = []
+    for seed in TUNING_SEEDS:
+        table = by_seed[seed]["validation"].confusion
+        right = np.einsum("cayy->", table) / table.sum()
+        figures.append((right, gap(table.sum(axis=0)), np.mean([gap(own) for own in table])))
+    return Trial({"name": name}, *(float(figure) for figure in np.mean(figures, axis=0)))
+
+
+def gap(table: np.ndarray) -> float:
+    """The gap of positive rates, from people by group, label and answer."""
+    rates = table[:, :, 1].sum(axis=1) / table.sum(axis=(1, 2))
+    return float(np.ptp(rates))
+
+
+def fedavg_accuracy() -> float:
+    experiment = experiments.open(EXPERIMENT)
+    people = [ScoredPeople.from_experiment(experiment, s, "validation") for s in TUNING_SEEDS]
+    return float(np.mean([(own.said == own.label).mean() for own in people]))
+
+
+def ship(
+    name: str,
+    rival: Rival,
+    answers: dict[str, dict[int, Any]],
+    chosen: str = "",
+    seconds: dict[str, list[float]] | None = None,
+) -> None:
+    experiment = experiments.open(EXPERIMENT)
+    settings = {
+        setting: {
+            "notion": NOTION,
+            "role": "chosen" if setting == chosen else "swept",
+            "seeds": list(by_seed),
+            "settings": {rival.knob: float(setting.partition("=")[2])},
+            "seconds": None if seconds is None else float(np.mean(seconds[setting])),
+        }
+        for setting, by_seed in answers.items()
+    }
+    save_method(
+        {
+            "method": name,
+            "title": rival.title,
+            "ours": False,
+            "pooled": rival.pooled,
+            "experiment": EXPERIMENT,
+            "made_by": f"benchmarks/outside_rivals.py, with {', '.join(NEEDS)}",
+            "capabilities": {
+                "level": rival.level,
+                "approach": rival.approach,
+                "notions": [NOTION],
+                "multi_class": False,
+            },
+            "clients": list(experiment.clients),
+            "groups": list(experiment.groups),
+            "labels": list(experiment.labels),
+            "favourable": experiment.favourable,
+            "settings": settings,
+        },
+        answers,
+        FOLDER,
+    )
+    print(f"{name}: {len(settings)} settings of {len(next(iter(answers.values())))} seeds")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--declearn-seeds", default="0-4")
+    options.add_argument("--source", type=Path, default=TOP.parent / "shared" / "datasets")
+    options.add_argument("--only-write", action="store_true", help="the document, from data/")
+    options.add_argument("--out", type=Path, default=TOP / "docs" / "outside_rivals.md")
+    chosen = options.parse_args()
+    if not chosen.only_write:
+        python = environment()
+        if python is None:
+            return
+        RUNS.mkdir(parents=True, exist_ok=True)
+        thresholds(python, experiments.open(EXPERIMENT).seeds)
+        seeds = tuple(seeds_from(chosen.declearn_seeds))
+        try:
+            train(python, seeds, chosen.source if chosen.source.is_dir() else None)
+        except InputError as error:
+            print(f"declearn is not measured: {error}")
+        else:
+            trained(seeds)
+    write_whole(chosen.out, document(EXPERIMENT, NOTION))
+    print(f"{chosen.out}: written.")
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,8 @@ from pages.components.shared.people import counts_of
 from pages.components.shared.report import html_report
 from pages.components.shared.results import summary_of
 from pages.components.view import View
-from pages.components.your_data import text, upload
+from pages.components.your_data import models_text, text, upload
+from pages.components.your_data.models import show_models
 
 
 def page() -> None:
@@ -47,6 +48,10 @@ def _your_set(view: View, held: own_data.Held) -> None:
         st.button(text.CHOOSE_YOURS, on_click=state.change, kwargs={"experiment": held.name})
     with part(text.CHECKS):
         _checks(held)
+    if mine and held.intake.models:
+        with part(models_text.PART):
+            st.markdown(models_text.TITLE)
+            show_models(view)
     if held.intake.messages:
         with part(text.TRAVELLED):
             _travelled(held.intake)

@@ -9,6 +9,7 @@ import typer
 
 from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.check import check
+from fairfl_core.cli.compare import compare
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
@@ -44,6 +45,7 @@ for _command, _name in (
     (solve, "solve"),
     (map_, "map"),
     (evaluate, "evaluate"),
+    (compare, "compare"),
     (predict, "predict"),
     (privatize, "privatize"),
     (train, "train"),

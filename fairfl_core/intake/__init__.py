@@ -19,6 +19,7 @@ from fairfl_core.intake._example import (
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._from_federation import Travelled
 from fairfl_core.intake._from_table import experiment_from_table
+from fairfl_core.intake._models import MOST_MODELS, Model
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
 from fairfl_core.intake._uploaded import Intake, UploadedExperiment
 
@@ -27,6 +28,8 @@ __all__ = [
     "ColumnRoles",
     "EXAMPLE",
     "EXAMPLE_FOLDS",
+    "MOST_MODELS",
+    "Model",
     "TableFile",
     "Travelled",
     "Intake",

@@ -21,7 +21,7 @@ from fairfl_core.people.fold_rows import FoldRows, RowIds
 from fairfl_core.people.grouping import cross
 from fairfl_core.people.score_kinds import as_probabilities, check_column, of_one_probability
 
-__all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case"]
+__all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case", "same_name"]
 
 MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
 Codes = NDArray[np.int32]
@@ -168,7 +168,7 @@ def _too_many(header: str, role: str, rows: int, values: pa.Array) -> str:
     )
 
 
-def _fold(name: str) -> str:
+def same_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
@@ -176,7 +176,7 @@ def same_but_for_case(names: Sequence[str]) -> list[list[str]]:
     """Names that differ only in case or spaces, together."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(_fold(name), []).append(name)
+        alike.setdefault(same_name(name), []).append(name)
     return [group for group in alike.values() if len(group) > 1]
 
 
@@ -184,8 +184,8 @@ def _joined(names: Sequence[str], as_written: Sequence[str] = ()) -> list[str]:
     """Each name as the first that is alike but for case and spaces writes it."""
     first: dict[str, str] = {}
     for name in (*as_written, *names):
-        first.setdefault(_fold(name), " ".join(name.split()))
-    return [first[_fold(name)] for name in names]
+        first.setdefault(same_name(name), " ".join(name.split()))
+    return [first[same_name(name)] for name in names]
 
 
 # -------------------------------------------------------------------- answers

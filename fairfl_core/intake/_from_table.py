@@ -12,10 +12,17 @@ from fairfl_core._io.names import in_order, listed, shown
 from fairfl_core._io.tables import TableFile
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts, of_rows
-from fairfl_core.intake._coding import CodedRows, code_rows
+from fairfl_core.intake._coding import CodedRows
+from fairfl_core.intake._models import Model, code_models, name_of, roles_of_models
 from fairfl_core.intake._parting import Parting, part_rows
 from fairfl_core.intake._roles import ColumnRoles, guess_scores
-from fairfl_core.intake._uploaded import SEED, Intake, manifest_of, uploaded_experiment
+from fairfl_core.intake._uploaded import (
+    SEED,
+    Intake,
+    UploadedExperiment,
+    manifest_of,
+    uploaded_experiment,
+)
 from fairfl_core.people.coding import check_two
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.experiments import Protocol, Scores
@@ -44,8 +51,26 @@ def experiment_from_table(
         The label that equal opportunity looks at; the last one unless said.
     join : bool
         Take names that differ only in case or spaces as one.
+
+    With further `roles.models` each is an experiment too, all of the same people: those whom
+    every model answers.
     """
-    rows = code_rows(upload, roles, join=join)
+    others = roles_of_models(upload, roles, favourable, join=join)
+    models = [replace(roles, models=()), *others] if roles.has_model else others or [roles]
+    coded, compared = code_models(upload, models, join=join)
+    made = [
+        _experiment(upload, own, rows, favourable) for own, rows in zip(models, coded, strict=True)
+    ]
+    experiment, checks = made[0]
+    named = [Model(name_of(own), each) for own, (each, _) in zip(models, made, strict=True)]
+    several = tuple(named) if len(named) > 1 else ()
+    return Intake(experiment, (*compared, *checks), models[0], models=several)
+
+
+def _experiment(
+    upload: TableFile, roles: ColumnRoles, rows: CodedRows, favourable: str
+) -> tuple[UploadedExperiment, list[Check]]:
+    """One model's answers as an experiment, and what to know of it."""
     parting = part_rows(rows, roles)
     favourable = favourable if favourable in rows.labels else rows.labels[-1]
     fitted, tested = _counted(rows, parting, roles, favourable)
@@ -61,7 +86,7 @@ def experiment_from_table(
         *of_counts(replace(tested, table=fitted.table + tested.table), fitted),
     ]
     manifest = _manifest(upload, roles, fitted, parting.people)
-    return Intake(uploaded_experiment(tables, people, manifest), tuple(checks), roles)
+    return uploaded_experiment(tables, people, manifest), checks
 
 
 def _manifest(

@@ -32,7 +32,8 @@ class ColumnRoles:
     label and its column; `scores_are` tells what kind of numbers), or the `probability` of the
     label `probability_of`, which it answered from `threshold` on. `fold` needs `split` and
     `row_id`; `row_id` alone names the person in what is taken along. The group's column may be
-    crossed with others.
+    crossed with others. `models` are columns of further models, to compare with the first: their
+    answers or, of two labels, the probability of the favourable one.
     """
 
     client: str
@@ -48,6 +49,12 @@ class ColumnRoles:
     probability_of: str = ""
     threshold: float = 0.5
     scores_are: str = "probabilities"
+    models: tuple[str, ...] = ()
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a first model is named."""
+        return bool(self.prediction or self.scores or self.probability)
 
     @property
     def group_columns(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from fairfl_core.people.experiments import Experiment, Protocol, Scores
 
 if TYPE_CHECKING:
     from fairfl_core.intake._from_federation import Travelled
+    from fairfl_core.intake._models import Model
     from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
@@ -76,7 +77,7 @@ class Intake:
 
     `roles` are those of the columns of the table it came from; None for counts. `messages` are
     what travelled, where it is the result of a federation's run, and `predictor` what the run
-    handed out.
+    handed out. `models` are all models of the table, the first among them, where it has several.
     """
 
     experiment: UploadedExperiment
@@ -84,6 +85,7 @@ class Intake:
     roles: ColumnRoles | None = None
     messages: tuple["Travelled", ...] = ()
     predictor: "Predictor | None" = None
+    models: tuple["Model", ...] = ()
 
 
 def manifest_of(

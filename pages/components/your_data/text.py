@@ -100,6 +100,11 @@ THRESHOLD = "The model answers it from"
 THRESHOLD_TIP = "The threshold that the model's answers used: 0.5 unless someone chose another."
 FAVOURABLE, FAVOURABLE_TIP = "Favourable label", "The good outcome; equal opportunity looks at it."
 ANSWER = "The model's answer"
+MODELS, NO_MODELS = "Other models to compare with it", "none"
+MODELS_TIP = (
+    "Columns of further models' answers or, where there are two labels, of their probability of the "
+    "favourable one. Each is drawn beside the first: accuracy against the gap on unseen people."
+)
 JOIN = "Join names that differ only in case or spaces"
 JOIN_TIP = "The predictor then knows only the joined name: write it so when you apply it."
 COUNTS_FILES = (

@@ -13,6 +13,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
     EXAMPLE_FOLDS,
+    MOST_MODELS,
     ColumnRoles,
     Intake,
     TableFile,
@@ -216,6 +217,15 @@ def _confirm(upload: TableFile) -> tuple[ColumnRoles, str, bool]:
         )
     else:
         chosen = _one_probability(chosen, guessed, columns, labels, choose, second[2])
+    models = st.multiselect(
+        text.MODELS,
+        columns,
+        key=f"column-models-{key}",
+        help=text.MODELS_TIP,
+        placeholder=text.NO_MODELS,
+        max_selections=MOST_MODELS - 1,
+    )
+    chosen = replace(chosen, models=tuple(models))
     join = st.toggle(text.JOIN, key=f"column-join-{key}", help=text.JOIN_TIP)
     return chosen, as_name(favourable), join
 

@@ -1,0 +1,79 @@
+"""`compare`: several models of one table, each with its frontier on unseen people."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
+
+__all__ = ["compare"]
+
+
+def compare(
+    rows: Annotated[Path, typer.Argument(help="CSV or Parquet, one row a person.")],
+    client: Annotated[str, typer.Option(help="Column of the client.")],
+    group: Annotated[str, typer.Option(help="Column of the group; several are crossed.")],
+    label: Annotated[str, typer.Option(help="Column of the true label.")],
+    model: Annotated[
+        list[str],
+        typer.Option(
+            help="A model's column: its answers or, of two labels, a probability; repeat."
+        ),
+    ],
+    split: Annotated[str, typer.Option(help="Column that says validation or test.")] = "",
+    notion: Annotated[str, typer.Option(help="sp, eop, eo, ...")] = "eo",
+    region: Annotated[str, typer.Option(help="What a lottery may mix.")] = "simplex",
+    favourable: Annotated[str, typer.Option(help="Label. Default: the last.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Compare models on the same people: accuracy against the gap that unseen people see.
+
+    Each is made fair at the same limits, on half of each client's people (or those that --split
+    says), and judged on the others; people whom not every model answers are left out.
+
+    Example: `fairfl compare rows.csv --client hospital --group sex --label diagnosis --model first --model second`
+    """
+    from fairfl_core._io.whole import read_whole
+    from fairfl_core.errors import InputError
+    from fairfl_core.evaluation.own_models import frontier, model_settings
+    from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
+
+    if len(model) < 2:
+        raise InputError("one model is nothing to compare; name two or more with --model.")
+    first, *crossed = split_names(group) or [""]
+    bare = ColumnRoles(client, first, label, split=split, crossed_with=tuple(crossed))
+    table = open_table(rows.name, read_whole(rows))
+    with working(f"Comparing {len(model)} models"):
+        roles = replace(bare, models=tuple(model))
+        taken = experiment_from_table(table, roles, favourable=favourable)
+        settings = [
+            model_settings(one.name, one.experiment, notion, region) for one in taken.models
+        ]
+    if as_json:
+        print_json([setting.to_json() for own in settings for setting in own])
+        return
+    for check in taken.checks[:1]:
+        say(check.sentence)
+    lines = [
+        [
+            setting.model,
+            "as it is" if setting.epsilon is None else f"{setting.epsilon:g}",
+            _between(setting.evaluation.accuracy, setting.evaluation.accuracy_interval),
+            _between(setting.gap("gap_global"), setting.evaluation.global_interval),
+            f"{setting.gap('gap_local_worst'):.3f}",
+        ]
+        for own in settings
+        for setting in frontier(own, "gap_global")
+    ]
+    n = settings[0][0].unseen
+    print_table(
+        f"{notion}, on {n:,.0f} unseen people (95 % limits); what no other limit beats",
+        ["model", "limit", "accuracy", "global gap", "worst client"],
+        lines,
+    )
+
+
+def _between(value: float, limits: tuple[float, float]) -> str:
+    return f"{value:.3f} ({limits[0]:.3f}-{limits[1]:.3f})"

@@ -6,14 +6,13 @@ ask for them: `pip install "fairfl[sign-in]" oidc-provider-mock` has this test r
 
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 
 import pytest
 
 from tests.helpers.protocol import free_port
-from tests.helpers.serving import Served, Server
+from tests.helpers.serving import Served, Server, has_nginx
 
 NEEDED = ("authlib", "httpx", "oidc_provider_mock")
 LACKING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -54,7 +53,7 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 def test_nobody_sees_a_page_who_has_not_signed_in(browser, provider, tmp_path):
     port = free_port()
     setting = secrets(tmp_path, provider, f"http://localhost:{port}")
-    if shutil.which("nginx", path="/usr/sbin:/usr/bin:/bin"):
+    if has_nginx():
         server = Served(2, "--no-warm", "--", setting, port=port)
     else:
         server = Server("app.py", setting, port=port)

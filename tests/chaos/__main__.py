@@ -10,28 +10,43 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.chaos.class_at_once import class_at_once
 from tests.chaos.commands import all_commands
 from tests.chaos.readers import spoilt_files
 from tests.chaos.table import Trouble, markdown
+from tests.chaos.training import killed_training
+from tests.helpers.serving import has_nginx
 
+EVERY = 5.0  # seconds between two moves of a visitor
 BEGIN, END = "<!-- chaos: begin -->", "<!-- chaos: end -->"
 
 
-def trouble(stops: int, files: int, seed: int) -> list[Trouble]:
-    """All of it: `stops` of each kind and command, `files` mutated files for each reader."""
+def trouble(stops: int, files: int, people: int, seconds: float, seed: int) -> list[Trouble]:
+    """All of it: `stops` of each kind and command, `files` mutated files for each reader.
+
+    Training is stopped an eighth as often, as it takes so much longer.
+    """
     logging.disable(logging.WARNING)  # Streamlit speaks of pages that do not run
     with tempfile.TemporaryDirectory() as folder:
-        return [*all_commands(Path(folder), stops, seed), *spoilt_files(files, seed)]
+        troubles = [*all_commands(Path(folder), stops, seed)]
+        if trainings := stops // 8:
+            troubles.append(killed_training(Path(folder), trainings, seed))
+        troubles += spoilt_files(files, seed)
+    if has_nginx():
+        troubles.append(class_at_once(people, seconds, every=EVERY))
+    return troubles
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
     parser.add_argument("--stops", type=int, default=40, help="of each kind and command")
     parser.add_argument("--files", type=int, default=10_000, help="mutated ones for each reader")
+    parser.add_argument("--people", type=int, default=40, help="at once on `fairfl serve`")
+    parser.add_argument("--seconds", type=float, default=60, help="for which they are there")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="document whose table is made anew")
     options = parser.parse_args()
-    troubles = trouble(options.stops, options.files, options.seed)
+    troubles = trouble(options.stops, options.files, options.people, options.seconds, options.seed)
     table = markdown(troubles)
     print(table)
     if options.out:

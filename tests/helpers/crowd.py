@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from websockets.exceptions import WebSocketException
@@ -61,12 +62,20 @@ class Person:
         return time.perf_counter() - begun
 
 
-async def crowd(address: str, people: int, seconds: float, every: float, **link: object) -> Seen:
+async def crowd(
+    address: str,
+    people: int,
+    seconds: float,
+    every: float,
+    on_all_there: Callable[[], object] = lambda: None,
+    **link: object,
+) -> Seen:
     """Let people move sliders, each on a clock of their own."""
     seen = Seen()
     everyone = [Person(address, dict(link)) for _ in range(people)]
     for person in everyone:  # a lecture hall opens its laptops one after the other
         await person.come()
+    on_all_there()
     begun = time.monotonic()
     await asyncio.gather(
         *(_visit(person, k, seen, begun + seconds, every) for k, person in enumerate(everyone))

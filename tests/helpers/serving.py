@@ -1,6 +1,8 @@
 """The dashboard in processes of its own, on a free port of this machine: alone, or many workers."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,9 +67,9 @@ class Serving:
 
     @property
     def megabytes(self) -> float:
-        """Memory they hold (Linux)."""
-        pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in self.pids]
-        return sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        """Memory they hold; what some of them share is counted once (Linux)."""
+        told = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in self.pids]
+        return sum(int(re.search(r"^Pss:\s+(\d+)", one, re.M)[1]) for one in told) / 2**10
 
     @property
     def processor_seconds(self) -> float:
@@ -108,6 +110,11 @@ class Served(Serving):
     def kill_a_worker(self) -> None:
         """One of them dies at once."""
         os.kill(self.pids[0], signal.SIGKILL)
+
+
+def has_nginx() -> bool:
+    """Whether `fairfl serve` can be run here."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is not None
 
 
 def _children(pid: int) -> list[int]:

@@ -1,0 +1,177 @@
+"""What a visitor notices of another one's heavy work: a slider's moves alone, and meanwhile.
+
+One server of one process. The light visitor moves a slider of the Adult experiment twice a second;
+the heavy one brings files in a browser and has them taken in: 50 labels, a large table, rows that
+are all malformed, counts of 15,000 clients.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import TimeoutError
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from fairfl_core.people.counts import ClientCounts  # noqa: E402
+from tests.browser.driving import Visitor as InBrowser  # noqa: E402
+from tests.browser.driving import browsing  # noqa: E402
+from tests.helpers.protocol import OVERALL, Visitor  # noqa: E402
+from tests.helpers.serving import Server  # noqa: E402
+
+LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
+EVERY = 0.5  # seconds between two moves
+rng = np.random.default_rng(0)
+
+
+class Light(threading.Thread):
+    """Somebody who moves a slider again and again; `moves` are when each began and its seconds."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(daemon=True)
+        self.address, self.moves, self.over = address, [], threading.Event()
+        self.there = threading.Event()
+
+    def run(self) -> None:
+        """Until it is over."""
+        asyncio.run(self._move())
+
+    async def _move(self) -> None:
+        visitor = await Visitor(self.address).open(**LINK)
+        steps = visitor.sliders[OVERALL].steps
+        for step in steps:  # so that a move meanwhile computes nothing that one alone does not
+            await visitor.move(OVERALL, step)
+        self.there.set()
+        place = 0
+        while not self.over.is_set():
+            place += 1
+            begun = time.monotonic()
+            self.moves.append((begun, await visitor.move(OVERALL, steps[place % len(steps)])))
+            await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
+
+    def between(self, begin: float, end: float) -> list[float]:
+        """Seconds of the moves that began then."""
+        return [took for begun, took in self.moves if begin <= begun < end]
+
+
+# -------------------------------------------------------------------- what the heavy one brings
+
+
+def fifty_labels(folder: Path) -> Path:
+    n = 20_000
+    frame = pd.DataFrame({"client": rng.integers(0, 20, n), "group": rng.choice(["a", "b"], n)})
+    frame["label"] = [f"l{i}" for i in rng.integers(0, 50, n)]
+    frame["prediction"] = [f"l{i}" for i in rng.integers(0, 50, n)]
+    frame.to_csv(folder / "labels.csv", index=False)
+    return folder / "labels.csv"
+
+
+def large_table(folder: Path) -> Path:
+    n = 3_000_000
+    label = rng.integers(0, 2, n)
+    frame = pd.DataFrame({"client": rng.integers(0, 50, n), "group": rng.choice(["a", "b"], n)})
+    frame["label"], frame["prediction"] = label, np.where(rng.random(n) < 0.8, label, 1 - label)
+    frame.to_csv(folder / "large.csv", index=False)
+    return folder / "large.csv"
+
+
+def malformed(folder: Path) -> Path:
+    path = folder / "malformed.csv"
+    path.write_bytes(b"client,group,label,prediction\n" + b"a\n" * 20_000_000)
+    return path
+
+
+def many_clients(folder: Path) -> Path:
+    clients, groups, labels = 15_000, 3, 3
+    share = rng.dirichlet(np.ones(labels**2), (clients, groups))
+    table = (share * rng.integers(30, 400, (clients, groups, 1))).astype(int)
+    names = [
+        tuple(f"{kind}{i}" for i in range(n)) for kind, n in (("c", clients), ("g", 3), ("l", 3))
+    ]
+    return ClientCounts(table.reshape(clients, groups, labels, labels), *names).write(
+        folder / "clients.json"
+    )
+
+
+def bring(heavy: InBrowser, file: Path) -> None:
+    """Choose the file, and take it in where it was not refused, until all is shown."""
+    page = heavy.page
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+    taken = page.get_by_role("button", name="Take it in and check it")
+    taken.or_(page.get_by_test_id("stAlert")).first.wait_for()
+    if taken.count():
+        taken.click()
+        page.get_by_text("Before you trust a number").wait_for()
+        heavy.settle()
+
+
+HEAVY: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "50 labels, 20 clients": (fifty_labels, "table"),
+    "3 million rows": (large_table, "table"),
+    "20 million malformed rows": (malformed, "table"),
+    "15,000 clients, 3 groups, 3 labels": (many_clients, "counts"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="heavy work whose name has this in it")
+    parser.add_argument("--seconds", type=float, default=15, help="of the light visitor alone")
+    parser.add_argument("--longest", type=float, default=40, help="of watching one heavy work")
+    asked = parser.parse_args()
+    table = Table(title="a slider's move, alone and beside heavy work")
+    for column in ("heavy work", "watched", "moves", "median", "95 % within", "times alone"):
+        table.add_column(column, justify="left" if column == "heavy work" else "right")
+    with tempfile.TemporaryDirectory() as name, Server() as server, browsing() as browser:
+        light = Light(server.address)
+        light.start()
+        light.there.wait()
+        for what, (make, kind) in HEAVY.items():
+            if asked.only not in what:
+                continue
+            file = make(Path(name))
+            begun = time.monotonic()
+            time.sleep(asked.seconds)
+            alone = light.between(begun, time.monotonic())
+            heavy = InBrowser(browser, server)
+            heavy.page.set_default_timeout(asked.longest * 1000)
+            heavy.open("your_data", bring=kind)
+            begun = time.monotonic()
+            with suppress(TimeoutError, AssertionError):  # it may take longer than we watch
+                bring(heavy, file)
+            ended = max(time.monotonic(), begun + 2)
+            time.sleep(2)
+            beside = light.between(begun, ended)
+            heavy.close()
+            time.sleep(12)  # until it has ended
+            for who, moves, seconds in (
+                ("nobody", alone, asked.seconds),
+                (what, beside, ended - begun),
+            ):
+                median, most = np.median(moves), np.quantile(moves, 0.95)
+                ratio = f"{median / np.median(alone):.1f}" if who == what else ""
+                table.add_row(
+                    who,
+                    f"{seconds:.0f} s",
+                    str(len(moves)),
+                    f"{1e3 * median:.0f} ms",
+                    f"{1e3 * most:.0f} ms",
+                    ratio,
+                )
+        light.over.set()
+        light.join()
+    Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    main()

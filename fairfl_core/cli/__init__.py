@@ -1,5 +1,6 @@
 """The command line: the same functions from a shell. One file a command."""
 
+import codecs
 import os
 import sys
 from io import TextIOWrapper
@@ -64,8 +65,9 @@ app.add_typer(federation, name="federation")
 
 def main() -> None:
     """Run a command; whatever goes wrong ends in one sentence, never a traceback."""
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and _may_lack_letters(stream):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
         result = app(prog_name="fairfl", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError:
@@ -84,6 +86,12 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _stop(f"standard output: cannot be written ({error.strerror}); check it.", 2)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _may_lack_letters(stream: TextIOWrapper) -> bool:
+    """Whether writing a letter could fail; in the C locale only bytes of paths are let through."""
+    unicode = codecs.lookup(stream.encoding).name == "utf-8"
+    return stream.errors == "strict" or (stream.errors == "surrogateescape" and not unicode)
 
 
 def _stop(sentence: str, code: int) -> None:

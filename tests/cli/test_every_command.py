@@ -173,3 +173,5 @@ def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
     refused = shell(*given[:2], "--client", "Ort", *given[4:], env=ascii_only)
     assert refused.returncode == 2 and b"Traceback" not in refused.stderr
     assert refused.stderr.count(b"\n") == 1
+    solved = shell("solve", out, "--eps-local", "0.01", env=ascii_only)  # tables and quotes
+    assert (solved.returncode, solved.stderr) == (0, b"") and b"Qu?bec" in solved.stdout

@@ -44,6 +44,7 @@ from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import (
     COARSE,
     GRID,
+    accuracy_kept,
     heat_of,
     heavy,
     many_margins,
@@ -144,12 +145,6 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
             harmless=summary.harmless,
         )
         st.markdown(f"#### {shared_text.headline(summary)}")
-        if view.answers_by_scores and papers_region_serves(view):
-            with suppress(CollisionError):  # its floors may be out of the paper's reach
-                papers = summary_of(view.as_the_paper())
-                st.markdown(text.approximation(summary, papers))
-        else:
-            _suggested(view, summary)
     with part(text.SUMMARY):
         _metrics(summary)
     left, right = st.columns([3, 2], gap="large")
@@ -171,6 +166,16 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _regions(view)
     with part(text.PREDICTOR):
         downloads.predictor_part(view)
+    with place, part(text.OTHER_REGION), suppress(CollisionError):  # floors may be out of reach
+        _other_region(view, summary)
+
+
+def _other_region(view: View, summary: Summary) -> None:
+    """What another region would do here: another study, so it comes last."""
+    if not view.answers_by_scores:
+        _suggested(view, summary)
+    elif papers_region_serves(view):
+        st.markdown(text.approximation(summary, summary_of(view.as_the_paper())))
 
 
 def _suggested(view: View, summary: Summary) -> None:
@@ -179,17 +184,19 @@ def _suggested(view: View, summary: Summary) -> None:
     exact = changed(view, catalogue(), region=larger)
     if not exact.answers_by_scores or heavy(view) or not shared_text.limited(summary):
         return
-    with suppress(CollisionError):
-        saved = summary_of(exact).judged.accuracy - summary.judged.accuracy
-        if saved > text.WORTH_SAYING:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(text.suggested(larger, saved, unseen=summary.unseen is not None))
-                st.button(
-                    text.take_region(larger),
-                    key="take-region",
-                    on_click=state.change,
-                    kwargs={"region": larger},
-                )
+    first = view.seeds[0]  # runs differ by less than half of what is worth saying
+    if accuracy_kept(view.of_seed(first), exact.of_seed(first)) < text.WORTH_SAYING / 2:
+        return
+    saved = accuracy_kept(view, exact)
+    if saved > text.WORTH_SAYING:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(text.suggested(larger, saved, unseen=summary.unseen is not None))
+            st.button(
+                text.take_region(larger),
+                key="take-region",
+                on_click=state.change,
+                kwargs={"region": larger},
+            )
 
 
 def _metrics(summary: Summary) -> None:

@@ -138,7 +138,9 @@ def _take_along(view: View, intake: Intake) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(text.WHAT_IS_WHAT)
-        st.markdown(shared_text.predictor_figures(summary_of(view)))
+        summary = summary_of(view)
+        people = shared_text.judged_on(summary)
+        st.markdown(shared_text.predictor_figures(summary.judged, people))
         downloads.offer(
             [
                 (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,12 @@ class Study:
         return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
     def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
+        """`client_columns` as a table."""
+        import pandas as pd
+
+        return pd.DataFrame(self.client_columns(unseen=unseen, at=at))
+
+    def client_columns(self, *, unseen: bool, at: Sequence[int] | None = None) -> dict[str, Any]:
         """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
@@ -115,15 +121,13 @@ class Study:
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
         `at` names the clients by position; all unless told.
         """
-        import pandas as pd
-
         if at is None:
             means = self._unseen_columns if unseen else self._fitted_columns
         else:
             means = _client_means(self.evaluations(unseen=unseen), at)
         chosen = list(range(len(self.price_local)) if at is None else at)
         clients = self.first.solution.counts.clients
-        return pd.DataFrame(
+        return (
             {"client": [clients[place] for place in chosen]}
             | means
             | {

@@ -12,7 +12,17 @@ from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.solution import Solution
 
-__all__ = ["FREE", "ClientRow", "Figures", "Payer", "Price", "Summary", "client_rows", "summarise"]
+__all__ = [
+    "FREE",
+    "ClientRow",
+    "Figures",
+    "Payer",
+    "Price",
+    "Summary",
+    "client_rows",
+    "figures_of",
+    "summarise",
+]
 
 FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 _BINDS = 1e-7  # a price above it is not the solver's rounding
@@ -148,8 +158,8 @@ def summarise(study: Study, unlimited: Study) -> Summary:
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=_figures(study, unlimited, unseen=False),
-        unseen=_figures(study, unlimited, unseen=True) if unseen else None,
+        reached=figures_of(study, unlimited, unseen=False),
+        unseen=figures_of(study, unlimited, unseen=True) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
@@ -182,8 +192,11 @@ def client_rows(
 ) -> tuple[ClientRow, ...]:
     """The client table, row by row; on unseen people where there are any, unless told."""
     unseen = study.has_held_out if unseen is None else unseen
-    records = study.client_table(unseen=unseen, at=at).to_dict("records")
-    return tuple(ClientRow(**record) for record in records)
+    columns = study.client_columns(unseen=unseen, at=at)
+    clients = columns.pop("client")
+    rows = zip(clients, *(values.tolist() for values in columns.values()), strict=True)
+    names = ("client", *columns)
+    return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
 
 
 def _payers(study: Study, unlimited: Study, clients: Sequence[str]) -> tuple[Payer, ...]:
@@ -194,7 +207,9 @@ def _payers(study: Study, unlimited: Study, clients: Sequence[str]) -> tuple[Pay
     return tuple(map(Payer, clients, without.tolist(), (with_limits - without).tolist()))
 
 
-def _figures(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
+def figures_of(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
+    """What is told of everyone together, on unseen people or on the fitted ones."""
+
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -186,25 +186,40 @@ class FoldedPeople:
         return answers_to(cell, label, chances, 1 - kept.mean(axis=0), both_right, shape, many)
 
     def under_chances(
-        self, chances_of: Callable[[ScoredPeople], Floats], answers_of: Any = None
+        self,
+        chances_of: Callable[[ScoredPeople], Floats],
+        answers_of: Callable[[ScoredPeople], Answers | None] = lambda people: None,
     ) -> Answers:
         """Answers when each person of a fold has these probabilities.
 
-        A person's mean over the folds is needed, so what is known of whole folds is of no use.
+        Sums of p_i(k) are means over the folds, and `answers_of` may know a fold's at once; only
+        their squares ask for each person's own mean.
         """
         parts = [chances_of(fold) for fold in self.by_fold]
-        place = np.arange(len(self))
-        kept = [part[place, fold.said] for part, fold in zip(parts, self.by_fold, strict=True)]
-        first = self.by_fold[0]
-        said = np.array([fold.said for fold in self.by_fold])
-        return answers_to(
-            first.cell,
-            first.label,
-            np.mean(parts, axis=0),
-            1 - np.mean(kept, axis=0),
-            (kept * (said == first.label)).mean(axis=0),
-            self.counts.table.shape,
+        chances = np.mean(parts, axis=0)
+        folds = [
+            answers_of(fold) or fold.under_chances(partial(_known, part))
+            for fold, part in zip(self.by_fold, parts, strict=True)
+        ]
+        confusion, turned, both_right = (
+            np.mean([getattr(one, name) for one in folds], axis=0)
+            for name in ("confusion", "turned", "both_right")
         )
+        squares = np.empty((len(self.labels), confusion[..., 0].size))
+        for answer in range(len(squares)):
+            weight = chances[:, answer] ** 2
+            squares[answer] = np.bincount(self._row, weight, minlength=squares.shape[1])
+        return Answers(confusion, squares.T.reshape(confusion.shape), turned, both_right)
+
+    @cached_property
+    def _row(self) -> Ints:
+        """Each person's cell and label, as one number."""
+        first = self.by_fold[0]
+        return first.cell * len(self.labels) + first.label
+
+
+def _known(chances: Floats, _: ScoredPeople) -> Floats:
+    return chances
 
 
 def fitted_people(experiment: "Experiment", seed: int) -> ScoredPeople:

@@ -29,6 +29,9 @@ class Ranks:
         self.order = np.lexsort((score, cell)).astype(np.int32)
         self.score = score[self.order]
         self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
+        self._back = np.empty_like(self.order)
+        self._back[self.order] = np.arange(len(score), dtype=np.int32)
+        self._said = said[self.order].astype(np.int32)
         kind = (label * 2 + said)[self.order]
         counted = np.zeros((len(score) + 1, 4), np.int32)
         np.cumsum(np.eye(4, dtype=np.int32)[kind], axis=0, out=counted[1:])
@@ -44,10 +47,18 @@ class Ranks:
             low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
         return np.asarray(low)
 
-    def chances(self, place: Ints, step: Floats) -> Floats:
-        """In the sorted order: the running sum of `step` added from `place` on."""
-        change = np.bincount(place, step, minlength=len(self.score) + 1)
-        return np.asarray(np.cumsum(change)[:-1], float)
+    def cells_at(self, place: Ints) -> Ints:
+        """The cell of the person at each place."""
+        return np.asarray(np.searchsorted(self.starts, place, side="right") - 1)
+
+    def of_people(self, place: Ints, values: Floats) -> Floats:
+        """For each person, in their own order, the interval's value for what the model said.
+
+        `values` has the shape (intervals, 2): between `place` and the next, for each answer.
+        """
+        at = np.repeat(2 * np.arange(len(values), dtype=np.int32), np.diff(place))
+        at += self._said
+        return np.asarray(values.ravel()[at][self._back])
 
     def between(self, place: Ints) -> Ints:
         """People of each (label, said) between neighbouring places: (places - 1, 2, 2)."""

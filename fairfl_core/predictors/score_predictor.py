@@ -171,8 +171,12 @@ class ScorePredictor(Predictor):
         mine = (self.clients, self.groups, self.labels)
         return (people.clients, people.groups, people.labels) == mine
 
-    def answers_at_once(self, people: ScoredPeople) -> Answers | None:
-        """Two labels: sums between cuts instead of a look at each person."""
+    def _between_cuts(self, people: ScoredPeople) -> "tuple[Ranks, Ints, Floats] | None":
+        """Two labels, in the people's order by score: where the chances of the second label change.
+
+        The order, the places between which people are answered alike, and for each interval
+        Pr(second | said). None where some rule is no cut.
+        """
         if not self._same_names(people) or self._cuts is None:
             return None
         ranks = people.ranks_by(self._checked_calibration(people))
@@ -180,23 +184,30 @@ class ScorePredictor(Predictor):
         assert steps is not None
         place = np.unique(np.concatenate([ranks.starts, steps[0]]))
         change = np.bincount(np.searchsorted(place, steps[0]), steps[1], minlength=len(place))
-        cell = np.searchsorted(ranks.starts, place[:-1], side="right") - 1
-        second = self._cuts[0][cell] + np.cumsum(change)[:-1, None]  # (intervals, said)
-        second = np.clip(second, 0.0, 1.0)
+        second = self._cuts[0][ranks.cells_at(place[:-1])] + np.cumsum(change)[:-1, None]
+        return ranks, place, np.clip(second, 0.0, 1.0)
+
+    def answers_at_once(self, people: ScoredPeople) -> Answers | None:
+        """Two labels: sums between cuts instead of a look at each person."""
+        known = self._between_cuts(people)
+        if known is None:
+            return None
+        ranks, place, second = known
+        cell = ranks.cells_at(place[:-1])
         many = ranks.between(place).astype(float)  # (intervals, label, said)
         chances = np.stack([1 - second, second], axis=2)  # (intervals, said, answer)
         shape = people.counts.table.shape
-        size = shape[0] * shape[1]
+        first = np.flatnonzero(np.diff(cell, prepend=-1))  # of every cell that has people
 
         def summed(part: Floats) -> Floats:
             flat = part.reshape(len(part), -1)
-            total = np.zeros((size, flat.shape[1]))
-            np.add.at(total, cell, flat)
+            total = np.zeros((shape[0] * shape[1], flat.shape[1]))
+            if len(first):
+                total[cell[first]] = np.add.reduceat(flat, first)
             return total
 
         confusion, squares = (
-            summed(np.einsum("iyj,ijk->iyk", many, part)).reshape(shape)
-            for part in (chances, chances**2)
+            summed(np.matmul(many, part)).reshape(shape) for part in (chances, chances**2)
         )
         kept = np.einsum("iyj,ijj->i", many, chances)
         turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
@@ -214,16 +225,14 @@ class ScorePredictor(Predictor):
     def chances_of(self, people: ScoredPeople) -> Floats:
         """Answer probabilities of these people, in the order of their labels."""
         calibration = self._checked_calibration(people)
+        known = self._between_cuts(people)
+        if known is not None:
+            ranks, place, second = known
+            chances = np.empty((len(people), 2))
+            chances[:, 1] = ranks.of_people(place, second)
+            np.subtract(1, chances[:, 1], out=chances[:, 0])
+            return chances
         if self._same_names(people):
-            if self._cuts is not None:
-                ranks = people.ranks_by(calibration)
-                steps = self._steps(ranks)
-                assert steps is not None
-                second = np.empty(len(people))
-                second[ranks.order] = ranks.chances(*steps)
-                second += self._cuts[0][people.cell, people.said]
-                second = np.clip(second, 0.0, 1.0)
-                return np.stack([1 - second, second], axis=1)
             scores = people.scores_by(calibration)
             return self.chances(people.client, people.group, scores, people.said)
         client, group, label = self.places(people.clients, people.groups, people.labels)

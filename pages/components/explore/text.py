@@ -17,6 +17,7 @@ HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
 COMPARISON = "The comparison of asked, reached and unseen"
 CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
 PREDICTOR = "The predictor"
+OTHER_REGION = "What another region would do"
 SCREENS = ("the map", "each client", "recognition", "asked, reached, unseen")
 
 LESSON = "New here? Start with the lesson (20 min)"

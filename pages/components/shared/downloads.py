@@ -16,7 +16,7 @@ from pages.components.shared import text
 from pages.components.shared.charts import csv_for_people
 from pages.components.shared.model_card import model_card
 from pages.components.shared.report import html_report, pdf_report
-from pages.components.shared.results import first_run_of, predictor_of, study_of
+from pages.components.shared.results import first_run_of, predictor_of, study_of, summary_of
 from pages.components.view import View
 
 __all__ = [
@@ -80,7 +80,8 @@ def pdf_now(view: View, link: str = "") -> bytes:
 def predictor_part(view: View) -> None:
     """The predictor to take along: of which run it is, its figures, and the button."""
     st.markdown(text.predictor_title(view.seeds, own=own_data.is_own(view.experiment)))
-    st.markdown(text.predictor_figures(first_run_of(view)))
+    people = text.judged_on(summary_of(view))
+    st.markdown(text.predictor_figures(first_run_of(view), people))
     offer([(text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json")], key="take")
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Summary, summarise
+from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.solving.build import build_program, default_rates
@@ -27,6 +27,7 @@ from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 __all__ = [
     "COARSE",
     "GRID",
+    "accuracy_kept",
     "accuracy_within",
     "first_run_of",
     "heat_of",
@@ -117,12 +118,21 @@ def summary_of(view: View) -> Summary:
 
 
 @cached(160)
-def first_run_of(view: View) -> Summary:
+def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (
         Study(study_of(one).outcomes[:1]) for one in (view, view.without_limits())
     )
-    return summarise(with_limits, without)
+    return figures_of(with_limits, without, unseen=with_limits.has_held_out)
+
+
+def accuracy_kept(view: View, other: View) -> float:
+    """How much more accurate another view is, on the people both are judged on."""
+    kept, others = (
+        study.over(lambda e: e.accuracy, unseen=study.has_held_out).mean
+        for study in (study_of(view), study_of(other))
+    )
+    return others - kept
 
 
 @cached(400)

@@ -356,11 +356,10 @@ def predictor_title(seeds: Sequence[int], *, own: bool) -> str:
     return f"**The fair predictor of run {seeds[0]}**{others}"
 
 
-def predictor_figures(summary: Summary) -> str:
+def predictor_figures(judged: Figures, people: str) -> str:
     """What the predictor of one run reaches, on whom."""
-    judged = summary.judged
     return (
-        f"On {judged_on(summary)} of that run (n = {format.count(judged.n)}): accuracy "
+        f"On {people} of that run (n = {format.count(judged.n)}): accuracy "
         f"{format.percent(judged.accuracy)} (no limit {format.percent(judged.accuracy_unlimited)}), "
         f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
     )

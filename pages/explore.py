@@ -241,7 +241,7 @@ def _map(view: View) -> None:
         table=lambda: figures.map_table(heat),
         name="accuracy-map",
         key=HEAT,
-        on_select=tolerances.go_to_cell(HEAT),
+        on_click=tolerances.go_to_cell(HEAT),
     )
 
 

@@ -35,19 +35,20 @@ FLAGS = (
 # Nothing runs, nothing is stale, every chart is drawn, and that for a while.
 QUIET = """() => {
     const app = document.querySelector('[data-testid=stApp]');
+    const charts = [...document.querySelectorAll('.stBidiComponent')];
+    const drawn = place => Number(place.querySelector('.fairfl-chart')?.dataset.drawn);
     const quiet = app && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
         && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
         && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
-        && [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
-            .every(chart => chart.querySelector('.main-svg'));
+        && charts.every(place => place.querySelector('.main-svg') && drawn(place));
     if (!quiet) { window.quietSince = undefined; return false; }
-    window.quietSince ??= performance.now();
+    window.quietSince = Math.max(window.quietSince ?? performance.now(), ...charts.map(drawn));
     return performance.now() - window.quietSince > 150;
 }"""
 UNREST = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('[data-testid=stPlotlyChart]')];
+    const charts = [...document.querySelectorAll('.stBidiComponent')];
     const count = what => document.querySelectorAll(`[data-testid=stMain] ${what}`).length;
     return {
         connection: app?.dataset.testConnectionState, script: app?.dataset.testScriptState,

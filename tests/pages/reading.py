@@ -33,11 +33,16 @@ def said(app, start):
     return next(line for line in lines(app) if line.startswith(start))
 
 
+def specs(app, key=""):
+    """The charts of a page as Plotly's browser library gets them; those of a key, if one is given."""
+    charts = [chart for chart in app.get("bidi_component") if chart.proto.id.endswith(key)]
+    return [json.loads(json.loads(chart.proto.json)["spec"]) for chart in charts]
+
+
 def figure(app, key):
     """The traces of a chart, by name."""
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(key)]
-    traces = json.loads(chart.proto.spec)["data"]
-    return {trace.get("name", trace["type"]): trace for trace in traces}
+    (spec,) = specs(app, key)
+    return {trace.get("name", trace["type"]): trace for trace in spec["data"]}
 
 
 def values(trace, axis):

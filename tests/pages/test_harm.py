@@ -1,6 +1,5 @@
 """Who is worse off comes first on a page and is never green; its numbers are the core's own."""
 
-import json
 import re
 
 import numpy as np
@@ -13,6 +12,7 @@ from pages.components.shared.model_card import model_card
 from pages.components.shared.report import html_report
 from tests.pages.conftest import healthy, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
+from tests.pages.reading import specs
 
 DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
 CANCER = "cancer or pre-cancer"
@@ -117,23 +117,18 @@ def test_every_alarm_is_in_the_table(opened, harm):
     assert list(table["beyond chance"]) == [one.beyond_chance for one in harm.lost]
 
 
-def traces(app, key):
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(key)]
-    return json.loads(chart.proto.spec)
-
-
 @pytest.mark.parametrize("label", [CANCER, "benign growth"])
 def test_the_picture_of_recognition_is_the_cores(opened, core, harm, label):
     app = opened(**DISASTER)
     app.selectbox(key="widget_label").set_value(label).run()
     healthy(app)
-    spec = traces(app, "explore-recognition")
+    (spec,) = specs(app, "explore-recognition")
     clients = [name.split("<br>")[0] for name in spec["layout"]["yaxis"]["ticktext"]]
     assert [name.removeprefix("▼ ") for name in clients] == ["overall", *harm.clients]
     drawn = {}
     for trace in spec["data"]:
-        for x, told in zip(numbers(trace["x"]), trace.get("customdata") or [], strict=False):
-            symbol = trace["marker"]["symbol"]
+        for k, told in enumerate(trace.get("customdata") or []):
+            x, symbol = numbers(trace["x"])[k], trace["marker"]["symbol"][k]
             drawn[told[0], told[1]] = (told[2], x, told[3], symbol)
     for client in core.clients:
         for group in ("women", "men"):

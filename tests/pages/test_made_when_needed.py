@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from pages.components.session.store import Store
 from pages.components.shared.drawing import Drawing
 from tests.pages.conftest import folds, unfolded
-from tests.pages.reading import values
+from tests.pages.reading import specs, values
 
 
 def test_a_store_makes_once_keeps_what_is_used_and_lets_the_oldest_go():
@@ -79,9 +79,8 @@ def test_what_is_folded_away_is_not_made_until_it_is_opened(opened):
 @pytest.mark.parametrize("page", ["", "scenarios", "learn"])
 def test_plotly_would_take_every_figure_as_it_is(opened, page):
     app = opened(page, experiment="adult", seed=0, pinned="", **{"step": 8} if page else {})
-    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    assert specs or page == "learn"
-    for spec in specs:
+    assert specs(app) or page == "learn"
+    for spec in specs(app):
         taken = json.loads(go.Figure(spec).to_json())
         assert [trace["type"] for trace in taken["data"]] == [t["type"] for t in spec["data"]]
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import numpy as np
@@ -26,6 +25,7 @@ from tests.pages.reading import (
     percent,
     points,
     said,
+    specs,
     unmarked,
     values,
 )
@@ -335,8 +335,8 @@ def test_how_one_clients_gaps_were_closed(one_client, core):
 def test_where_an_axis_holds_names_no_lines_are_drawn_through_them(one_client):
     _, app = one_client
     named = 0
-    for chart in unfolded(app).get("plotly_chart"):
-        layout = json.loads(chart.proto.spec)["layout"]
+    for spec in specs(unfolded(app)):
+        layout = spec["layout"]
         for axis in (layout[key] for key in layout if key.startswith(("xaxis", "yaxis"))):
             if any(re.search("[a-z]", str(name)) for name in axis.get("ticktext", ())):
                 named += 1

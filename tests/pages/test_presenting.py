@@ -9,6 +9,7 @@ from pages.components.session.glossary import brand
 from pages.components.session.present import code_of
 from pages.components.session.text import TERMS
 from tests.pages.conftest import healthy, linked
+from tests.pages.reading import specs
 
 PAPERS = {"experiment": "adult", "seed": 0}
 SIDEBAR = {"experiment", "notion", "region", "rates", "seeds"}
@@ -57,7 +58,7 @@ def test_the_lesson_has_no_settings_that_do_not_matter(opened):
 def test_a_screen_has_headline_limits_and_one_picture(opened):
     app = opened(**PAPERS, present=True)
     for screen in (1, 2, 3):
-        assert len(app.get("plotly_chart")) == 1
+        assert len(specs(app)) == 1
         assert len([line for line in app.markdown if line.value.startswith("#### ")]) == 1
         assert not app.metric and any(f"{screen} of 4" in line.value for line in app.caption)
         app.button(key="onward").click().run()

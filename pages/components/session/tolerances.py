@@ -1,10 +1,8 @@
 """The two tolerances: sliders, numbers, presets, and a click on a map."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -40,7 +38,6 @@ CERTAINTIES = {
     "all": Guarantee(scope="all"),
     "proved": Guarantee(proof="proved"),
 }
-CLICKED: state.Setting[tuple[float, float] | None] = state.Setting("clicked", None)
 _SHOWN = 10  # settings a browser may still echo
 
 
@@ -179,19 +176,7 @@ def go_to_cell(chart: str) -> Callable[[], None]:
     """A callback that takes the clicked cell of a map as the new tolerances."""
 
     def clicked() -> None:
-        points = st.session_state[chart].selection.points
-        cells = [cell for cell in map(_cell_of, points) if cell is not None]
-        # A second click on a cell takes Plotly's selection away: the person meant that cell.
-        cell = cells[-1] if cells else state.get(CLICKED)
-        if cell is not None:
-            state.put(CLICKED, cell)
-            state.change(eps_global=cell[0], eps_local=cell[1])
+        eps_global, eps_local, *_ = st.session_state[chart].clicked
+        state.change(eps_global=float(eps_global), eps_local=float(eps_local))
 
     return clicked
-
-
-def _cell_of(point: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The two tolerances of a clicked point; the browser sends a list, or a numbered object."""
-    data: Any = point.get("customdata")
-    values = list(data.values()) if isinstance(data, Mapping) else list(np.ravel(data))
-    return (float(values[0]), float(values[1])) if len(values) >= 2 else None

@@ -5,12 +5,17 @@ import io
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
 from time import monotonic
 from typing import Literal, TypeAlias
 
 import pandas as pd
+import plotly
+import plotly.io as pio
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
+from streamlit.components import v1, v2
 
 from fairfl_core._io import numbers as format
 from fairfl_core.errors import FairflError
@@ -37,9 +42,17 @@ log = logging.getLogger(__name__)
 Table: TypeAlias = (
     pd.DataFrame | Callable[[], pd.DataFrame]
 )  # or how to make it, once it is unfolded
-CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+CONFIG = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["lasso2d", "select2d", "sendChartToCloud"],
+}
 BARE = {"displayModeBar": False}
 FOLD = "fold-"  # how the keys of folds begin
+_figure = v2.component(
+    "fairfl_figure",
+    js=(Path(__file__).parent / "figure.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
 _SHOWN = 5e-5  # a change of accuracy that two decimals of points show
 QUICK = 0.3  # seconds: what is done sooner shows no bar
 
@@ -133,12 +146,12 @@ def chart(
     name: str,
     key: str = "",
     headings: Mapping[str, str] | None = None,
-    on_select: Callable[[], None] | None = None,
+    on_click: Callable[[], None] | None = None,
 ) -> None:
     """Draw one chart: how to read it above, the figure, its numbers below."""
     key = key or name
     st.markdown(reading)
-    draw(figure, spoken=reading, key=key, on_select=on_select)
+    draw(figure, spoken=reading, key=key, on_click=on_click)
     table_below(table, name=name, key=key, headings=headings)
 
 
@@ -147,21 +160,46 @@ def draw(
     *,
     spoken: str,
     key: str,
-    on_select: Callable[[], None] | None = None,
+    on_click: Callable[[], None] | None = None,
     bare: bool = False,
 ) -> None:
-    """The figure alone, in the size of letters that is set, with words for those who hear it."""
+    """The figure alone, in the size of letters that is set, with words for those who hear it.
+
+    Once a point is clicked, `st.session_state[key].clicked` is its custom data.
+    """
     hall = present.presenting()
     with st.container(key=f"stage-{key}") if hall else nullcontext():
-        st.plotly_chart(
-            theme.sized(figure, large=hall or state.large_type()),
+        _figure(
             key=key,
-            on_select=on_select or "ignore",
-            selection_mode="points",
-            config=BARE if bare else CONFIG,
-            alt=spoken.replace("*", "").replace("\\", ""),
-            height="stretch" if hall else "content",  # the stage's height is of present.css
+            data={
+                "spec": spec_of(theme.sized(figure, large=hall or state.large_type())),
+                "config": BARE if bare else CONFIG,
+                "spoken": spoken.replace("*", "").replace("\\", ""),
+                "stretch": hall,  # the stage's height is of present.css
+                "library": _library(),
+            },
+            on_clicked_change=on_click or _nothing,
         )
+
+
+def spec_of(figure: BaseFigure) -> str:
+    """A figure as figure.js reads it; what all figures start from stands there."""
+    spec = figure.to_dict()
+    spec["layout"].pop("template", None)
+    return str(pio.to_json(spec, validate=False))
+
+
+@cache
+def _library() -> str:
+    """Where the browser finds Plotly's library: as it lies in Plotly's own package."""
+    served = v1.declare_component("plotly", Path(plotly.__file__).parent / "package_data")
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    place = f"component/{served.name}/plotly.min.js?{plotly.__version__}"
+    return f"/{base}/{place}" if base else f"/{place}"
+
+
+def _nothing() -> None:
+    """A click on a chart that leads nowhere."""
 
 
 def table_below(

@@ -76,10 +76,10 @@ def heat_map(
         zmax=max(high, low + 0.1),
         showscale=scale,
         colorbar={"title": {"text": text.ACCURACY_PERCENT}, "thickness": 14},
-        hoverinfo="skip",
+        customdata=_cells(heat),
+        hovertemplate=text.HOVER_CELL,
     )
     _add_free_zone(figure, heat, accuracy)
-    _add_cells(figure, heat, accuracy)
     for other, place in others:
         _add_mark(figure, heat, place, other, "circle-open")
     if here is not None:
@@ -90,7 +90,8 @@ def heat_map(
         height=height,
         margin=MARGIN | {"t": 40},
         legend=LEGEND_ABOVE,
-        clickmode="event+select",
+        hovermode="closest",
+        hoverdistance=1,  # a mark stands for its own cell, not for those around it
         dragmode=False,
     )
     return figure
@@ -123,35 +124,15 @@ def _add_free_zone(figure: Drawing, heat: Frontier, accuracy: Floats) -> None:
     )
 
 
-def _add_cells(figure: Drawing, heat: Frontier, accuracy: Floats) -> None:
-    """Plotly lets a person click points, not cells: an unseen point lies in every cell."""
-    y, x = np.indices(accuracy.shape)
-    figure.add(
-        "scatter",
-        x=x.ravel(),
-        y=y.ravel(),
-        mode="markers",
-        marker={"size": 22, "symbol": "square", "opacity": 0},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        customdata=_cells(heat, accuracy),
-        hovertemplate=text.HOVER_CELL,
-        showlegend=False,
-    )
-
-
-def _cells(heat: Frontier, accuracy: Floats) -> list[list[object]]:
-    """Both limits and the accuracy of every cell, and the limits as they are read."""
+def _cells(heat: Frontier) -> list[list[list[object]]]:
+    """Both limits of every cell, which a click takes, and the same as they are read."""
+    read = {limit: text.limit_on_axis(limit) for limit in {*heat.eps_global, *heat.eps_local}}
     return [
         [
-            float(overall),
-            float(inside),
-            float(accuracy[row, column]),
-            text.limit_on_axis(overall),
-            text.limit_on_axis(inside),
+            [float(overall), float(inside), read[overall], read[inside]]
+            for overall in heat.eps_global
         ]
-        for row, inside in enumerate(heat.eps_local)
-        for column, overall in enumerate(heat.eps_global)
+        for inside in heat.eps_local
     ]
 
 
@@ -164,6 +145,7 @@ def _add_mark(figure: Drawing, heat: Frontier, place: Place, name: str, symbol: 
         mode="markers",
         name=name,
         marker={"symbol": symbol, "size": 16, "color": HERE, "line": line},
+        customdata=[list(place)],
         hoverinfo="name",
     )
 

@@ -33,10 +33,22 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
     clients = list(dict.fromkeys(table["client"]))
     row_of = {client: row for row, client in enumerate(clients)}
     aside = np.linspace(-0.22, 0.22, len(groups)) if len(groups) > 1 else np.zeros(1)
-    for place, group in enumerate(groups):
-        some = table[table["group"] == group]
-        y = some["client"].map(row_of).to_numpy(float) + aside[place]
-        _add_group(figure, some, y, figure_text(group), GROUP_COLOURS[place % len(GROUP_COLOURS)])
+    before, after = (100 * table[side].to_numpy(float) for side in ("before", "after"))
+    place = table["group"].map(list(groups).index).to_numpy(int)
+    marks = table.assign(
+        before=before,
+        after=after,
+        change=np.where(np.abs(after - before) < 100 * SHOWN, 0, np.sign(after - before)),
+        y=table["client"].map(row_of).to_numpy(float) + aside[place],
+        colour=np.array(GROUP_COLOURS)[place % len(GROUP_COLOURS)],
+    )
+    for at in range(len(groups)):
+        _add_changes(figure, marks[place == at], GROUP_COLOURS[at % len(GROUP_COLOURS)])
+    _add_before(figure, marks)
+    for at, group in enumerate(groups):
+        colour = GROUP_COLOURS[at % len(GROUP_COLOURS)]
+        _add_after(figure, marks[place == at], figure_text(group), colour)
+    _add_bars(figure, marks)
     for word, symbol, _ in (*LOOKS.values(), (text.BEFORE, "circle-open", False)):
         figure.add(
             "scatter",
@@ -73,9 +85,10 @@ def _tick(client: str, groups: Sequence[tuple[float, bool]]) -> str:
     return f"{mark}{figure_text(client, 24)}<br>n = {people}"
 
 
-def _add_group(figure: Drawing, some: pd.DataFrame, y: np.ndarray, name: str, colour: str) -> None:
-    before, after = (100 * some[side].to_numpy(float) for side in ("before", "after"))
-    low, high = (100 * some[f"after_{end}"].to_numpy(float) for end in ("low", "high"))
+def _add_changes(figure: Drawing, marks: pd.DataFrame, colour: str) -> None:
+    """A group's intervals, and from where to where it went."""
+    low, high = (100 * marks[f"after_{end}"].to_numpy(float) for end in ("low", "high"))
+    before, after, y = (marks[name].to_numpy(float) for name in ("before", "after", "y"))
     for start, end, width in ((low, high, 1), (before, after, 4)):
         figure.add(
             "scatter",
@@ -87,40 +100,37 @@ def _add_group(figure: Drawing, some: pd.DataFrame, y: np.ndarray, name: str, co
             showlegend=False,
             hoverinfo="skip",
         )
+
+
+def _add_before(figure: Drawing, marks: pd.DataFrame) -> None:
     figure.add(
         "scatter",
-        x=before,
-        y=y,
+        x=marks["before"].to_numpy(float),
+        y=marks["y"].to_numpy(float),
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": GREY, "line": {"width": 2}},
         showlegend=False,
         hovertemplate=text.HOVER_BEFORE,
     )
-    change = np.where(np.abs(after - before) < 100 * SHOWN, 0, np.sign(after - before))
-    told = np.stack([some["client"], [name] * len(some), before, some["n"]], axis=1, dtype=object)
-    for sign, (_, symbol, barred) in LOOKS.items():
-        rows = np.flatnonzero(change == sign)
-        figure.add(
-            "scatter",
-            x=after[rows],
-            y=y[rows],
-            mode="markers",
-            marker={"symbol": symbol, "size": 13, "color": colour, "line": {"width": 2}},
-            name=name,
-            showlegend=False,
-            customdata=told[rows],
-            hovertemplate=text.HOVER,
-        )
-        if barred:
-            figure.add(
-                "scatter",
-                x=after[rows],
-                y=y[rows],
-                mode="markers",
-                marker={"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": colour}},
-                showlegend=False,
-                hoverinfo="skip",
-            )
+
+
+def _add_after(figure: Drawing, marks: pd.DataFrame, name: str, colour: str) -> None:
+    """A group's marks, one look a change, and its colour in the legend."""
+    told = np.stack(
+        [marks["client"], [name] * len(marks), marks["before"], marks["n"]], axis=1, dtype=object
+    )
+    symbols = [LOOKS[int(change)][1] for change in marks["change"]]
+    figure.add(
+        "scatter",
+        x=marks["after"].to_numpy(float),
+        y=marks["y"].to_numpy(float),
+        mode="markers",
+        marker={"symbol": symbols, "size": 13, "color": colour, "line": {"width": 2}},
+        name=name,
+        showlegend=False,
+        customdata=told,
+        hovertemplate=text.HOVER,
+    )
     figure.add(
         "scatter",
         x=[None],
@@ -128,4 +138,19 @@ def _add_group(figure: Drawing, some: pd.DataFrame, y: np.ndarray, name: str, co
         mode="markers",
         name=name,
         marker={"symbol": "square", "color": colour},
+    )
+
+
+def _add_bars(figure: Drawing, marks: pd.DataFrame) -> None:
+    """A stroke through the marks whose look has one."""
+    barred = marks[[LOOKS[int(change)][2] for change in marks["change"]]]
+    line = {"width": 2, "color": barred["colour"].tolist()}
+    figure.add(
+        "scatter",
+        x=barred["after"].to_numpy(float),
+        y=barred["y"].to_numpy(float),
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 14, "line": line},
+        showlegend=False,
+        hoverinfo="skip",
     )

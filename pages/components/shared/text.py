@@ -322,8 +322,8 @@ YOU_ARE_HERE, COSTS_NOTHING = "you are here", "costs nothing inside"
 BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
 ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
 HOVER_CELL = (
-    "overall %{customdata[3]}, inside each client %{customdata[4]}"
-    "<br>accuracy %{customdata[2]:.1f} %<extra></extra>"
+    "overall %{customdata[2]}, inside each client %{customdata[3]}"
+    "<br>accuracy %{z:.1f} %<extra></extra>"
 )
 HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
 HOVER_AFTER = (

@@ -14,7 +14,7 @@ def test_controls_and_picture_fit_on_one_screen(tab, width, height):
     for screen in ("1", "2", "3"):
         assert visitor.link.get("screen", "1") == screen
         assert main.evaluate("main => main.scrollHeight - main.clientHeight") <= 0
-        chart = visitor.page.get_by_test_id("stPlotlyChart").bounding_box()
+        chart = visitor.page.locator(".fairfl-chart").bounding_box()
         assert chart["y"] + chart["height"] <= height and chart["width"] > width / 2
         assert not visitor.page.get_by_test_id("stSidebar").is_visible()
         visitor.page.keyboard.press("PageDown")

@@ -45,10 +45,11 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
     for at in range(len(groups)):
         _add_changes(figure, marks[place == at], GROUP_COLOURS[at % len(GROUP_COLOURS)])
     _add_before(figure, marks)
+    known = marks["change"].notna().to_numpy()  # a group may have nobody of this label
     for at, group in enumerate(groups):
         colour = GROUP_COLOURS[at % len(GROUP_COLOURS)]
-        _add_after(figure, marks[place == at], figure_text(group), colour)
-    _add_bars(figure, marks)
+        _add_after(figure, marks[known & (place == at)], figure_text(group), colour)
+    _add_bars(figure, marks[known])
     for word, symbol, _ in (*LOOKS.values(), (text.BEFORE, "circle-open", False)):
         figure.add(
             "scatter",
@@ -143,7 +144,7 @@ def _add_after(figure: Drawing, marks: pd.DataFrame, name: str, colour: str) -> 
 
 def _add_bars(figure: Drawing, marks: pd.DataFrame) -> None:
     """A stroke through the marks whose look has one."""
-    barred = marks[[LOOKS[int(change)][2] for change in marks["change"]]]
+    barred = marks[np.array([LOOKS[int(change)][2] for change in marks["change"]], bool)]
     line = {"width": 2, "color": barred["colour"].tolist()}
     figure.add(
         "scatter",

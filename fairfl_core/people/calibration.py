@@ -81,8 +81,6 @@ class Calibration:
         doctorate), and no group shall be judged by the other's errors. What a client's base
         rates differ by is left to its shifts, which `_PRIOR_ROWS` hold near zero.
         """
-        from sklearn.isotonic import IsotonicRegression
-
         if people.calibration is not None:
             raise InputError("these scores are recalibrated already; fit on the model's own.")
         clients, labels = len(people.clients), len(people.labels)
@@ -94,12 +92,7 @@ class Calibration:
                 if not rows.any():
                     maps.append(np.array([[0.0, 1.0], [0.0, 1.0]]))
                     continue
-                isotonic = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
-                    people.scores[rows, label], (people.label[rows] == label).astype(float)
-                )
-                maps.append(
-                    np.stack([isotonic.X_thresholds_, isotonic.y_thresholds_]).astype(float)
-                )
+                maps.append(_isotonic(people.scores[rows, label], people.label[rows] == label))
             knots.append(tuple(maps))
         pooled = cls(tuple(knots), np.zeros((clients, labels)))
         scores = pooled.apply(people.client, people.group, people.scores)
@@ -143,6 +136,18 @@ class Calibration:
             raise InputError(f'{where}, "shift": a shift is too large; fit the predictor again.')
         maps = tuple(tuple(_knots(points) for points in maps) for maps in knots)
         return cls(maps, shift.reshape(len(clients), len(labels)))
+
+
+def _isotonic(score: Floats, has: NDArray[np.bool_]) -> Floats:
+    """Isotonic regression of having a label on its score: knots, without those on a level line."""
+    from scipy.optimize import isotonic_regression  # starts slowly
+
+    at, place, people = np.unique(score, return_inverse=True, return_counts=True)
+    share = np.bincount(place, has) / people
+    value = isotonic_regression(share, weights=people).x
+    turns = np.ones(len(at), bool)
+    turns[1:-1] = (value[1:-1] != value[:-2]) | (value[1:-1] != value[2:])
+    return np.stack([at[turns], value[turns]])
 
 
 def _shifts(client: Ints, label: Ints, scores: Floats, clients: int) -> Floats:

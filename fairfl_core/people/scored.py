@@ -118,6 +118,11 @@ class ScoredPeople:
             raise InputError("these scores are recalibrated already; start from the model's own.")
         return replace(self, scores=self.scores_by(calibration), calibration=calibration)
 
+    @cached_property
+    def calibrated(self) -> "ScoredPeople":
+        """The same people, recalibrated on themselves unless they are: fitted once."""
+        return self if self.calibration is not None else self.recalibrated(Calibration.fit(self))
+
     def scores_by(self, calibration: Calibration | None) -> Floats:
         """The scores under a calibration of these very clients and groups; kept once found."""
         if calibration is None or calibration is self.calibration:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.scored import ScoredPeople
 
@@ -85,8 +84,8 @@ def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:
     Rates from scores recalibrate the scores on these people first, unless they are already.
     """
     if isinstance(people, ScoredPeople):
-        if rates == "scores" and people.calibration is None:
-            people = people.recalibrated(Calibration.fit(people))
+        if rates == "scores":
+            people = people.calibrated
         return counted(people, rates)
     if rates == "scores":
         raise InputError(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
@@ -60,7 +59,7 @@ def programs_of(
     """Each setting with its program; recalibrated once, built once for all limits."""
     settings = list(settings)
     if any(setting.needs_scores for setting in settings):
-        people = people.recalibrated(Calibration.fit(people))
+        people = people.calibrated
     programs: dict[Setting, Program] = {}
     for setting in settings:
         limitless = replace(setting, eps_global=1.0, eps_local=1.0)

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from fairfl_core.errors import InputError
-from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.regions import RegionKind, register_region
 
@@ -48,6 +47,6 @@ class Exact(RegionKind):
             )
         if policy.without_group:
             return BinProgram(people, notion, rates=rates, guarantee=guarantee, policy=policy)
-        if people.calibration is None:
-            people = people.recalibrated(Calibration.fit(people))
-        return ExactProgram(people, notion, rates=rates, guarantee=guarantee, policy=policy)
+        return ExactProgram(
+            people.calibrated, notion, rates=rates, guarantee=guarantee, policy=policy
+        )

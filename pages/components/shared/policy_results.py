@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fairfl_core.errors import CollisionError
-from fairfl_core.solving.collision import Collision
 from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import ACCURACY
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.results import accuracy_within, programs_of
 from pages.components.view import View
+
+if TYPE_CHECKING:
+    from fairfl_core.solving.collision import Collision  # starts slowly
 
 __all__ = ["Collided", "PolicyCost", "collision_of", "policy_cost"]
 
@@ -96,7 +99,7 @@ def collision_of(view: View) -> Collided:
     )
 
 
-def _lowered(floors: tuple[Floor, ...], met: list[Collision]) -> list[Floor]:
+def _lowered(floors: tuple[Floor, ...], met: "list[Collision]") -> list[Floor]:
     """Each floor as low as it must be in some run, on the safe side of three decimals."""
     return [
         Floor(floor.label, min(_down(one.highest_floor[floor.label]) for one in met))

@@ -8,7 +8,7 @@ its own methods on the same splits. They live in an environment of their own, ma
 Answers are written like every method's, to data/methods/adult, so that the Methods page and
 `fairfl methods` have them, and docs/outside_rivals.md is written from them.
 
-    python benchmarks/outside_rivals.py [--declearn-seeds 0-4] [--only-write]
+    python benchmarks/outside_rivals.py [--declearn-seeds 0-2] [--only-write]
 """
 
 import argparse
@@ -68,10 +68,10 @@ THRESHOLDS = {
     "fairlearn_by_client": Rival("fairlearn, client by client", "local", "post-processing"),
     "oxonfair_pooled": Rival("OxonFair, pooled", "global", "post-processing", pooled=True),
 }
-ALPHAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-ETAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+ALPHAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+ETAS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 # It weighs clients by rows, not by shares, so that beta has to be of the size of rows.
-BETAS = (1.0, 10.0, 100.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0)
+BETAS = (1.0, 100.0, 1000.0, 3000.0, 10_000.0, 30_000.0)
 TRAINED = {
     "fairfed": Rival("declearn's FairFed", "global", "aggregation", knob="beta", values=BETAS),
     "fedfb": Rival("declearn's FedFB", "global", "in-processing", knob="alpha", values=ALPHAS),
@@ -274,7 +274,7 @@ def ship(
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--declearn-seeds", default="0-4")
+    options.add_argument("--declearn-seeds", default="0-2")
     options.add_argument("--source", type=Path, default=TOP.parent / "shared" / "datasets")
     options.add_argument("--only-write", action="store_true", help="the document, from data/")
     options.add_argument("--out", type=Path, default=TOP / "docs" / "outside_rivals.md")

@@ -7,9 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError
 from fairfl_core.federated.fair_method import FairMethod, check_choice
-from fairfl_core.federated.gaps import gaps_of
 from fairfl_core.federated.method import (
     Clients,
     Memory,
@@ -18,7 +16,7 @@ from fairfl_core.federated.method import (
     State,
     Turn,
     Worker,
-    weighted_mean,
+    mean_by_rows,
 )
 
 __all__ = ["EquiFL", "shared_part"]
@@ -55,8 +53,7 @@ class EquiFL(FairMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("share", self.share, ("kernels", "everything"))
-        if self.strength < 0:
-            raise InputError(f"strength must not be below 0, as {self.strength:g} is.")
+        self.check_not_below_0("strength")
 
     def begin(self, theta: NDArray[np.float32], plan: Plan) -> State:
         """The model, and which of its numbers are shared."""
@@ -68,15 +65,7 @@ class EquiFL(FairMethod):
         """Take the shared part, train with the penalty, keep the rest."""
         theta = self.model(state, turn.memory)
         if self.strength:
-            _, groups, labels = turn.plan.counts.shape
-            gaps = gaps_of(
-                self.notion,
-                turn.group,
-                turn.label,
-                groups=groups,
-                labels=labels,
-                favourable=turn.plan.favourable,
-            )
+            gaps = self.soft_gaps(turn)
             theta = worker.penalised_epoch(
                 theta,
                 turn.rows,
@@ -93,7 +82,7 @@ class EquiFL(FairMethod):
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the shared part by rows; what is private stays as it was at the start."""
-        mean = weighted_mean(replies, np.array([reply.rows for reply in replies], float))
+        mean = mean_by_rows(replies)
         return State(np.where(state.memory["shared"], mean, state.theta), state.memory)
 
     def model(self, state: State, memory: Memory) -> NDArray[np.float32]:

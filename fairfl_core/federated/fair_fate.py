@@ -17,7 +17,7 @@ from fairfl_core.federated.method import (
     State,
     Turn,
     Worker,
-    weighted_mean,
+    mean_by_rows,
 )
 
 __all__ = ["FairFate", "fairness"]
@@ -78,7 +78,7 @@ class FairFate(FairMethod):
         """Step with the fairer clients, and with all."""
         t = clients.round + 1
         weight = min(self.start * (1 + self.growth) ** t, self.most)
-        plain = weighted_mean(replies, np.array([reply.rows for reply in replies], float))
+        plain = mean_by_rows(replies)
         if weight == 0:
             return State(plain, state.memory)
         left = self.momentum * max(1 - t / self.rounds, 0)

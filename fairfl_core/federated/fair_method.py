@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairfl_core.errors import InputError
-from fairfl_core.federated.gaps import NOTIONS, check_notion, rates_of
-from fairfl_core.federated.method import HeldOut, Method, Plan
+from fairfl_core.federated.gaps import NOTIONS, Gaps, check_notion, gaps_of, rates_of
+from fairfl_core.federated.method import HeldOut, Method, Plan, Turn
 
 __all__ = ["FairMethod", "check_choice"]
 
@@ -49,6 +49,24 @@ class FairMethod(Method):
         gaps = rates_of(self.notion, counts, favourable).gap
         rows = counts.sum(axis=(1, 2, 3)) * ~np.isnan(gaps)
         return 1 - people.accuracy + float(np.nan_to_num(gaps) @ rows / max(rows.sum(), 1))
+
+    def check_not_below_0(self, *names: str) -> None:
+        """Refuse settings below 0."""
+        for name in names:
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must not be below 0, as {getattr(self, name):g} is.")
+
+    def soft_gaps(self, turn: Turn) -> Gaps:
+        """The notion's gaps over the rows of a turn, for a gradient."""
+        _, groups, labels = turn.plan.counts.shape
+        return gaps_of(
+            self.notion,
+            turn.group,
+            turn.label,
+            groups=groups,
+            labels=labels,
+            favourable=turn.plan.favourable,
+        )
 
     def check_two_by_two(self, plan: Plan) -> None:
         """Refuse more than two groups or labels, where the method is defined for two."""

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError
 from fairfl_core.federated.cell_weights import RULES
 from fairfl_core.federated.fair_method import FairMethod, check_choice
 from fairfl_core.federated.fedfb import cell_errors, favourable_last
@@ -63,9 +62,7 @@ class FairFed(FairMethod):
         super().__post_init__()
         check_choice("variant", self.variant, _VARIANTS)
         check_choice("debiasing", self.debiasing, _DEBIASINGS)
-        for name in ("beta", "strength"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} must not be below 0, as {getattr(self, name):g} is.")
+        self.check_not_below_0("beta", "strength")
 
     def begin(self, theta: NDArray[np.float32], plan: Plan) -> State:
         """Clients weighed by rows: by shares, as with counts beta would have no effect."""
@@ -83,8 +80,7 @@ class FairFed(FairMethod):
             n = favourable_last(counts, favourable)
             cells = turn.memory.get("cells", RULES[self.notion].start(n))
             factors = favourable_last(RULES[self.notion].factors(cells, n), favourable)
-        weight = turn.weight * factors[turn.group, turn.label].astype(np.float32)
-        theta = worker.epoch(state.theta, turn.rows, weight, turn.seed)
+        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
         if self.debiasing == "fairbatch":
             errors = favourable_last(_errors(theta, turn, worker), favourable)
             rule = RULES[self.notion]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.federated.fair_method import FairMethod
-from fairfl_core.federated.gaps import gaps_of
 from fairfl_core.federated.method import (
     Clients,
     Plan,
@@ -17,7 +16,7 @@ from fairfl_core.federated.method import (
     State,
     Turn,
     Worker,
-    weighted_mean,
+    mean_by_rows,
 )
 
 __all__ = ["FCFL", "min_max_mix", "pareto_mix", "smooth_max_weights"]
@@ -76,17 +75,13 @@ class FCFL(FairMethod):
         """A round of FedAvg while warming up, then loss, disparity and their gradients."""
         if turn.round < self.warm:
             return Reply(worker.epoch(state.theta, turn.rows, turn.weight, turn.seed), len(turn))
-        gaps = gaps_of(
-            self.notion,
-            turn.group,
-            turn.label,
-            groups=2,
-            labels=2,
-            favourable=turn.plan.favourable,
-        )
         loss, down = worker.loss_gradient(state.theta, turn.rows, turn.weight)
         gap, slope = worker.gap_gradient(
-            state.theta, turn.rows, gaps, sharpness=self.sharpness, bound=self.bound
+            state.theta,
+            turn.rows,
+            self.soft_gaps(turn),
+            sharpness=self.sharpness,
+            bound=self.bound,
         )
         sent = {
             "values": np.array([loss, abs(gap[0])]),
@@ -97,8 +92,7 @@ class FCFL(FairMethod):
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """One step down both worst cases, or towards a point that is better for all."""
         if clients.round < self.warm:
-            rows = np.array([reply.rows for reply in replies], float)
-            return State(weighted_mean(replies, rows), state.memory)
+            return State(mean_by_rows(replies), state.memory)
         values = np.stack([reply.sent["values"] for reply in replies])
         gradients = np.stack([reply.sent["gradients"] for reply in replies])
         temperature = state.memory["temperature"]

@@ -47,8 +47,7 @@ class FedFB(FairMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("proxy", self.proxy, ("loss", "errors"))
-        if self.alpha < 0:
-            raise InputError(f"alpha must not be below 0, as {self.alpha:g} is.")
+        self.check_not_below_0("alpha")
 
     def begin(self, theta: NDArray[np.float32], plan: Plan) -> State:
         """Cells weighed so that every row counts the same."""
@@ -57,8 +56,8 @@ class FedFB(FairMethod):
     def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
         """Train on the loss weighted by cell."""
         factors = self._factors(state, turn.plan)
-        weight = turn.weight * factors[turn.group, turn.label].astype(np.float32)
-        return Reply(worker.epoch(state.theta, turn.rows, weight, turn.seed), len(turn))
+        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
+        return Reply(theta, len(turn))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average by the weight that each client's rows have, then move the weights of cells."""

@@ -34,6 +34,7 @@ __all__ = [
     "State",
     "Turn",
     "Worker",
+    "mean_by_rows",
     "weighted_mean",
 ]
 
@@ -104,6 +105,13 @@ class Turn(Rows):
     validation: Rows
     memory: Memory
     plan: Plan
+
+    def weighted(self, factors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Each row's weight times its cell's factor, given by group and label."""
+        weight: NDArray[np.float32] = self.weight * factors[self.group, self.label].astype(
+            np.float32
+        )
+        return weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +276,11 @@ class Method(ABC):
         """How many numbers a client receives and sends: once, and in each round."""
         size = sum(int(np.prod(shape)) for shape in plan.shapes)
         return 0, 2 * size
+
+
+def mean_by_rows(replies: Sequence[Reply]) -> Theta:
+    """FedAvg's mean: each client by its rows."""
+    return weighted_mean(replies, np.array([reply.rows for reply in replies], float))
 
 
 def weighted_mean(replies: Sequence[Reply], weights: NDArray[np.floating]) -> Theta:

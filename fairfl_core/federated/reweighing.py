@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError
 from fairfl_core.federated.fair_method import FairMethod, check_choice
 from fairfl_core.federated.method import (
     Clients,
@@ -16,7 +15,7 @@ from fairfl_core.federated.method import (
     State,
     Turn,
     Worker,
-    weighted_mean,
+    mean_by_rows,
 )
 
 __all__ = ["Reweighing", "cell_factors"]
@@ -52,21 +51,19 @@ class Reweighing(FairMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("scope", self.scope, ("local", "global"))
-        if self.strength < 0:
-            raise InputError(f"strength must not be below 0, as {self.strength:g} is.")
+        self.check_not_below_0("strength")
 
     def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
         """Train on the weighted loss."""
         plan = turn.plan
         counts = plan.counts[turn.client] if self.scope == "local" else plan.counts.sum(axis=0)
         factors = cell_factors(self.notion, counts, plan.favourable, self.strength)
-        weight = turn.weight * factors[turn.group, turn.label].astype(np.float32)
-        return Reply(worker.epoch(state.theta, turn.rows, weight, turn.seed), len(turn))
+        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
+        return Reply(theta, len(turn))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the clients' models by rows."""
-        rows = np.array([reply.rows for reply in replies], float)
-        return State(weighted_mean(replies, rows))
+        return State(mean_by_rows(replies))
 
     def numbers(self, plan: Plan) -> tuple[float, float]:
         """As FedAvg; the global scope sends a table of counts once, and receives one of weights."""

@@ -13,6 +13,7 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
+from fairfl_core.paper.fcfl_released import released_table
 from fairfl_core.paper.printed import FEDAVG, TABLE_1, TABLE_2, TABLE_3, Capabilities, Row
 from fairfl_core.people.experiments import open as open_experiment
 from fairfl_core.people.method_answers import list_methods, open_method
@@ -48,6 +49,7 @@ def method_tables() -> str:
     for name in known:
         lines += _table_2(name, rows[name])
     lines += _table_3(known)
+    lines += released_table()
     for name in known:
         lines += _equal_gaps(name, rows[name])
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from fairfl_core.paper.printed import (
     TABLE_4_FEDAVG,
     Row,
 )
+from fairfl_core.paper.trend import trend_table
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.scored import ScoredPeople
@@ -249,8 +250,11 @@ def _scenarios(shipped: list[Experiment]) -> str:
         "eps_global.",
         "",
     ]
+    maps = {}
     for experiment in shipped:
-        accuracy = np.mean([_map(experiment, seed) for seed in experiment.seeds], axis=0)
+        own = {seed: _map(experiment, seed) for seed in experiment.seeds}
+        maps[experiment.name] = own
+        accuracy = np.mean(list(own.values()), axis=0)
         loss = (accuracy[-1, -1] - accuracy[0, 0]) / accuracy[-1, -1]
         paper = SCENARIOS[experiment.name]
         lines += [
@@ -269,7 +273,7 @@ def _scenarios(shipped: list[Experiment]) -> str:
             f"{accuracy[0, 0]:.3f} (paper {paper.before} to {paper.after}).",
             "",
         ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *trend_table(maps)])
 
 
 def _privacy(experiment: Experiment) -> str:

@@ -3,6 +3,10 @@
 One server of one process. The light visitor moves a slider of the Adult experiment twice a second;
 the heavy one brings files in a browser and has them taken in: 50 labels, a large table, rows that
 are all malformed, counts of 15,000 clients.
+
+Clocks depend on what else the machine does. So the same work is also done here, beside a thread
+that sleeps a millisecond again and again: how much later than that it has its turn tells how long
+heavy work keeps the interpreter to itself (Python's lock), whatever the machine does.
 """
 
 import argparse
@@ -23,7 +27,16 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from fairfl_core.budget import Budget, within  # noqa: E402
+from fairfl_core.errors import InputError  # noqa: E402
+from fairfl_core.intake import (  # noqa: E402
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
+    open_table,
+)
 from fairfl_core.people.counts import ClientCounts  # noqa: E402
+from fairfl_core.solving.build import build_program  # noqa: E402
 from tests.browser.driving import Visitor as InBrowser  # noqa: E402
 from tests.browser.driving import browsing  # noqa: E402
 from tests.helpers.protocol import OVERALL, Visitor  # noqa: E402
@@ -123,12 +136,87 @@ HEAVY: dict[str, tuple[Callable[[Path], Path], str]] = {
 }
 
 
+# -------------------------------------------------------------------- waiting for a turn
+
+
+class Turns(threading.Thread):
+    """Somebody who wants to run every millisecond, and notes how long they had to wait."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.waits: list[float] = []
+
+    def run(self) -> None:
+        """As long as the process lives."""
+        while True:
+            begun = time.perf_counter()
+            time.sleep(0.001)
+            self.waits.append(time.perf_counter() - begun - 0.001)
+
+
+def taken_in(file: Path) -> ClientCounts:
+    """What a page does with a file: look at it, take it in."""
+    data = file.read_bytes()
+    if file.suffix == ".json":
+        experiment = experiment_from_counts([(file.name, data)]).experiment
+    else:
+        table = open_table(file.name, data)
+        experiment = experiment_from_table(table, guess_roles(table)).experiment
+    (seed,) = experiment.seeds
+    return experiment.counts(seed, experiment.fit_split)
+
+
+def waiting(folder: Path, only: str) -> Table:
+    """How long another thread waits while files are taken in and solved, within a page's budget."""
+    table = Table(title="how long another thread waits for its turn")
+    for column in ("work", "processor", "mean wait", "99 % within", "longest"):
+        table.add_column(column, justify="left" if column == "work" else "right")
+    turns = Turns()
+    turns.start()
+
+    def look(what: str, work: Callable[[], ClientCounts | None]) -> ClientCounts | None:
+        turns.waits.clear()
+        begun = time.process_time()
+        done = None
+        with suppress(InputError), within(Budget(seconds=20, megabytes=2000)):
+            done = work()
+        waits = 1e3 * np.array(turns.waits)
+        cells = [waits.mean(), np.quantile(waits, 0.99), waits.max()]
+        seconds = time.process_time() - begun
+        table.add_row(what, f"{seconds:.1f} s", *(f"{cell:.1f} ms" for cell in cells))
+        return done
+
+    look("none", lambda: time.sleep(2))
+    for what, (make, _) in HEAVY.items():
+        if only not in what:
+            continue
+        file = make(folder)
+        counts = look(f"{what}: taken in", lambda file=file: taken_in(file))
+        for region in ("simplex", "kernel") if counts is not None else ():
+            look(
+                f"{what}: eo, {region}",
+                lambda counts=counts, region=region: build_program(counts, "eo", region).solve(
+                    0.02, 0.02
+                ),
+            )
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="heavy work whose name has this in it")
     parser.add_argument("--seconds", type=float, default=15, help="of the light visitor alone")
     parser.add_argument("--longest", type=float, default=40, help="of watching one heavy work")
+    parser.add_argument("--waits-only", action="store_true", help="no server, no browser")
     asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        Console(width=100).print(waiting(Path(name), asked.only))
+    if not asked.waits_only:
+        Console(width=100).print(moves_beside(asked))
+
+
+def moves_beside(asked: argparse.Namespace) -> Table:
+    """A light visitor's moves alone and beside each heavy work."""
     table = Table(title="a slider's move, alone and beside heavy work")
     for column in ("heavy work", "watched", "moves", "median", "95 % within", "times alone"):
         table.add_column(column, justify="left" if column == "heavy work" else "right")
@@ -170,7 +258,7 @@ def main() -> None:
                 )
         light.over.set()
         light.join()
-    Console(width=100).print(table)
+    return table
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -47,6 +48,7 @@ STATES = "public_coverage"
 PLAIN = "benchmarks/pages/one_slider.py"
 OPTIONS = [*GRID, 1.0]
 ROUNDS, STARTS, BROWSERS = 21, 3, 4
+MANY = 2_000  # clients
 rng = np.random.default_rng(0)
 STOPWATCH = """() => {
     const said = () => document.querySelector('h4')?.textContent;
@@ -83,6 +85,7 @@ def main() -> None:
     else:
         with browsing() as browser:
             moves(browser, table, asked.rounds)
+            many_clients(browser, table, asked.rounds)
             first_visits(browser, table)
             core(table)
             starts(browser, table)
@@ -153,6 +156,54 @@ def first_visits(browser, table: Table) -> None:
             visitor.close()
     row(table, "first visit, 50 states, all runs, simplex: map", drawn["simplex"], None, "s")
     row(table, "the same, exact: map", drawn["exact"], 5 * drawn["simplex"], "s")
+
+
+def many_clients(browser, table: Table, rounds: int) -> None:
+    """Moves with an uploaded set of 2,000 clients beside one of 50; every page is visited."""
+    rested = {}
+    with Server() as server:
+        for clients in (50, MANY):
+            visitor = Visitor(browser, server)
+            visitor.page.set_default_timeout(300_000)
+            bring(visitor.open("your_data"), clients)
+            for title in visitor.navigation():
+                visitor.go(title)
+                assert not visitor.complaints, visitor.complaints
+            visitor.go("Explore").page.evaluate(STOPWATCH)
+            times = []
+            at = OPTIONS.index(0.05)
+            for _ in range(rounds + 2):
+                at = int(rng.choice([place for place in range(12) if place != at]))
+                visitor.changes(lambda v=visitor, at=at: drag(v, INSIDE, at))
+                times.append(visitor.page.evaluate("quietSince - released"))
+            rested[clients] = statistics.median(times[2:])
+            visitor.close()
+    row(table, "an uploaded set of 50 clients: slider to rest", rested[50], None, "ms")
+    row(table, f"the same, {MANY:,} clients", rested[MANY], 5 * rested[50], "ms")
+
+
+def bring(visitor: Visitor, clients: int, each: int = 100) -> None:
+    """Upload a table of made-up people and take it in."""
+    rows = clients * each
+    label = rng.random(rows) < 0.4
+    people = pd.DataFrame(
+        {
+            "site": np.repeat([f"s{place}" for place in range(clients)], each),
+            "group": rng.choice(["a", "b"], rows),
+            "label": label.astype(int),
+            "prediction": (rng.normal(0.35 + 0.3 * label, 0.2) > 0.5).astype(int),
+            "split": np.resize(["validation", "test"], rows),
+        }
+    )
+    file = {
+        "name": "people.csv",
+        "mimeType": "text/csv",
+        "buffer": people.to_csv(index=False).encode(),
+    }
+    visitor.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([file])
+    button = visitor.page.get_by_role("button", name="Take it in and check it")
+    button.wait_for()
+    visitor.settle().changes(button.click)
 
 
 def drag(visitor: Visitor, label: str, place: int) -> None:

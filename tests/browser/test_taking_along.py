@@ -34,6 +34,8 @@ def test_predictor_table_and_report(regular, browser, tmp_path):
         assert [row["client"] for row in csv.DictReader(file)] == list(clients)
     button = visitor.page.locator(".st-key-explore-clients-csv button")
     visitor.page.locator(".st-key-fold-explore-clients summary").click()  # it is made now
+    button.wait_for()
+    visitor.settle()  # what is offered while a page is being made is another's when it is done
     with visitor.page.expect_download() as begun:
         button.click()
     begun.value.save_as(tmp_path / "table.csv")

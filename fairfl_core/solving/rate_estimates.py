@@ -8,6 +8,7 @@ is independent of the region.
 """
 
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,17 @@ def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:
 
 
 def measured(people: ScoredPeople, rates: str = "labels") -> Measured:
-    """The points of these people under a choice of rates."""
+    """The points of these people under a choice of rates; kept with them."""
+    known = _measured.setdefault(people, {})
+    if rates not in known:
+        known[rates] = _measure(people, rates)
+    return known[rates]
+
+
+_measured: "WeakKeyDictionary[ScoredPeople, dict[str, Measured]]" = WeakKeyDictionary()
+
+
+def _measure(people: ScoredPeople, rates: str) -> Measured:
     counts = counted(people, rates)
     amount = people.scores if rates == "scores" else np.eye(len(people.labels))[people.label]
     return Measured(people.cell, people.scores, people.said, amount, counts, rates)

@@ -9,6 +9,8 @@ The same holds with margins for chance: their widths are concave in the rate, so
 corners is never wider than one cut between them.
 """
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,19 @@ _ALIKE = 1e-9  # people: corners closer than this to a line are on it
 
 
 def hull_rules(measured: Measured) -> tuple[ScoreRules, Columns]:
-    """The corners of every cell: the model's answer, the constants, and cuts of the score."""
+    """The corners of every cell: the model's answer, the constants, and cuts of the score.
+
+    They are the same for every notion, policy and confidence, and are kept with the people.
+    """
+    if measured not in _corners_of:
+        _corners_of[measured] = _all_corners(measured)
+    return _corners_of[measured]
+
+
+_corners_of: "WeakKeyDictionary[Measured, tuple[ScoreRules, Columns]]" = WeakKeyDictionary()
+
+
+def _all_corners(measured: Measured) -> tuple[ScoreRules, Columns]:
     groups = len(measured.counts.groups)
     cells = len(measured.counts.clients) * groups
     steps = _Steps(measured)

@@ -23,9 +23,10 @@ def killed_training(folder: Path, times: int, seed: int) -> Trouble:
     )
     draw = random.Random(seed)
     begun = time.monotonic()
-    _start(folder / "unbroken").wait()
+    _start(folder / "whole-training").wait()
     seconds = time.monotonic() - begun
-    want = _scores(folder / "unbroken")
+    want = _scores(folder / "whole-training")
+    trouble.tried(kept=bool(want), otherwise="the unbroken run left no experiment")
     for place in range(times):
         out = folder / f"killed-{place}"
         process = _start(out)

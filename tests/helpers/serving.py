@@ -16,7 +16,7 @@ from typing import Self
 from tests.helpers.protocol import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120  # seconds to start on a machine that is busy with other tests
+PATIENCE = 600  # seconds to start, every page opened first, on a machine that is busy
 
 
 class Serving:

@@ -12,6 +12,7 @@ the answer. Once standard input ends all workers are told to end.
 
 import gc
 import json
+import logging
 import os
 import runpy
 import signal
@@ -38,10 +39,12 @@ def open_page(page: str, **link: str) -> AppTest:
 
 def warm() -> None:
     """Open every page once, and the first with every bundled experiment."""
+    logging.disable(logging.WARNING)  # Streamlit's, that there is no browser
     for name in list_experiments():
         open_page("explore", experiment=name)
     for page in sorted((TOP / "pages").glob("[a-z]*.py")):
         open_page(page.stem)
+    logging.disable(logging.NOTSET)
 
 
 def main() -> None:

@@ -288,7 +288,7 @@ def main() -> None:
         seeds = tuple(seeds_from(chosen.declearn_seeds))
         try:
             train(python, seeds, chosen.source if chosen.source.is_dir() else None)
-        except InputError as error:
+        except (InputError, subprocess.CalledProcessError) as error:
             print(f"declearn is not measured: {error}")
         else:
             trained(seeds)

@@ -246,8 +246,8 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Better or worse beyond two standard errors, else alike."""
-        if abs(self.mean) <= 2 * self.standard_error:
+        """Better or worse beyond two standard errors, else alike; so is one seed, without any."""
+        if not abs(self.mean) > 2 * self.standard_error:
             return "alike"
         return "better" if self.mean > 0 else "worse"
 

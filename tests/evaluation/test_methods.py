@@ -11,6 +11,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import (
     GAPS,
+    Difference,
     difference,
     frontier_of,
     method_experiments,
@@ -137,6 +138,11 @@ def test_frontiers_are_compared_where_held_out_gaps_agree(tmp_path):
     assert apart.verdict == "better"
     with pytest.raises(ValueError, match="is none of"):
         rows[0].gap("gap")
+
+
+def test_one_seed_tells_nothing_apart():
+    assert Difference(0.2, float("nan"), 1).verdict == "alike"
+    assert Difference(-0.2, 0.01, 5).verdict == "worse"
 
 
 def test_our_rows_are_our_programs_own_figures():

@@ -137,7 +137,7 @@ def _load() -> None:
     st.session_state[_LOADED] = file.file_id
     try:
         review = parse_review(file.getvalue(), file.name)
-        views = [view_of(option) for option in review.options]
+        views = [view_of(option, review.reading) for option in review.options]
     except FairflError as error:
         refusals.log_refusal("review", [file], error)
         st.warning(text.refused(str(error)))

@@ -1,12 +1,17 @@
 """`review`: the options of a review, solved again from its file."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairfl_core.cli._shell import Json, print_json, print_table, say, working
 from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.people.experiments import Experiment
+    from fairfl_core.review import Review
 
 __all__ = ["review"]
 
@@ -16,11 +21,17 @@ def review(
     out: Annotated[
         Path | None, typer.Option(help="Write the report here: a name ending in .html or .pdf.")
     ] = None,
+    rows: Annotated[
+        list[Path] | None,
+        typer.Option(help="The uploaded table (or counts, once a file) that the review is of."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Solve every option of a review again, and set them side by side.
 
     The first option is the one under review; the report says which is recommended, and why.
+    A review of an uploaded table holds the table's fingerprint and how it was read, never the
+    table: give it with --rows.
 
     Example: `fairfl review review.json --out report.pdf`
     """
@@ -31,8 +42,9 @@ def review(
         raise InputError(f"{out}: a report is .html or .pdf; give a name that ends so.")
     given = read_review(file)
     with working(f"Solving {len(given.options)} options"):
-        results = [solve_option(option) for option in given.options]
-        board = board_of(results, solve_option, question=given.question)
+        solve = partial(solve_option, uploaded=_uploaded(given, file, rows or []))
+        results = [solve(option) for option in given.options]
+        board = board_of(results, solve, question=given.question)
     if out is not None:
         write_whole(out, pdf_of(board) if out.suffix == ".pdf" else html_of(board))
     if as_json:
@@ -53,11 +65,29 @@ def review(
         )
         return
     names = [column.name for column in board.columns]
-    rows = [
+    lines = [
         [title, *(column.cells[place] for column in board.columns)]
         for place, title in enumerate(board.rows)
     ]
-    print_table(board.question, ["", *names], rows)
+    print_table(board.question, ["", *names], lines)
     say(f"Recommended: {board.recommended}. {' '.join(board.reasons)}")
     if out is not None:
         say(f"Report written to {out}.")
+
+
+def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | None":
+    """The people of an uploaded file, read again as it was read for the review."""
+    from fairfl_core._io.whole import read_whole
+    from fairfl_core.intake import take_in
+    from fairfl_core.review import UPLOADED
+
+    if not rows:
+        return None
+    if all(option.data != UPLOADED for option in given.options):
+        raise InputError(f"{file}: the review is of bundled data; leave --rows out.")
+    if given.reading is None:
+        raise InputError(
+            f"{file}: the review does not say how its table was read, as those of earlier versions; "
+            "save it again on the page Review."
+        )
+    return take_in([(path.name, read_whole(path)) for path in rows], given.reading).experiment

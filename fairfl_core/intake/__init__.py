@@ -18,8 +18,10 @@ from fairfl_core.intake._example import (
 )
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._from_federation import Travelled
+from fairfl_core.intake._from_files import take_in
 from fairfl_core.intake._from_table import experiment_from_table
 from fairfl_core.intake._models import MOST_MODELS, Model
+from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
 from fairfl_core.intake._uploaded import Intake, UploadedExperiment
 
@@ -33,6 +35,7 @@ __all__ = [
     "TableFile",
     "Travelled",
     "Intake",
+    "Reading",
     "UploadedExperiment",
     "example_counts",
     "example_folds",
@@ -43,4 +46,5 @@ __all__ = [
     "open_table",
     "experiment_from_table",
     "experiment_from_counts",
+    "take_in",
 ]

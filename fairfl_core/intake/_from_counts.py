@@ -13,6 +13,7 @@ from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._coding import MOST_NAMES
 from fairfl_core.intake._from_federation import FORMAT as FEDERATION
 from fairfl_core.intake._from_federation import experiment_from_federation
+from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
@@ -25,10 +26,13 @@ NO_CHECK = "No held-out check possible: counts hold no people to set aside."
 
 
 def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: str = "") -> Intake:
-    """Make an experiment of counts files, given as pairs of name and content."""
+    """Make an experiment of counts files, given as pairs of name and content.
+
+    The same files are the same set, in whatever order they are given.
+    """
     if not files:
         raise InputError("there is no counts file; choose one or more.")
-    files = [(shown(name), data) for name, data in files]
+    files = sorted((shown(name), data) for name, data in files)
     if sum(len(data) for _, data in files) > MOST_BYTES:
         raise InputError(
             f"the counts files are larger than {MOST_BYTES // 1_000_000} MB together; counts are "
@@ -56,7 +60,8 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     no_check = Check(f"{NO_CHECK} Upload a table of predictions to have one.", look=True)
     checks = (Check(read), no_check, *of_counts(counts))
     fit_split, _ = Protocol.of(counts.folds).splits
-    return Intake(uploaded_experiment({fit_split: counts}, {}, manifest), checks)
+    experiment = uploaded_experiment({fit_split: counts}, {}, manifest)
+    return Intake(experiment, checks, Reading(experiment.favourable))
 
 
 def _counts(name: str, value: Any) -> ClientCounts:

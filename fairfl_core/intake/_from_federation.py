@@ -9,6 +9,7 @@ from fairfl_core._io.names import check_readable, shown
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._checks import Check, of_counts
+from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Protocol
@@ -71,9 +72,9 @@ def experiment_from_federation(
     notion = asked.get("notion") if isinstance(asked, dict) else None
     if notion in notion_names():
         manifest = manifest | {"notion": notion}
-    return Intake(
-        uploaded_experiment(tables, {}, manifest), checks, messages=messages, predictor=predictor
-    )
+    experiment = uploaded_experiment(tables, {}, manifest)
+    reading = Reading(experiment.favourable)
+    return Intake(experiment, checks, reading, messages=messages, predictor=predictor)
 
 
 def _counts(name: str, value: Mapping[str, Any], key: str, favourable: str) -> ClientCounts:

@@ -15,6 +15,7 @@ from fairfl_core.intake._checks import Check, of_counts, of_rows
 from fairfl_core.intake._coding import CodedRows
 from fairfl_core.intake._models import Model, code_models, name_of, roles_of_models
 from fairfl_core.intake._parting import Parting, part_rows
+from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles, guess_scores
 from fairfl_core.intake._uploaded import (
     SEED,
@@ -64,7 +65,8 @@ def experiment_from_table(
     experiment, checks = made[0]
     named = [Model(name_of(own), each) for own, (each, _) in zip(models, made, strict=True)]
     several = tuple(named) if len(named) > 1 else ()
-    return Intake(experiment, (*compared, *checks), models[0], models=several)
+    reading = Reading(experiment.favourable, roles, join)
+    return Intake(experiment, (*compared, *checks), reading, models[0], models=several)
 
 
 def _experiment(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
+from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Experiment, Protocol, Scores
@@ -75,13 +76,15 @@ class UploadedExperiment(Experiment):
 class Intake:
     """A set that was taken in, and what a person would want to know before trusting it.
 
-    `roles` are those of the columns of the table it came from; None for counts. `messages` are
+    `reading` is all that a person said of the file. `roles` are those of the columns of the table
+    it came from, of the first model where it has several; None for counts. `messages` are
     what travelled, where it is the result of a federation's run, and `predictor` what the run
     handed out. `models` are all models of the table, the first among them, where it has several.
     """
 
     experiment: UploadedExperiment
     checks: tuple[Check, ...]
+    reading: Reading
     roles: ColumnRoles | None = None
     messages: tuple["Travelled", ...] = ()
     predictor: "Predictor | None" = None

@@ -4,13 +4,14 @@ Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) 
 """
 
 from fairfl_core.review.board import Board, board_of
-from fairfl_core.review.file import FORMAT, MOST, Option, Review, read_review
+from fairfl_core.review.file import FORMAT, MOST, UPLOADED, Option, Review, read_review
 from fairfl_core.review.render import html_of, pdf_of
 from fairfl_core.review.result import Result, solve_option
 
 __all__ = [
     "FORMAT",
     "MOST",
+    "UPLOADED",
     "Board",
     "Option",
     "Result",

@@ -1,23 +1,26 @@
 """A review as a file, `fairfl-review/1`: the question, up to four options, and notes on each.
 
 An option holds everything its numbers depend on, so that whoever has the file and the experiment
-gets the same numbers (`fairfl review FILE`). An uploaded set is named by the hash of its file.
+gets the same numbers (`fairfl review FILE`). An uploaded set is named by the hash of its file, and
+the review says how it was read: whoever has that file too (`--rows TABLE`) gets them as well.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fairfl_core._io.json_files import check_keys, parse_json, read_json, write_json
 from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
+from fairfl_core.intake import Reading
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
-__all__ = ["FORMAT", "MOST", "Option", "Review", "parse_review", "read_review"]
+__all__ = ["FORMAT", "MOST", "UPLOADED", "Option", "Review", "parse_review", "read_review"]
 
 FORMAT = "fairfl-review/1"
 MOST = 4  # options of a review
+UPLOADED = "uploaded"  # what the people of an uploaded file are called
 _LONGEST = 4000  # letters of a note or a question
 _TEXTS = ("name", "experiment", "data", "sha256", "notion", "region", "rates", "note")
 
@@ -101,10 +104,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Review:
-    """The question that is to be decided, and its options."""
+    """The question that is to be decided, and its options.
+
+    `reading` tells how the uploaded file was read, where the options are of one.
+    """
 
     question: str
-    options: tuple[Option, ...] = field(default=())
+    options: tuple[Option, ...] = ()
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         if len(self.options) > MOST:
@@ -116,6 +123,7 @@ class Review:
             "format": FORMAT,
             "question": self.question,
             "options": [option.to_json() for option in self.options],
+            "reading": None if self.reading is None else self.reading.to_json(),
         }
 
     @classmethod
@@ -123,11 +131,17 @@ class Review:
         """Read a review; refuses what is not one."""
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise InputError(f'this is no {FORMAT} file; give one that "Review" wrote.')
-        check_keys(value, {"format", "question", "options"}, set(), "the review")
+        newer = {"reading"}  # files of earlier versions lack it
+        check_keys(value, {"format", "question", "options"} | newer, newer, "the review")
         if not isinstance(value["options"], list) or not value["options"]:
             raise InputError("the review has no option; keep at least one.")
         options = tuple(Option.from_json(option) for option in value["options"])
-        return cls(_text(value["question"], "question"), options)
+        reading = value.get("reading")
+        return cls(
+            _text(value["question"], "question"),
+            options,
+            None if reading is None else Reading.from_json(reading),
+        )
 
     def write(self, path: str | Path) -> Path:
         """Write the file, whole or not at all."""

@@ -11,7 +11,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.folded import FoldedPeople, fitted_people, unseen_people
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.review.file import Option
+from fairfl_core.review.file import UPLOADED, Option
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import rate_names
@@ -30,18 +30,22 @@ class Result:
     experiment: Experiment
 
 
-def solve_option(option: Option) -> Result:
-    """Solve an option of a bundled experiment afresh, and judge it on unseen people."""
-    if option.data not in experiments.list_experiments(protocol=None):
+def solve_option(option: Option, uploaded: Experiment | None = None) -> Result:
+    """Solve an option afresh, and judge it on unseen people.
+
+    Its people are those of the bundled experiment it names, or `uploaded` ones.
+    """
+    experiment = _bundled(option) if option.data != UPLOADED else uploaded
+    if experiment is None:
         raise InputError(
-            f'option {option.name} is of "{shown(option.data)}", which is not among the '
-            "experiments here; open the review in the app beside the uploaded table."
+            f"option {option.name} is of an uploaded table, which a review does not hold; give "
+            "that table too (--rows)."
         )
-    experiment = experiments.open(option.data)
     if experiment.manifest["scores"]["sha256"] != option.sha256:
+        use = "give that file" if option.data == UPLOADED else "use the same version of fairfl"
         raise InputError(
-            f'the scores of "{shown(option.data)}" are not those option {option.name} was made '
-            "with (sha256 differs); use the same version of fairfl."
+            f"the data of {shown(experiment.manifest['title'])} are not those option {option.name} "
+            f"was made with (sha256 differs); {use}."
         )
     programs = [(seed, _program(option, experiment, seed)) for seed in option.seeds]
     unseen = [_unseen(option, experiment, seed) for seed in option.seeds]
@@ -51,11 +55,21 @@ def solve_option(option: Option) -> Result:
     return Result(option, study, summarise(study, unlimited), experiment)
 
 
+def _bundled(option: Option) -> Experiment:
+    if option.data not in experiments.list_experiments(protocol=None):
+        raise InputError(
+            f'option {option.name} is of "{shown(option.data)}", which is not among the '
+            "experiments here; use the version of fairfl that has it."
+        )
+    return experiments.open(option.data)
+
+
 def _program(option: Option, experiment: Experiment, seed: int) -> Program:
-    people = fitted_people(experiment, seed)
     looks = region_kind(option.region).needs_scores or option.rates not in rate_names(scores=False)
     return build_program(
-        people if looks else people.counts,
+        fitted_people(experiment, seed)
+        if looks
+        else experiment.counts(seed, experiment.fit_split),
         option.notion,
         option.region,
         rates=option.rates,
@@ -66,8 +80,10 @@ def _program(option: Option, experiment: Experiment, seed: int) -> Program:
 
 def _unseen(
     option: Option, experiment: Experiment, seed: int
-) -> ClientCounts | ScoredPeople | FoldedPeople:
-    people = unseen_people(experiment, seed)
+) -> ClientCounts | ScoredPeople | FoldedPeople | None:
+    """Those it is judged on; None where only counts of the fitted people came."""
+    if not experiment.has_held_out:
+        return None
     if experiment.folds == 1 and not region_kind(option.region).needs_scores:
-        return people.counts
-    return people
+        return experiment.counts(seed, "test")
+    return unseen_people(experiment, seed)

@@ -172,8 +172,11 @@ def _rather(chosen: Summary, other: Summary) -> str:
     if chosen.verdict.word != other.verdict.word:
         return f"its limits: {holds(chosen)}; there: {holds(other)}"
     change = other.judged.accuracy - chosen.judged.accuracy
-    word = "less" if change > 0 else "more"
-    return f"{numbers.points(change)} {word} accuracy, for tighter limits"
+    said = f"{numbers.points(change)} {'less' if change > 0 else 'more'} accuracy"
+    if abs(change) <= FREE:
+        said = "about the same accuracy"
+    loosest = [max(one.eps_global, one.eps_local[1]) for one in (chosen, other)]
+    return said + (", for tighter limits" if loosest[0] < loosest[1] else "")
 
 
 def who_pays(summary: Summary) -> list[str]:

@@ -134,7 +134,7 @@ def test_counts_of_fold_models_make_a_mixture():
     other = json.dumps(replace(halves["s1"], folds=1).to_json()).encode()
     refused(
         lambda: experiment_from_counts([files[0], ("b.json", other)]),
-        "s0 is of 3 fold models and b.json of 1",
+        "b.json is of 1 fold models and s0 of 3",
     )
 
 

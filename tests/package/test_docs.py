@@ -16,7 +16,8 @@ BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("page", ["tutorial.md", "commands.md"])
 def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
-    shutil.copy(DOCS / "teaching" / "two-clinics.csv", tmp_path)
+    for name in ("two-clinics.csv", "two-clinics-review.json"):
+        shutil.copy(DOCS / "teaching" / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     space: dict = {}
     blocks = BLOCK.findall((DOCS / page).read_text("utf-8"))

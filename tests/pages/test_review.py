@@ -1,13 +1,16 @@
 """Review: up to four settings side by side, with notes, into a report and a file and back."""
 
 import json
+from dataclasses import replace
 
+from fairfl_core.intake import example_table
 from fairfl_core.review import Review
 from fairfl_core.review.file import parse_review
 from fairfl_core.review.render import annex_page
 from pages.components.shared import review as shared_review
 from pages.components.shared.report import html_report, review_report
 from pages.components.shared.review import board_for, option_of
+from tests.cli.running import run
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.reading import unmarked
 
@@ -48,6 +51,30 @@ def test_four_options_are_compared_noted_on_and_come_back(opened):
     assert again.table[0].value.equals(healthy(app).table[0].value)
     again.button(key="go-0").click().run()
     assert healthy(again).session_state["kept"]["options"] == views[1:]
+
+
+def test_a_review_of_an_uploaded_table_says_how_it_was_read(opened, tmp_path):
+    """Its file and the table give a shell the page's numbers, and the page its options again."""
+    app = opened("your_data")
+    app.button(key="try-example").click().run()
+    app.button(key="take-table").click().run()
+    app.switch_page("pages/explore.py").run()
+    app.button(key="keep").click().run()
+    app.switch_page("pages/review.py").run()
+    shown = healthy(app).table[0].value["A"]
+    held = app.session_state["own-set"].intake
+    kept = app.session_state["kept"]
+    review = Review("", (option_of(kept["options"][0], "A"),), held.reading)
+    (tmp_path / "people.csv").write_text(example_table(), newline="")
+    path = review.write(tmp_path / "review.json")
+    told = json.loads(run("review", path, "--rows", tmp_path / "people.csv", "--json").out)
+    assert told["options"]["A"] == shown.to_dict()
+    other = replace(review, reading=replace(review.reading, favourable="healthy"))
+    for written, taken in ((review, True), (other, False)):
+        file = ("r.json", json.dumps(written.to_json()).encode(), "application/json")
+        app.file_uploader(key="review-upload").set_value(file).run()
+        said = " ".join(unmarked(box.value) for box in app.warning)
+        assert not app.exception and ("was read otherwise" in said) is not taken
 
 
 def test_a_wrong_file_is_refused_in_a_sentence(opened):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairfl_core.errors import InputError
-from fairfl_core.review import Board, Option, Result, Review, board_of
+from fairfl_core.intake import Reading
+from fairfl_core.review import UPLOADED, Board, Option, Result, Review, board_of
 from fairfl_core.review import text as words
 from pages.components.session import own_data, state
 from pages.components.session.catalogue import catalogue, experiment_of
@@ -13,7 +14,6 @@ from pages.components.view import View, read_view, write_view
 
 __all__ = ["board_for", "option_of", "review_of", "view_of"]
 
-UPLOADED = "uploaded"
 LETTERS = "ABCD"
 
 
@@ -38,13 +38,21 @@ def option_of(view: View, name: str, note: str = "") -> Option:
     )
 
 
-def view_of(option: Option) -> View:
-    """The view of an option, where its people are here; refuses with what is missing."""
+def view_of(option: Option, reading: Reading | None = None) -> View:
+    """The view of an option, where its people are here; refuses with what is missing.
+
+    `reading` tells how the uploaded file was read that the option is of, where it is told.
+    """
     experiment, data = option.experiment, option.data
     if option.experiment == UPLOADED:
         held = own_data.current()
         if held is None:
             raise InputError("the review is of an uploaded table; bring that on Your data first.")
+        if reading not in (None, held.intake.reading):
+            raise InputError(
+                "the uploaded table was read otherwise for the review (columns, the favourable "
+                "label or joined names); bring it on Your data as it was."
+            )
         experiment = data = held.name
     if experiment not in catalogue().names:
         raise InputError(f'there is no experiment "{experiment}" here; the review is of it.')
@@ -75,7 +83,9 @@ def review_of(views: Sequence[View], question: str) -> Review:
     options = [
         option_of(view, LETTERS[place], notes.get(view, "")) for place, view in enumerate(views)
     ]
-    return Review(question, tuple(options))
+    held = own_data.current()
+    own = held is not None and any(option.data == UPLOADED for option in options)
+    return Review(question, tuple(options), held.intake.reading if held and own else None)
 
 
 def board_for(review: Review, now: View, link: str = "") -> Board:

@@ -12,9 +12,10 @@ from fairfl_core.solving.limits import check_epsilon
 from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.solution import Solution
 
-__all__ = ["FORMAT", "Reached", "heading_of", "read_heading"]
+__all__ = ["FORMAT", "FittedOn", "Reached", "heading_of", "read_heading"]
 
 FORMAT = "fairfl-predictor/1"
+_LONGEST = 200  # letters of a text in "fitted_on"
 _KEYS = {
     "format",
     "notion",
@@ -37,6 +38,42 @@ class Reached:
     model_accuracy: float
     gap_global: float | None
     gap_local: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """Whose people a predictor was fitted on, where it is one of several runs.
+
+    Attributes
+    ----------
+    experiment : str
+    sha256 : str
+        Of the experiment's scores, or of the uploaded file.
+    seed : int
+        Of the run: each has its own split and its own model.
+    split : str
+        Those of the run's people that it was fitted on.
+    """
+
+    experiment: str
+    sha256: str
+    seed: int
+    split: str
+
+    @classmethod
+    def from_json(cls, value: Any) -> "FittedOn | None":
+        """Read it back; None where the file does not tell."""
+        if value is None:
+            return None
+        part = _object(value, {"experiment", "sha256", "seed", "split"}, '"fitted_on"')
+        texts = [part[key] for key in ("experiment", "sha256", "split")]
+        if not all(isinstance(text, str) and len(text) <= _LONGEST for text in texts):
+            raise InputError(
+                '"fitted_on" must name the experiment, sha256 and split in short texts.'
+            )
+        if not isinstance(part["seed"], int) or isinstance(part["seed"], bool):
+            raise InputError('"fitted_on", "seed" must be a whole number: the run.')
+        return cls(**part)
 
 
 def heading_of(solution: Solution) -> dict[str, Any]:
@@ -68,7 +105,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    newer = {"guarantee", "policy", "folds"}  # files of earlier versions lack them
+    newer = {"guarantee", "policy", "folds", "fitted_on"}  # files of earlier versions lack them
     check_keys(value, _KEYS | more | newer, newer, "the file")
     folds = value.get("folds", 1)
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
@@ -99,6 +136,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "guarantee": Guarantee.from_json(value.get("guarantee")),
         "policy": Policy.from_json(value.get("policy")),
         "folds": folds,
+        "fitted_on": FittedOn.from_json(value.get("fitted_on")),
     }
     return fields, [entry[lists] for entry in entries]
 

@@ -1,7 +1,7 @@
 """What predictors of every region share, whatever they look at."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.folded import FoldedPeople
 from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.heading import FORMAT, Reached
+from fairfl_core.predictors.heading import FORMAT, FittedOn, Reached
 from fairfl_core.predictors.row_uniforms import row_draws
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
@@ -48,6 +48,8 @@ class Predictor(ABC):
     folds : int
         Of how many fold models it is a mixture (cross-fitting); 1 for a single model. Which of
         them answers a person is drawn by `row_uniforms.fold_draws`.
+    fitted_on : FittedOn or None
+        Of which run of which experiment it is; None where counts or a table were given.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     needs_group : bool
@@ -66,6 +68,7 @@ class Predictor(ABC):
     guarantee: Guarantee | None = None
     policy: Policy = NOTHING_MORE
     folds: int = 1
+    fitted_on: FittedOn | None = None
 
     needs_scores: ClassVar[bool] = False
 
@@ -215,6 +218,7 @@ class Predictor(ABC):
                 "gap": {"global": self.reached.gap_global, "local": gap},
             },
             "folds": self.folds,
+            "fitted_on": None if self.fitted_on is None else asdict(self.fitted_on),
             "labels": list(self.labels),
             "favourable": self.favourable,
             "groups": list(self.groups),

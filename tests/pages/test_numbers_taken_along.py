@@ -1,13 +1,21 @@
 """Every number in the report, the model card and the predictor's file is the core's own."""
 
 import json
+import re
+from dataclasses import replace
+from io import BytesIO
 
 import numpy as np
+from pypdf import PdfReader
 
-from fairfl_core.predictors.load import predictor_of
-from pages.components.shared.downloads import predictor_json
+from fairfl_core.people import experiments
+from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.review import Review
+from pages.components.shared.downloads import pdf_now, predictor_json
 from pages.components.shared.model_card import model_card
 from pages.components.shared.report import html_report
+from pages.components.shared.review import board_for
 from tests.pages.conftest import view_of
 from tests.pages.reading import HEADINGS, check_clients, gap, percent, tables
 
@@ -99,6 +107,44 @@ def test_the_model_cards_numbers(link, core):
         ]
 
 
+def test_the_pdf_has_two_pages_before_the_annex_with_the_pages_numbers(link, core):
+    """Its text is read back from the file: every option's cells, and every client's in the annex."""
+    view = view_of(**link)
+    board = board_for(Review(""), view)
+    pages = [_together(page.extract_text()) for page in PdfReader(BytesIO(pdf_now(view))).pages]
+    first, second, *annex = pages
+    assert "Annex" not in first + second and annex[0].startswith("Annex")
+    for column in board.columns:
+        for cell in (column.title, *column.cells):
+            assert _together(cell) in first + second, cell
+    for row in (*board.recognition.rows, *board.behind.rows):
+        assert all(_together(cell) in second for cell in row), row
+    for table in board.annex:
+        for row in table.rows:
+            assert "".join(map(_together, row)) in "".join(annex) or len(row[-1]) > 60, row
+    mine = next(column for column in board.columns if column.under_review)
+    cells = dict(zip(board.rows, mine.cells, strict=True))
+    assert cells["Accuracy, unseen people"] == percent(core.mean(lambda e: e.accuracy))
+    assert cells["Overall gap (95 %)"].startswith(gap(core.mean(lambda e: e.gaps.overall)))
+    assert len({column.cells[2:6] for column in board.columns}) > 1  # neighbours differ
+
+
+def _together(text):
+    """Without what a line's end does to words."""
+    return re.sub(r"[\s\u00ad\u2060]", "", text)
+
+
 def test_the_predictor_taken_along_is_the_first_runs(link, core):
-    made = json.loads(predictor_json(view_of(**link)))
-    assert made == json.loads(json.dumps(predictor_of(core.solutions[0]).to_json()))
+    """And it says so: of which run, of whose people."""
+    view = view_of(**link)
+    experiment = experiments.open(view.data)
+    run = FittedOn(
+        experiment=view.data,
+        sha256=experiment.manifest["scores"]["sha256"],
+        seed=view.seeds[0],
+        split=experiment.fit_split,
+    )
+    expected = replace(predictor_of(core.solutions[0]), fitted_on=run)
+    made = json.loads(predictor_json(view))
+    assert made == json.loads(json.dumps(expected.to_json()))
+    assert predictor_from_json(made).fitted_on == run

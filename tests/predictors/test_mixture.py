@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.errors import InputError
+from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.row_uniforms import fold_draws, row_draws
 from fairfl_core.solving.build import build_program
@@ -64,6 +65,27 @@ def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tm
             rows["clinic"][mine], rows["sex"][mine], seen, row_id=rows["id"][mine]
         )
     assert pd.read_parquet(out)["answer"].tolist() == expected.tolist()
+
+
+def test_the_run_it_is_of_is_read_back(tmp_path):
+    solution = build_program(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
+    run = FittedOn("adult", "0" * 64, 3, "fit")
+    path = tmp_path / "fair.json"
+    value = replace(predictor_of(solution), fitted_on=run).to_json()
+    path.write_text(json.dumps(value))
+    assert read_predictor(path).fitted_on == run
+    earlier = {key: part for key, part in value.items() if key != "fitted_on"}
+    path.write_text(json.dumps(earlier))
+    assert read_predictor(path).fitted_on is None  # files of earlier versions still open
+    for wrong in (
+        "run 3",
+        {},
+        value["fitted_on"] | {"seed": "3"},
+        value["fitted_on"] | {"split": 1},
+    ):
+        path.write_text(json.dumps(value | {"fitted_on": wrong}))
+        with pytest.raises(InputError, match="fitted_on"):
+            read_predictor(path)
 
 
 def test_folds_are_a_whole_number(tmp_path):

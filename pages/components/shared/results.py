@@ -14,6 +14,7 @@ import pandas as pd
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
+from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.solving.build import build_program, default_rates
@@ -190,9 +191,12 @@ def _curve_point(view: View) -> dict[str, object]:
 
 def predictor_of(view: View) -> Predictor:
     """The first chosen run's predictor, from a fresh program: what a shell would give."""
-    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
-    clients = experiment_of(view.data).clients
-    return predictor_from(program.solve(**view.limits(clients)))
+    seed, experiment = view.seeds[0], experiment_of(view.data)
+    program = _fresh_program(view.without_limits().of_seed(seed))
+    predictor = predictor_from(program.solve(**view.limits(experiment.clients)))
+    sha256 = experiment.manifest["scores"]["sha256"]
+    fitted_on = FittedOn(experiment.manifest["name"], sha256, seed, experiment.fit_split)
+    return replace(predictor, fitted_on=fitted_on)
 
 
 def accuracy_within(view: View, limits: dict[str, Any]) -> float:

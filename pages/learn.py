@@ -53,6 +53,7 @@ def _ladder() -> None:
             range(1, len(STEPS) + 1),
             required=True,
             label_visibility="collapsed",
+            wrap=True,
             **state.bound(STEP),
         )
         st.caption(text.ABOUT_LESSON)

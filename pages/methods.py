@@ -34,7 +34,7 @@ LEVELS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame() as view:
+    with frame(chooses=False) as view:
         st.markdown(text.TITLE)
         st.markdown(text.INTRO)
         _live(view)
@@ -60,7 +60,7 @@ def _choices(view: View) -> tuple[str, str, str, float]:
     """Whose people, which notion and gap, and where on it methods are compared."""
     names = tuple(method_experiments())
     first = view.experiment if view.experiment in names else names[0]
-    cells = st.columns(4)
+    cells = (*st.columns(2), *st.columns(2))
     with cells[0]:
         experiment = _one(
             "of", names, first, text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"]

@@ -24,8 +24,8 @@ from pages.components.your_data.models import show_models
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame(brings_data=True) as view:
-        held = own_data.current()
+    held = own_data.current()
+    with frame(brings_data=True, chooses=held is not None) as view:
         if held is None:
             st.markdown(text.TITLE)
             _bring()

@@ -23,13 +23,18 @@ def percent(share: float) -> str:
 def points(difference: float) -> str:
     """The size of a difference of shares, in percentage points."""
     size = abs(100 * difference)
-    digits = 1 if size >= 0.95 else 2
-    return f"{size:.{digits}f} points"
+    return f"{size:.{_digits(size)}f} points"
 
 
-def signed_points(difference: float, digits: int = 2) -> str:
-    """A difference of shares with its sign, in percentage points."""
+def signed_points(difference: float, digits: int | None = None) -> str:
+    """A difference of shares with its sign, in percentage points; digits as above unless told."""
+    digits = _digits(abs(100 * difference)) if digits is None else digits
     return f"{100 * difference:+.{digits}f} points"
+
+
+def _digits(size: float) -> int:
+    """Decimals of so many points: a second one where the first says little."""
+    return 1 if size >= 0.95 else 2
 
 
 def gap(value: float) -> str:

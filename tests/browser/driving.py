@@ -65,6 +65,7 @@ ANSWERED = """labels => {
     return [link.get('eps_global'), link.get('eps_local')].every((value, k) =>
         shown(labels[k]) === 'no limit' ? value === '1' : Number(shown(labels[k])) === Number(value));
 }"""
+LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 TROUBLE = """() => [
     ...document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]'),
     ...[...document.querySelectorAll('[data-testid=stAlertContentWarning]')]
@@ -180,6 +181,18 @@ class Visitor:
         """What the two sliders show: overall, inside each client."""
         shown = [self.slider(name).get_attribute("aria-valuetext") for name in (OVERALL, INSIDE)]
         return shown[0] or "", shown[1] or ""
+
+    def misfits(self) -> list[str]:
+        """Whatever is cut, overlaps or leaves its place on the page, in words.
+
+        Charts follow a window's new size a while after it: what is no defect passes.
+        """
+        try:
+            self.page.wait_for_function(f"() => !({LAYOUT})().length", polling=200)
+        except TimeoutError:
+            found: list[str] = self.page.evaluate(LAYOUT)
+            return found
+        return []
 
     def trouble(self) -> list[str]:
         """Error boxes on the page, and all complaints so far."""

@@ -9,13 +9,6 @@ from tests.helpers.serving import ROOT
 PICTURES = ROOT / "screenshots"
 WIDE, NARROW = 1280, 390
 ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
-# What is wider than the window and does not scroll in a box of its own.
-TOO_WIDE = """() => {
-    const main = document.querySelector('[data-testid=stMain]');
-    return [document.scrollingElement, document.body, main]
-        .filter(each => each.scrollWidth > each.clientWidth + 1)
-        .map(each => `${each.tagName} ${each.scrollWidth} > ${each.clientWidth}`);
-}"""
 LIGHTNESS = """() => {
     const colour = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
     const [red, green, blue] = colour.match(/\\d+/g).map(Number);
@@ -33,6 +26,8 @@ def test_every_page_by_its_address(regular, server):
         wrong |= {
             f"{title}, {width}": found for width, found in _looked_at(regular, path, "light")
         }
+        if path == "learn":
+            wrong |= _steps(regular)
     regular.resize(WIDE)
     assert not wrong
     if sys.platform.startswith("linux"):  # reads /proc
@@ -42,12 +37,37 @@ def test_every_page_by_its_address(regular, server):
 
 
 def test_every_page_by_the_navigation_in_the_dark(visit):
-    visitor = visit(theme="dark").open()
+    """In large letters, as in a hall: nothing is cut by them."""
+    visitor = visit(theme="dark").open(large="True")
     wrong = {}
     for title, path in visitor.navigation().items():
         visitor.resize(WIDE).go(title)
         wrong |= {f"{title}, {width}": found for width, found in _looked_at(visitor, path, "dark")}
     assert not wrong
+
+
+def _steps(visitor: Visitor) -> dict[str, list[str]]:
+    """What is wrong with the lesson's steps on a telephone, each with its question answered."""
+    wrong = {}
+    onward = visitor.page.get_by_role("button", name="Next:")
+    step = 1
+    while onward.count():
+        onward.click()
+        step += 1
+        visitor.page.wait_for_function(
+            "step => new URLSearchParams(location.search).get('step') === step", arg=str(step)
+        )
+        visitor.settle()
+        asked = visitor.page.get_by_test_id("stRadio").locator("label").filter(visible=True)
+        if asked.count():
+            asked.nth(1).click()
+            visitor.page.get_by_text("Choose first").wait_for(state="detached")
+            visitor.settle()
+        found = visitor.misfits()
+        if found:
+            wrong[f"step {step}"] = found
+    assert step == 10
+    return wrong
 
 
 def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[str]]]:
@@ -56,7 +76,7 @@ def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[
     wrong = []
     for width in (WIDE, NARROW):
         visitor.resize(width)
-        found = [*visitor.trouble(), *visitor.page.evaluate(TOO_WIDE)]
+        found = [*visitor.trouble(), *visitor.misfits()]
         if visitor.page.evaluate(LIGHTNESS) != theme:
             found.append(f"is not {theme}")
         if found:

@@ -71,6 +71,7 @@ def test_explores_headline_and_summary(explore, link, core):
     low = of_worst(lambda e: e.local_interval[0])
     assert ("within noise" in headline) == within_chance(low)
     shown = [(unmarked(m.label), m.value, unmarked(m.delta)) for m in app.metric]
+    change = 100 * (accuracy - unlimited)
     groups = core.solutions[0].counts.groups
     changed = core.mean(lambda e: e.changed)
     total = core.mean(
@@ -80,7 +81,7 @@ def test_explores_headline_and_summary(explore, link, core):
         (
             "Accuracy, unseen people",
             percent(accuracy),
-            f"{100 * (accuracy - unlimited):+.2f} points against no limit",
+            f"{change:+.{1 if abs(change) >= 0.95 else 2}f} points against no limit",
         ),
         ("Overall gap", gap(overall), f"was {gap(core.mean(lambda e: e.before.gaps.overall))}"),
         (
@@ -285,13 +286,14 @@ def test_one_client_in_numbers(one_client, core):
         f"answers: {percent(before)}): it {effect.told(points(accuracy - unlimited))}."
     )
     average = " on average" if effect.but else ""
+    change = 100 * (accuracy - unlimited)
     price = core.prices[at]
     n = [of(lambda e: e.counts.n_client, people) for people in ("fitted", "unseen")]
     assert shown == {
         "People (fitted · unseen)": (f"{n[0]:,.0f} · {n[1]:,.0f}", ""),
         "Accuracy here": (
             percent(accuracy),
-            f"{100 * (accuracy - unlimited):+.2f} points{average} against no limit",
+            f"{change:+.{1 if abs(change) >= 0.95 else 2}f} points{average} against no limit",
         ),
         "Chance alone": (
             gap(of(lambda e: e.noise_floor)),

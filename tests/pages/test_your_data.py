@@ -152,7 +152,10 @@ def test_it_is_gone_when_replaced_removed_or_left(opened):
     healthy(app)
     gc.collect()
     assert set(own_data._register) <= before
-    assert app.selectbox(key="widget_experiment").value == "adult"
+    assert linked(app, "experiment") == "adult"
+    assert not [
+        box for box in app.selectbox if box.key == "widget_experiment"
+    ]  # nothing to choose
     app = with_table(opened, example_table())
     del app
     gc.collect()

@@ -9,9 +9,10 @@ from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.methods import GAPS
 from fairfl_core.paper.printed import TABLE_1
 from pages.components.methods.results import Compared, Line
+from pages.components.shared import text as shared
 from pages.components.shared.outside_text import plain
 
-TITLE = "## Methods: every rival run here, compared where it is fair to compare"
+TITLE = "### Methods: every rival run here, compared where it is fair to compare"
 INTRO = (
     "Methods ask for fairness in different ways, and some do not hold what they ask. So none is "
     "compared at the tolerance it was given: each is drawn by what it reaches on **unseen people**, "
@@ -102,7 +103,7 @@ def rank_cells(line: Line) -> tuple[str, ...]:
         "" if np.isnan(spread) else f"{100 * spread:.2f} points",
         ""
         if apart is None
-        else f"{format.signed_points(apart.mean)} (± {100 * apart.standard_error:.2f})",
+        else f"{format.signed_points(apart.mean, 2)} (± {100 * apart.standard_error:.2f})",
         "ours" if line.ours else "" if apart is None else VERDICTS[apart.verdict],
     )
 
@@ -208,7 +209,11 @@ def ability_cells(name: str, run_here: Sequence[str]) -> tuple[str, ...]:
         name,
         able.level,
         "✓" if able.multi_class else "–",
-        ", ".join(able.notions),
+        _notions(able.notions),
         able.approach,
-        ", ".join(run_here) or "–",
+        _notions(run_here) or "–",
     )
+
+
+def _notions(names: Sequence[str]) -> str:
+    return ", ".join(shared.notion_title(name).lower() for name in names)

@@ -50,10 +50,10 @@ DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the n
 NEIGHBOUR, BOTH = "Neighbours: what must look alike", "Draw both"
 BOTH_TIP = "Add the other mechanism at the same true budget."
 
-AXIS_BUDGET = "budget ε really spent per client (more noise →)"
+AXIS_BUDGET = "budget ε really spent<br>per client (more noise →)"
 AXIS_LOCAL = "gap inside clients (difference of rates)"
 AXIS_OVERALL, AXIS_ACCURACY = "overall gap (difference of rates)", "accuracy, %"
-AXIS_FAILS = "draws in which its gap is above the asked, %"
+AXIS_FAILS = "draws in which its gap<br>is above the asked, %"
 SERIES = {
     "local_worst": "largest",
     "local_mean": "mean",

@@ -48,7 +48,7 @@ def options_figure(board: Board) -> go.Figure:
             hovertemplate=f"{title} %{{x:.3f}}<extra></extra>",
         )
     names = [
-        f"{figure_text(column.name, 28)}  {format.percent(column.picture['accuracy'])}"
+        f"{figure_text(column.name, 28)}<br>{format.percent(column.picture['accuracy'])}"
         for column in board.columns
     ]
     return figure.update_layout(

@@ -20,7 +20,7 @@ USE, LET_GO = "Set it", "Let it go"
 FIRST = "Option A is under review; the report recommends one of all by harm, limits and cost."
 PICTURE_READING = (
     "**Gaps of the options on unseen people**: circles overall, squares in the worst client, bars "
-    "95 % intervals. The accuracy stands at the right."
+    "95 % intervals. The accuracy stands beside the name."
 )
 TAKE = "**Take along**"
 HTML_FILE, PDF_FILE = "Report on the options (HTML)", "Report on the options (PDF)"
@@ -29,8 +29,12 @@ LOAD, LOAD_TIP = (
     "Load a review file",
     "A fairfl-review/1 file: its options, notes and question take the place of those here.",
 )
-SHELL = "From a shell the same file gives the same numbers: `fairfl review FILE --out report.pdf`"
-AXIS_GAP = "gap between groups on unseen people"
+SHELL = (
+    "From a shell the same file gives the same numbers: `fairfl review FILE --out report.pdf`, with "
+    "`--rows TABLE` where the people are uploaded ones: the review holds the table's fingerprint "
+    "and how it was read, never the table."
+)
+AXIS_GAP = "gap between groups<br>on unseen people (difference of rates)"
 OVERALL, WORST = "overall gap", "worst client's gap"
 
 

@@ -14,6 +14,8 @@ from pages.components.shared.theme import GROUP_COLOURS
 
 __all__ = ["group_shares", "small_map"]
 
+SMALL = 11  # letters on the axes of maps that stand three in a row, in large type too
+
 
 def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -> Drawing:
     """A map of few cells with the number in each; no scale beside it, as maps share one."""
@@ -29,11 +31,16 @@ def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -
         y=y.ravel(),
         mode="text",
         text=[f"{value:.1f}" for value in accuracy.ravel()],
-        textfont={"size": 12, "color": colours},
+        textfont={"size": 10, "color": colours},
         hoverinfo="skip",
         showlegend=False,
     )
-    return figure.update_layout(showlegend=False, margin={"l": 5, "r": 5, "t": 10, "b": 5})
+    return figure.update_layout(
+        showlegend=False,
+        margin={"l": 5, "r": 5, "t": 10, "b": 5},
+        xaxis={"title": {"text": text.SMALL_OVERALL}, "tickfont": {"size": SMALL}},
+        yaxis={"title": {"text": text.SMALL_INSIDE}, "tickfont": {"size": SMALL}},
+    )
 
 
 def group_shares(

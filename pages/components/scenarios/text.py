@@ -33,6 +33,8 @@ DRAW, DRAW_TIP = (
 )
 SPREADS = {"alike": "All alike", "little": "A little apart", "far": "Far apart"}
 AS_DRAWN, EVEN = "as drawn", "spread evenly"
+SMALL_OVERALL = "gap allowed<br>overall, ε<sub>0</sub>"
+SMALL_INSIDE = "gap allowed inside<br>each client, ε<sub>c</sub>"
 AXIS_CLIENT, AXIS_SHARE = "client", "share of people, %"
 SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
 

@@ -1,16 +1,15 @@
 """Present mode: no sidebar, large letters, one idea a screen, and a code to the same setting."""
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import segno
 import streamlit as st
 
 from pages.components.codecs import Flag, Whole
-from pages.components.session import state, text
+from pages.components.session import own_data, state, text
 
 __all__ = ["PRESENT", "code_of", "presenter", "presenting", "screen", "style"]
 
@@ -61,19 +60,20 @@ def presenter(back: Any, onward: Any, said: str) -> None:
 def _code() -> None:
     """A code to this very setting, where others can reach this server."""
     url = st.context.url or ""
-    if urlsplit(url).hostname in state.HERE_ONLY:
+    if state.here_only(url):
         st.caption(text.NOT_REACHABLE)
+        return
+    if own_data.is_own(state.view().experiment):
+        st.caption(text.NOTHING_TO_SCAN)
         return
     settings = {name: value for name, value in st.query_params.items() if name != PRESENT.name}
     link = f"{url.split('?')[0]}?{urlencode(settings)}"
-    st.html(code_of(link))
+    # As a picture of its own: Streamlit lets no SVG through in HTML.
+    st.html(f'<img class="fairfl-code" alt="{text.SCAN_ALT}" src="{code_of(link)}">')
     st.caption(text.SCAN_TIP)
 
 
 def code_of(link: str) -> str:
-    """The code of a link as an SVG; black on white in light and dark."""
-    out = BytesIO()
-    segno.make(link, error="l", micro=False).save(
-        out, kind="svg", scale=6, border=3, light="white", xmldecl=False, svgns=True
-    )
-    return out.getvalue().decode()
+    """The code of a link as the address of a picture; black on white in light and dark."""
+    code = segno.make(link, error="l", micro=False)
+    return code.svg_data_uri(scale=6, border=4, light="white", encode_minimal=False)

@@ -9,6 +9,7 @@ reopens the same view; what a link says that cannot be used is collected, to be 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -43,7 +44,7 @@ __all__ = [
     "kept",
     "large_type",
     "leave_out",
-    "HERE_ONLY",
+    "here_only",
     "LARGE_TYPE",
     "OF_PAGES",
     "OF_STEPS",
@@ -71,7 +72,6 @@ _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "i
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _BACK = "back"  # marks a link that the browser went back to
 _LINKED = "linked"  # names of settings that are written into links
-HERE_ONLY = ("localhost", "127.0.0.1", "::1", "0.0.0.0", None)
 _GONE = "gone"  # whether the link's set was another session's
 _OWN = "yours"  # what a link calls an uploaded set
 
@@ -172,16 +172,28 @@ def link_of_the_moment() -> Callable[[], tuple[View, str]]:
     """
     settings, experiments = kept(), catalogue()
     base = (st.context.url or "").split("?")[0]
-    here_only = urlsplit(base).hostname in HERE_ONLY
+    unreachable = here_only(base)
 
     def now() -> tuple[View, str]:
         seen: View = settings[_VIEW]
-        if here_only or own_data.is_own(seen.experiment):
+        if unreachable or own_data.is_own(seen.experiment):
             return seen, ""
         link = {name: text for name, text in write_view(seen, experiments).items() if text}
         return seen, f"{base}?{urlencode(link)}"
 
     return now
+
+
+def here_only(url: str) -> bool:
+    """Whether an address leads to this machine from this machine alone."""
+    host = urlsplit(url).hostname
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        address = ip_address(str(host))
+    except ValueError:  # a name: somebody gave it for others to use
+        return False
+    return address.is_loopback or address.is_unspecified
 
 
 def _link() -> dict[str, str]:

@@ -34,10 +34,12 @@ PRESENT, PRESENT_TIP = (
 BACKWARD, ONWARD, SCAN, LEAVE = "◀", "▶", "Scan", "✕"
 BACKWARD_TIP, ONWARD_TIP = "Back (← or Page Up)", "Next (→ or Page Down)"
 SCAN_TIP = "Opens this very setting on your own screen."
+SCAN_ALT = "A code to scan: the link to this setting"
 NOT_REACHABLE = (
     "This server is reached from this machine only, so there is nothing to scan. Start it so that "
     "others reach it (see Deployment in the README)."
 )
+NOTHING_TO_SCAN = "Your data lives in this session only: no link leads others to it."
 SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
 SIGN_IN_FIRST = "#### Sign in to use this server\nWhoever runs it asks for that. Nothing you do here is kept with your name."
 CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says what is missing."

@@ -23,6 +23,7 @@ from fairfl_core.evaluation.harm import Effect
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from pages.components.session import present, state, streamlit_internals
 from pages.components.shared import text, theme
+from pages.components.shared.chart_key import key_of
 from pages.components.shared.outside_text import Target, only_text
 
 __all__ = [
@@ -168,6 +169,10 @@ def draw(
     Once a point is clicked, `st.session_state[key].clicked` is its custom data.
     """
     hall = present.presenting()
+    key_line = "" if hall else key_of(figure)  # in a hall there is room beside it, none above
+    if key_line:
+        st.html(key_line)
+        figure.update_layout(showlegend=False)
     with st.container(key=f"stage-{key}") if hall else nullcontext():
         _figure(
             key=key,

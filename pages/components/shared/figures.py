@@ -75,7 +75,7 @@ def heat_map(
         zmin=low,
         zmax=max(high, low + 0.1),
         showscale=scale,
-        colorbar={"title": {"text": text.ACCURACY_PERCENT}, "thickness": 14},
+        colorbar={"title": {"text": text.ACCURACY_PERCENT, "side": "right"}, "thickness": 14},
         customdata=_cells(heat),
         hovertemplate=text.HOVER_CELL,
     )
@@ -152,8 +152,8 @@ def _add_mark(figure: Drawing, heat: Frontier, place: Place, name: str, symbol: 
 
 def _axis(title: str, grid: Floats) -> dict[str, object]:
     shown = np.arange(len(grid))
-    if len(grid) > 12:  # every other one, and the last, which is no limit and takes two places
-        shown = np.union1d(shown[:-2][::2], shown[-1:])
+    if len(grid) > 12:  # every third one, and the last, which is no limit and takes two places
+        shown = np.union1d(shown[:-2][::3], shown[-1:])
     return {
         "title": {"text": title},
         "tickvals": shown,

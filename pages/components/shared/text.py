@@ -313,7 +313,7 @@ def certainty(guarantee: Guarantee | None) -> str:
 
 # -------------------------------------------------------------------- words in figures
 
-AXIS_GAP = "gap between groups (difference of rates)"
+AXIS_GAP = "gap between groups<br>(difference of rates)"
 AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
 AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
 ACCURACY_PERCENT = "accuracy, %"
@@ -357,9 +357,9 @@ def predictor_title(seeds: Sequence[int], *, own: bool) -> str:
 
 
 def predictor_figures(judged: Figures, people: str) -> str:
-    """What the predictor of one run reaches, on whom."""
+    """What a predictor reaches, on whom."""
     return (
-        f"On {people} of that run (n = {format.count(judged.n)}): accuracy "
+        f"On {people} (n = {format.count(judged.n)}): accuracy "
         f"{format.percent(judged.accuracy)} (no limit {format.percent(judged.accuracy_unlimited)}), "
         f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
     )

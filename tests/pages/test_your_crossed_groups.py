@@ -21,7 +21,7 @@ def crossed(opened, *columns):
     app.file_uploader(key="upload-table").set_value(("rows.csv", data, "text/csv")).run()
     boxes = {box.label: box for box in healthy(app).main.selectbox}
     assert boxes["Group"].value == "sex"
-    (more,) = app.multiselect
+    (more,) = [box for box in app.multiselect if box.key.startswith("column-crossed")]
     assert more.value == [] and "sex" not in more.options
     more.set_value(list(columns)).run()
     app.button(key="take-table").click().run()
@@ -54,7 +54,7 @@ def test_the_numbers_are_the_cores(opened):
 def test_what_cannot_be_crossed_gets_a_sentence(opened):
     app = crossed(opened, "truth")
     assert not app.exception and "chosen for two things" in app.warning[0].value
-    (more,) = app.multiselect
+    (more,) = [box for box in app.multiselect if box.key.startswith("column-crossed")]
     more.set_value(["race"]).run()
     app.button(key="take-table").click().run()
     assert "Allowing a gap of" in text_of(healthy(app))

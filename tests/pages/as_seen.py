@@ -14,7 +14,7 @@ from itertools import zip_longest
 import numpy as np
 from google.protobuf.json_format import MessageToDict
 
-DIGITS = 4
+DIGITS = 6
 # New for every visitor, or follows from what is shown beside it.
 APART = {"id", "formId", "deferredFileId", "url", "data", "template", "arrowData", "styler"}
 APART |= {"pageScriptHash", "gapConfig", "heightConfig", "widthConfig"}

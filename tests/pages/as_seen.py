@@ -17,7 +17,7 @@ from google.protobuf.json_format import MessageToDict
 DIGITS = 6
 # New for every visitor, or follows from what is shown beside it.
 APART = {"id", "formId", "deferredFileId", "url", "data", "template", "arrowData", "styler"}
-APART |= {"pageScriptHash", "gapConfig", "heightConfig", "widthConfig"}
+APART |= {"pageScriptHash", "library", "gapConfig", "heightConfig", "widthConfig"}
 NUMBER = re.compile(r"(?<![\w#])-?\d+\.\d+(?:e-?\d+)?")
 BRAND = '<div class="fairfl-brand">'
 STYLE = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
@@ -47,10 +47,11 @@ def _element(element):
     if element.type in ("dataframe", "table"):
         return element.value.round(DIGITS).to_csv(index=True)
     fields = _fields(element.proto)
-    if element.type == "plotly_chart":
-        spec = json.loads(fields.pop("spec"))
-        parts = [*spec["data"], spec["layout"]]
-        return "\n".join([_text(_plain(fields)), *(_text(_plain(part)) for part in parts)])
+    if element.type == "bidi_component":  # a chart; see charts.draw
+        drawn = json.loads(fields["json"])
+        spec = json.loads(drawn.pop("spec"))
+        parts = [drawn, *spec["data"], spec["layout"]]
+        return "\n".join(_text(_plain(part)) for part in parts)
     if set(fields) == {"body"} or element.type in ("markdown", "caption"):
         return STYLE.sub("", fields.get("body", ""))
     return _text(_plain(fields))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn.isotonic import IsotonicRegression
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -25,6 +26,22 @@ def distorted(people, power=3.0):
         len(people.clients),
         len(people.groups),
     )
+
+
+@settings(max_examples=40)
+@given(scored_people())
+def test_the_maps_are_those_of_scikit_learn(people):
+    for group, maps in enumerate(Calibration.fit(people).knots):
+        mine = people.group == group
+        for label, (at, value) in enumerate(maps):
+            if not mine.any():
+                continue
+            peer = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+            peer.fit(people.scores[mine, label], (people.label[mine] == label).astype(float))
+            asked = np.r_[people.scores[:, label], np.linspace(0, 1, 101)]
+            np.testing.assert_allclose(
+                np.interp(asked, at, value), peer.predict(asked), rtol=0, atol=1e-12
+            )
 
 
 @settings(max_examples=40)

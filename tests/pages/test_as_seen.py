@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 
 from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.utility import BALANCED
+from fairfl_core.solving.utility import BALANCED, Utility
 from tests.pages.as_seen import differing, page_of
 from tests.pages.conftest import healthy, unfolded
 
 APPROVED = Path(__file__).with_name("as_seen")
 ADULT = {"experiment": "adult", "notion": "eo", "seed": 2, "eps_global": 0.04, "eps_local": 0.06}
 SKIN = {"experiment": "ham10000", "seed": 1, "eps_global": 1, "eps_local": 0.05}
+MISSED = Utility.missing(("up to 50K", "over 50K"), "over 50K", 3.0)
 FLOORS = json.dumps(Policy(floors=(Floor("over 50K", keeps=0.2),)).to_json())
 RATIOS = json.dumps(Policy(ratio_local=0.8, utility=BALANCED).to_json())
+COSTS = json.dumps(Policy(utility=MISSED).to_json())
 OWN = {"own": "doctorate=0.02"}
 
 
@@ -51,11 +53,14 @@ def example(opened):
     return app.button(key="take-table").click().run()
 
 
+WITH_SIDEBAR = ("explore", "explore, cross-fitted", "methods")
 VISITS = {
     "explore": linked("explore", **ADULT, **OWN),
     "explore, all runs": linked("explore", experiment="adult", eps_local=0.02, rates="shrunk"),
     "explore, exact": linked("explore", **ADULT, region="exact"),
     "explore, floors": linked("explore", **ADULT, policy=FLOORS, confidence="0.95-each-measured"),
+    "explore, costs": linked("explore", **ADULT, policy=COSTS),
+    "explore, cross-fitted": linked("explore", **ADULT, split="cross-fitted", region="exact"),
     "explore, all drawn": linked("explore", **ADULT, certainty_drawn=True, regions_drawn=True),
     "explore, presented": linked("explore", **ADULT, present=True, large=True),
     "explore, who is worse off": linked("explore", **SKIN),
@@ -75,7 +80,7 @@ VISITS = {
 @pytest.mark.parametrize("name", VISITS)
 def test_a_page_shows_what_was_approved(opened, name):
     app = unfolded(healthy(VISITS[name](opened)))
-    shown = page_of(app, sidebar=name in ("explore", "methods"))
+    shown = page_of(app, sidebar=name in WITH_SIDEBAR)
     path = APPROVED / f"{name}.txt"
     if os.environ.get("APPROVE"):
         path.parent.mkdir(exist_ok=True)

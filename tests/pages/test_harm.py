@@ -94,7 +94,7 @@ def test_nothing_is_green_and_nobody_gains(opened):
         rising = [m for m in app.metric if m.delta.startswith("+")]
         assert len(rising) == (1 if page else 0)
         for metric in rising:
-            assert metric.delta == "+6.28 points on average against no limit"
+            assert metric.delta == "+6.3 points on average against no limit"
             assert metric.color == "orange" or metric.proto.color == metric.proto.ORANGE
 
 

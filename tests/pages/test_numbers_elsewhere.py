@@ -87,7 +87,8 @@ def test_each_scenario_at_the_limits_set(scenarios):
         accuracy = core.mean(lambda e: e.accuracy)
         change = accuracy - core.mean(lambda e: e.before.accuracy)
         assert metric.value == percent(accuracy)
-        assert metric.delta.startswith(f"{100 * change:+.2f} points")
+        digits = 1 if abs(100 * change) >= 0.95 else 2
+        assert metric.delta.startswith(f"{100 * change:+.{digits}f} points")
         worst = core.worst
         local = core.mean(lambda e: e.gaps.local)[worst]
         overall = core.mean(lambda e: e.gaps.overall)

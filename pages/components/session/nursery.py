@@ -17,6 +17,7 @@ import os
 import runpy
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 from streamlit.testing.v1 import AppTest
@@ -26,6 +27,7 @@ from fairfl_core.people.experiments import list_experiments
 
 __all__ = ["main", "open_page", "warm"]
 
+_GRACE = 4.0  # seconds to end by themselves
 _MINUTES = 10  # for one page, on whatever machine
 
 
@@ -63,8 +65,17 @@ def main() -> None:
             _become_worker(port, settings)
         workers.add(pid)
         print(pid, flush=True)
-    for pid in list(workers):
-        os.kill(pid, signal.SIGTERM)
+    _end(workers)
+
+
+def _end(workers: set[int]) -> None:
+    """End them: asked first, then made to, as one that is just starting may not hear."""
+    for number, seconds in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 0.0)):
+        for pid in list(workers):
+            os.kill(pid, number)
+        until = time.monotonic() + seconds
+        while workers and time.monotonic() < until:
+            time.sleep(0.05)
 
 
 def _ended() -> Iterator[int]:

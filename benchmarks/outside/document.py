@@ -93,7 +93,7 @@ def _differences(rows: list[MethodRow]) -> list[str]:
         "## At equal gaps on test people",
         "",
         "Points of accuracy, ours less theirs, ± one standard error over the seeds both have, interpolated on each",
-        "method's frontier; **bold** beyond two standard errors; – where one of the two never gets to that gap.",
+        "method's frontier; **bold** beyond two standard errors over three seeds or more; – where one of the two never gets to that gap.",
         "",
     ]
     theirs = list(dict.fromkeys(row.method for row in rows if is_outside(row)))

@@ -52,6 +52,7 @@ GAPS = {
     "gap_local_worst": "worst client",
     "gap_local_debiased": "inside clients, chance taken out",
 }
+_FEWEST_SEEDS = 3  # two that happen to agree have a standard error near nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +247,8 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Better or worse beyond two standard errors, else alike; so is one seed, without any."""
-        if not abs(self.mean) > 2 * self.standard_error:
+        """Better or worse beyond two standard errors, else alike; so are too few seeds to say."""
+        if self.seeds < _FEWEST_SEEDS or not abs(self.mean) > 2 * self.standard_error:
             return "alike"
         return "better" if self.mean > 0 else "worse"
 

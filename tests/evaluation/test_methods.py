@@ -135,13 +135,15 @@ def test_frontiers_are_compared_where_held_out_gaps_agree(tmp_path):
     apart = difference(one, other, 0.2)
     assert apart.mean == pytest.approx(0.06)
     assert apart.seeds == 2
-    assert apart.verdict == "better"
+    assert apart.verdict == "alike"  # two seeds tell nothing
     with pytest.raises(ValueError, match="is none of"):
         rows[0].gap("gap")
 
 
-def test_one_seed_tells_nothing_apart():
+def test_few_seeds_tell_nothing_apart():
     assert Difference(0.2, float("nan"), 1).verdict == "alike"
+    assert Difference(0.2, 1e-6, 2).verdict == "alike"
+    assert Difference(0.2, 0.01, 3).verdict == "better"
     assert Difference(-0.2, 0.01, 5).verdict == "worse"
 
 

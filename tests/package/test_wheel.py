@@ -70,5 +70,5 @@ def test_tensorflow_flower_and_the_tools_of_tests_are_extras(metadata):
     for name in ("tensorflow", "keras", "flwr", "pytest", "ruff", "playwright"):
         assert not [need for need in base if need.startswith(name)]
         assert [need for need in needs if need.startswith(name)]
-    assert set(metadata.get_all("Provides-Extra")) == {"train", "federation", "dev"}
+    assert set(metadata.get_all("Provides-Extra")) == {"train", "federation", "sign-in", "dev"}
     assert metadata["Requires-Python"] == "<3.14,>=3.11"

@@ -54,7 +54,9 @@ def test_they_are_compared_looked_into_and_taken_along(opened, ours):
     view = view_of(**link)
     made = json.loads(predictor_json(view))
     solution, _ = by_the_core("misses", "turn")
-    assert made == json.loads(json.dumps(predictor_of(solution).to_json()))
+    assert (made["fitted_on"]["experiment"], made["fitted_on"]["seed"]) == ("adult", 0)
+    own = json.loads(json.dumps(predictor_of(solution).to_json()))
+    assert made == own | {"fitted_on": made["fitted_on"]}
     assert all(kind.title in html_report(view, "") for kind in (EqualMisses, KeepOrTurn))
 
 

@@ -134,9 +134,12 @@ def certainty_costs(costs: Mapping[str, float]) -> str:
 
 
 def about(experiment: Experiment) -> str:
-    """Whose people these are, and under which terms they may be used."""
+    """Whose people these are, and under which terms they may be used.
+
+    By their whole name: the box above has one line for it.
+    """
     dataset = experiment.manifest["dataset"]
-    return plain(
+    return f"**{plain(experiment.manifest['title'], longest=120)}**: " + plain(
         f"{rows_of(experiment)}, in {len(experiment.clients)} clients; "
         f"{dataset['sample']}. Terms of the data: {dataset['licence']}. "
         f"Groups: {', '.join(experiment.groups)}.",

@@ -43,7 +43,7 @@ HEADINGS = {
 }
 RANK_COLUMNS = ("method", "accuracy there", "± over runs", "ours less this", "verdict")
 NEVER = "never gets there"
-VERDICTS = {"better": "ours is better", "worse": "**ours is worse**", "alike": "alike"}
+VERDICTS = {"better": "ours is better", "worse": "**ours is worse**", "alike": "cannot be told"}
 
 
 def axis_gap(which: str) -> str:
@@ -84,7 +84,8 @@ def headline(found: Compared, which: str, runs: Sequence[int]) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    between = "; " if any("," in name for name in names) else ", "
+    return names[0] if len(names) == 1 else f"{between.join(names[:-1])} and {names[-1]}"
 
 
 def _runs(seeds: Sequence[int]) -> str:

@@ -40,7 +40,10 @@ def test_the_ranking_is_the_cores(opened, experiment, notion):
         if not method.startswith("ours"):
             less = difference(found[best], found[method], 0.05)
             assert apart.startswith(format.signed_points(less.mean, 2))
-            assert less.verdict in verdict or (less.verdict, verdict) == ("alike", "cannot be told")
+            assert less.verdict in verdict or (less.verdict, verdict) == (
+                "alike",
+                "cannot be told",
+            )
     accuracies = [float(cell.split()[0]) for cell in ranked["accuracy there"] if "%" in cell]
     assert accuracies == sorted(accuracies, reverse=True) and len(set(accuracies)) > 3
 

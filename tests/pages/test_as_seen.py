@@ -61,6 +61,7 @@ VISITS = {
     "explore, floors": linked("explore", **ADULT, policy=FLOORS, confidence="0.95-each-measured"),
     "explore, costs": linked("explore", **ADULT, policy=COSTS),
     "explore, cross-fitted": linked("explore", **ADULT, split="cross-fitted", region="exact"),
+    "explore, overall only": linked("explore", **ADULT | {"eps_local": 1}),
     "explore, all drawn": linked("explore", **ADULT, certainty_drawn=True, regions_drawn=True),
     "explore, presented": linked("explore", **ADULT, present=True, large=True),
     "explore, who is worse off": linked("explore", **SKIN),
@@ -72,6 +73,7 @@ VISITS = {
     "privacy": linked("privacy", **ADULT),
     "methods": linked("methods"),
     "your data": linked("your_data"),
+    "your data, counts": linked("your_data", bring="counts"),
     "your data, example": example,
     **{f"learn, step {step}": answered(step) for step in range(1, 11)},
 }

@@ -101,3 +101,22 @@ def test_fifty_clients_and_every_setting_on_every_page(regular):
         assert {name: visitor.link.get(name) for name in ELSEWHERE} == ELSEWHERE, title
     assert visitor.headline == said
     assert settings.items() <= visitor.link.items()
+
+
+def test_charts_are_whole_on_paper(regular):
+    """A browser that prints has no time to draw anew: the picture of the screen has to shrink."""
+    regular.open("clients", experiment="adult", split="paper", region="simplex", seed=0)
+    regular.page.emulate_media(media="print")
+    regular.page.set_viewport_size({"width": 360, "height": 900})
+    charts = regular.page.locator(".fairfl-chart").evaluate_all(
+        """charts => charts.map(chart => ({
+            paper: chart.clientWidth,
+            drawn: [...chart.querySelectorAll('.main-svg')].map(svg => Number(svg.getAttribute('width'))),
+            shown: [...chart.querySelectorAll('.main-svg')].map(svg => svg.getBoundingClientRect().width),
+        }))"""
+    )
+    assert regular.page.get_by_test_id("stSidebar").is_hidden()
+    regular.page.emulate_media(media="screen")
+    regular.resize(1280)
+    assert any(max(chart["drawn"]) > chart["paper"] for chart in charts)
+    assert all(max(chart["shown"]) < chart["paper"] + 1 for chart in charts), charts

@@ -50,6 +50,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
     await Plotly.react(chart, traces, layout, config(chart, data.config));
     Object.assign(chart, { words, widest: layout.yaxis?.ticktext && widest(layout) });
     if (!chart.watched) watch(chart, Plotly);
+    scalable(chart);
     chart.dataset.drawn = performance.now();
     return () => { if (!chart.isConnected) { chart.watched?.disconnect(); Plotly.purge(chart); } };
 }
@@ -110,9 +111,17 @@ function watch(chart, Plotly) {
     chart.watched = new ResizeObserver(() => {
         const now = size(chart), { width, height } = chart.layout;
         const other = now.width !== width || now.height !== height;
-        if (other && now.width > 0 && chart.isConnected) Plotly.relayout(chart, now);
+        if (other && now.width > 0 && chart.isConnected && !matchMedia('print').matches) {
+            Plotly.relayout(chart, now).then(() => scalable(chart));
+        }
     });
     chart.watched.observe(chart);
+}
+
+/* Paper is narrower than the window, and nothing is drawn anew for it: the picture shrinks (style.css). */
+function scalable(chart) {
+    const { width, height } = chart._fullLayout;
+    for (const svg of chart.querySelectorAll('.main-svg')) svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
 }
 
 function config(chart, given) {

@@ -54,7 +54,7 @@ def test_one_back_is_one_page_or_one_setting(visit):
     assert visitor.page.url == "about:blank"  # and out, by one press
 
 
-@pytest.mark.parametrize("slower", [1, 8])
+@pytest.mark.parametrize("slower", [1, 4])
 def test_opening_a_link_is_one_entry_on_a_slow_machine_too(visit, slower):
     visitor = visit()
     machine = visitor.context.new_cdp_session(visitor.page)

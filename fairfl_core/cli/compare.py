@@ -1,6 +1,5 @@
 """`compare`: several models of one table, each with its frontier on unseen people."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -43,10 +42,11 @@ def compare(
     if len(model) < 2:
         raise InputError("one model is nothing to compare; name two or more with --model.")
     first, *crossed = split_names(group) or [""]
-    bare = ColumnRoles(client, first, label, split=split, crossed_with=tuple(crossed))
+    roles = ColumnRoles(
+        client, first, label, split=split, crossed_with=tuple(crossed), models=tuple(model)
+    )
     table = open_table(rows.name, read_whole(rows))
     with working(f"Comparing {len(model)} models"):
-        roles = replace(bare, models=tuple(model))
         taken = experiment_from_table(table, roles, favourable=favourable)
         settings = [
             model_settings(one.name, one.experiment, notion, region) for one in taken.models
@@ -70,7 +70,7 @@ def compare(
     n = settings[0][0].unseen
     print_table(
         f"{notion}, on {n:,.0f} unseen people (95 % limits); what no other limit beats",
-        ["model", "limit", "accuracy", "global gap", "worst client"],
+        ["model", "limit", "accuracy", "overall gap", "worst client"],
         lines,
     )
 

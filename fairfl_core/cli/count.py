@@ -86,6 +86,12 @@ def count(
     models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
         f"{out}: {counts.n:,} people{models} in {len(counts.clients)} clients; groups "
-        f"{', '.join(counts.groups)}; labels {', '.join(counts.labels)} "
+        f"{_first_few(counts.groups)}; labels {_first_few(counts.labels)} "
         f"(favourable: {counts.favourable}); the model is right for {counts.model_accuracy:.1%}."
     )
+
+
+def _first_few(names: tuple[str, ...], most: int = 20) -> str:
+    """Names for a line that a person reads; --json has them all."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

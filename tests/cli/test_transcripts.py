@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairfl_core.cli import _shell
@@ -330,3 +331,35 @@ def test_where_no_client_has_a_gap_none_is_told(network, tmp_path):
     assert tables["eo, simplex"][1][-1][-1] == "none"
     for row in tables["Clients, largest gap first"][1]:
         assert row[2:] == ["none", "none and none", "none", "none"]
+
+
+# -------------------------------------------------------------------- compare
+
+
+def test_compare_prints_what_its_json_says(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = 900
+    truth, sex = rng.random(rows) < 0.4, rng.random(rows) < 0.5
+    named = {"site": rng.choice(["north", "south", "east"], rows), "sex": np.where(sex, "w", "m")}
+    named["truth"] = np.where(truth, "ill", "well")
+    for name, right in (("first", 0.85), ("second", 0.75)):
+        says = np.where(rng.random(rows) < right - 0.2 * sex, truth, ~truth)
+        named[name] = np.where(says, "ill", "well")
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(named).to_csv(path, index=False)
+    asked = ("--client", "site", "--group", "sex", "--label", "truth", "--notion", "sp")
+    asked = ("compare", path, *asked, "--model", "first", "--model", "second")
+    own = {(row["model"], row["epsilon"]): row for row in json.loads(run(*asked, "--json").out)}
+    _, tables = transcript(*asked)
+    ((_, printed),) = tables.values()
+    assert {model for model, *_ in printed} == {"first", "second"}
+    for model, limit, accuracy, overall, worst in printed:
+        row = own[model, None if limit == "as it is" else float(limit)]
+        assert accuracy == between(row["accuracy"], row["accuracy_interval"])
+        assert overall == between(row["gap_global"], row["gap_global_interval"])
+        assert worst == number(row["gap_local_worst"])
+        assert len({row["accuracy"], row["gap_global"], row["gap_local_worst"]}) == 3
+
+
+def between(value, limits):
+    return f"{number(value)} ({number(limits[0])}-{number(limits[1])})"

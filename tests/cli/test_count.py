@@ -175,6 +175,6 @@ def test_a_line_names_the_first_of_many_groups(tmp_path):
     rows = people(400, groups=[f"group {i:02}" for i in range(25)])
     rows.to_csv(tmp_path / "rows.csv", index=False)
     asked = (*COLUMNS, "--prediction", "model", "--out", tmp_path / "counts.json")
-    line = run("count", tmp_path / "rows.csv", *asked).err
+    line = run("count", tmp_path / "rows.csv", *asked).out
     assert "group 19 and 5 more; labels" in " ".join(line.split())
     assert len(json.loads((tmp_path / "counts.json").read_text())["groups"]) == 25

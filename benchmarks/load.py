@@ -6,84 +6,154 @@ one process that nobody else uses.
 
     python benchmarks/load.py --minutes 10 --kill     # what was wanted of a class
     python benchmarks/load.py --minutes 60            # a soak: what becomes of memory
+
+A line of JSON is written when everybody has come and every minute after that, so that a run that
+is killed has told what it saw. On a machine that is busy with other things ask less often:
+`--people 20 --every 10`. A soak is about memory, and every move asks for another result.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.helpers.crowd import alone, crowd  # noqa: E402
+from tests.helpers.crowd import Seen, alone, crowd  # noqa: E402
 from tests.helpers.serving import Served, Server  # noqa: E402
 
 
+class Watch(threading.Thread):
+    """Looks at the server and its visitors at the beginning, now and then, and at the end."""
+
+    def __init__(self, served: Served, seen: Seen, every: float, log: Path) -> None:
+        super().__init__(daemon=True)
+        self.served, self.seen, self.every, self.log = served, seen, every, log
+        self.looks: list[dict[str, Any]] = []
+        self.begun, self._over, self._told = time.monotonic(), threading.Event(), 0
+        self._look()
+
+    def run(self) -> None:
+        """Until it is over."""
+        while not self._over.wait(self.every):
+            self._look()
+
+    def end(self) -> None:
+        """Look once more, while the visitors are still there."""
+        self._over.set()
+        self.join()
+        self._look()
+
+    def _look(self) -> None:
+        lately = Seen(moves=self.seen.moves[self._told :])
+        self._told += len(lately.moves)
+        self.looks.append(
+            {
+                "seconds": round(time.monotonic() - self.begun),
+                "moves": self._told,
+                "median": round(lately.percentile(0.5), 3) if lately.moves else None,
+                "95 % within": round(lately.percentile(0.95), 3) if lately.moves else None,
+                "errors": len(self.seen.trouble),
+                "MB of the workers": round(self.served.megabytes),
+                "MB of all": round(self.served.megabytes_of_all),
+                "load": round(os.getloadavg()[0], 1),
+            }
+        )
+        with self.log.open("a", encoding="utf-8") as lines:
+            print(json.dumps(self.looks[-1]), file=lines)
+        print(json.dumps(self.looks[-1]), flush=True)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--people", type=int, default=40)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--every", type=float, default=5.0)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--region", default="exact")
-    parser.add_argument("--kill", action="store_true", help="kill a worker half way")
-    parser.add_argument("--check", type=int, default=100, help="headlines read again, at most")
-    asked = parser.parse_args()
+    asked = _asked()
     seconds = 60 * asked.minutes
     link = {"experiment": "public_coverage", "region": asked.region}
-    busy = [os.getloadavg()[0]]
-    memory: list[float] = []
+    asked.log.parent.mkdir(parents=True, exist_ok=True)
+    asked.log.write_text(json.dumps(vars(asked) | {"log": str(asked.log)}) + "\n", "utf-8")
+    watches: list[Watch] = []
     with Served(asked.workers) as served:
 
-        def begin() -> None:
-            """Everybody is there: set the clocks of the looks at memory, and of the killing."""
-            for share in (0.1, 0.99):
-                _later(share * seconds, lambda: memory.append(served.megabytes))
+        def begin(seen: Seen) -> None:
+            watches.append(Watch(served, seen, 60 * asked.look, asked.log))
+            watches[0].start()
             if asked.kill:
-                _later(seconds / 2, served.kill_a_worker)
+                killing = threading.Timer(seconds / 2, served.kill_a_worker)
+                killing.daemon = True
+                killing.start()
 
         begun = time.process_time()
         seen = asyncio.run(
-            crowd(served.address, asked.people, seconds, asked.every, on_all_there=begin, **link)
+            crowd(
+                served.address,
+                asked.people,
+                seconds,
+                asked.every,
+                on_all_there=begin,
+                before_leaving=lambda: watches[0].end(),
+                **link,
+            )
         )
         driver = (time.process_time() - begun) / max(len(seen.moves), 1)
-    busy.append(os.getloadavg()[0])
     some = set(sorted(seen.said)[: asked.check])
     with Server() as server:
         wrong = asyncio.run(alone(server.address, some, **link))
     print(*dict.fromkeys(seen.trouble), *wrong, sep="\n")
+    table = _table(asked, seen, watches[0].looks)
+    table.add_row("headlines other than alone", f"{len(wrong)} of {len(some)}", "0")
+    table.add_row("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
+    Console(width=100).print(table)
+    with asked.log.open("a", encoding="utf-8") as lines:
+        told = {"headlines other than alone": len(wrong), "of": len(some), "reloads": seen.reloads}
+        print(json.dumps(told), file=lines)
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--people", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--every", type=float, default=5.0, help="seconds between two moves")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--region", default="exact")
+    parser.add_argument("--kill", action="store_true", help="kill a worker half way")
+    parser.add_argument("--check", type=int, default=100, help="headlines read again, at most")
+    parser.add_argument("--look", type=float, default=1.0, help="minutes between two looks")
+    parser.add_argument(
+        "--log", type=Path, default=Path("runs/load.jsonl"), help="a line for each"
+    )
+    return parser.parse_args()
+
+
+def _table(asked: argparse.Namespace, seen: Seen, looks: list[dict[str, Any]]) -> Table:
     table = Table(title=f"{asked.people} people, one move each {asked.every:g} s, {asked.region}")
     for column in ("what", "measured", "wanted"):
         table.add_column(column, justify="left" if column == "what" else "right")
-    rate = len(seen.moves) / seconds
-    table.add_row("moves", f"{len(seen.moves):,}", f"{asked.people / asked.every:.3g} a second")
-    table.add_row("moves a second", f"{rate:.2f}", "")
+    first, last = looks[0], looks[-1]
+    table.add_row("moves", f"{len(seen.moves):,}", "")
+    rate = len(seen.moves) / max(last["seconds"], 1)
+    table.add_row("moves a second", f"{rate:.2f}", f"{asked.people / asked.every:.3g}")
     table.add_row("median", f"{seen.percentile(0.5):.2f} s", "")
     table.add_row("95 % within", f"{seen.percentile(0.95):.2f} s", "1 s")
     table.add_row("errors", str(len(seen.trouble)), "0")
-    table.add_row("headlines other than alone", f"{len(wrong)} of {len(some)}", "0")
     table.add_row(
         "most reloads of one visitor", str(max(seen.reloads)), "1" if asked.kill else "0"
     )
-    table.add_row("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
-    early, late = memory
-    table.add_row("memory of the workers, early", f"{early:,.0f} MB", "")
-    table.add_row("memory, at the end", f"{late:,.0f} MB, {late / early:.2f}x", "1.5x")
-    table.add_row("load of the machine", " → ".join(f"{one:.1f}" for one in busy), "")
-    Console(width=100).print(table)
-
-
-def _later(seconds: float, act: Callable[[], object]) -> None:
-    timer = threading.Timer(seconds, act)
-    timer.daemon = True
-    timer.start()
+    for whose in ("MB of the workers", "MB of all"):
+        most = max(look[whose] for look in looks)
+        grown = f"{first[whose]:,} → {last[whose]:,}, {last[whose] / first[whose]:.2f}x"
+        table.add_row(f"{whose}, everybody there → end", grown, "1.5x")
+        table.add_row(f"{whose}, at most", f"{most:,}", "")
+    table.add_row("load of the machine", f"{first['load']} → {last['load']}", "")
+    return table
 
 
 if __name__ == "__main__":

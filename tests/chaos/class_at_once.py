@@ -36,7 +36,9 @@ def class_at_once(people: int, seconds: float, every: float) -> Trouble:
 async def _killing(served: Served, people: int, seconds: float, every: float) -> Seen:
     all_there = asyncio.Event()
     crowded = asyncio.create_task(
-        crowd(served.address, people, seconds, every, on_all_there=all_there.set, **LINK)
+        crowd(
+            served.address, people, seconds, every, on_all_there=lambda _: all_there.set(), **LINK
+        )
     )
     await asyncio.wait(
         {crowded, asyncio.create_task(all_there.wait())}, return_when=asyncio.FIRST_COMPLETED

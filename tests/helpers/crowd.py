@@ -67,20 +67,26 @@ async def crowd(
     people: int,
     seconds: float,
     every: float,
-    on_all_there: Callable[[], object] = lambda: None,
+    on_all_there: Callable[[Seen], object] = lambda _: None,
+    before_leaving: Callable[[], object] = lambda: None,
     **link: object,
 ) -> Seen:
-    """Let people move sliders, each on a clock of their own."""
+    """Let people move sliders, each on a clock of their own.
+
+    Once all are there `on_all_there` is given what they will have seen, which grows meanwhile;
+    `before_leaving` is called while they are still there.
+    """
     seen = Seen()
     everyone = [Person(address, dict(link)) for _ in range(people)]
     for person in everyone:  # a lecture hall opens its laptops one after the other
         await person.come()
-    on_all_there()
+    on_all_there(seen)
     begun = time.monotonic()
     await asyncio.gather(
         *(_visit(person, k, seen, begun + seconds, every) for k, person in enumerate(everyone))
     )
     seen.reloads = [person.reloads for person in everyone]
+    before_leaving()
     for person in everyone:
         await person.visitor.close()
     return seen

@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -67,9 +68,13 @@ class Serving:
 
     @property
     def megabytes(self) -> float:
-        """Memory they hold; what some of them share is counted once (Linux)."""
-        told = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in self.pids]
-        return sum(int(re.search(r"^Pss:\s+(\d+)", one, re.M)[1]) for one in told) / 2**10
+        """Memory that the pages' processes hold; what they share is counted once (Linux)."""
+        return _megabytes(self.pids)
+
+    @property
+    def megabytes_of_all(self) -> float:
+        """Memory of all that was started: the proxy and whoever starts workers, too (Linux)."""
+        return _megabytes([self.process.pid, *_descendants(self.process.pid)])
 
     @property
     def processor_seconds(self) -> float:
@@ -119,6 +124,23 @@ def has_nginx() -> bool:
 
 def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = _children(pid)
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return []
+    return [one for child in children for one in (child, *_descendants(child))]
+
+
+def _megabytes(pids: Sequence[int]) -> float:
+    kilobytes = 0
+    for pid in pids:
+        with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
+            told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            kilobytes += int(re.search(r"^Pss:\s+(\d+)", told, re.M)[1])
+    return kilobytes / 2**10
 
 
 def _command(pid: int) -> bytes:

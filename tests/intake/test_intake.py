@@ -3,7 +3,6 @@
 import io
 import json
 import struct
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core._io import csv_tables
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.intake import (
@@ -418,8 +418,15 @@ def test_a_name_of_ten_megabytes_said_a_million_times():
     refused(lambda: experiment_from_table(upload, COLUMNS), "10,000,000 letters")
 
 
-def test_millions_of_malformed_rows_are_not_gone_through_one_by_one():
-    begun = time.process_time()
+def test_millions_of_malformed_rows_are_not_gone_through_one_by_one(monkeypatch):
+    seen = []
+
+    class Counted(csv_tables._Malformed):
+        def __init__(self, *given):
+            super().__init__(*given)
+            seen.append(self)
+
+    monkeypatch.setattr(csv_tables, "_Malformed", Counted)
     for good in (0, 2_000_000):  # beyond the beginning that is looked at first
         data = b"site,sex,label,answer\n" + b"a,f,1,1\n" * good + b"x\n" * 3_000_000
         refused(
@@ -427,7 +434,7 @@ def test_millions_of_malformed_rows_are_not_gone_through_one_by_one():
             "m.csv",
             "more than 100,000 rows",
         )
-    assert time.process_time() - begun < 5
+    assert sum(reading.rows for reading in seen) == 2 * 100_001
     data = b"site,sex,label,answer\n" + b"a,f,1,1\na,m,0,1\n" * 50 + b"x\n" * 90_000
     found = experiment_from_table(open_table("m.csv", data), COLUMNS)
     assert "90,100 rows read, 100 kept" in said(found)

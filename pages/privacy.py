@@ -226,7 +226,7 @@ def _in_words(mechanism: Mechanism) -> None:
     right.markdown(text.NOT_PROTECTED)
     st.markdown(text.RELEASE_TITLE)
     st.markdown(text.REHEARSAL)
-    st.code(text.release_command(mechanism), language="shell", wrap_lines=True)
+    st.code(text.release_command(mechanism), language=None, wrap_lines=True)
 
 
 page()

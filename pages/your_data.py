@@ -158,7 +158,7 @@ def _take_along(view: View, intake: Intake) -> None:
         st.markdown(text.AT_A_CLIENT)
         folds = intake.experiment.folds
         command = text.predict_command(intake.roles, downloads.PREDICTOR, folds)
-        st.code(command, language="shell", wrap_lines=True)
+        st.code(command, language=None, wrap_lines=True)
         st.markdown(text.ONLY_THE_PACKAGE if by_bins else text.ANY_PYTHON)
     if not by_bins:
         st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)

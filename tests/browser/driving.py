@@ -66,6 +66,7 @@ ANSWERED = """labels => {
         shown(labels[k]) === 'no limit' ? value === '1' : Number(shown(labels[k])) === Number(value));
 }"""
 LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 TROUBLE = """() => [
     ...document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]'),
     ...[...document.querySelectorAll('[data-testid=stAlertContentWarning]')]
@@ -183,14 +184,16 @@ class Visitor:
         return shown[0] or "", shown[1] or ""
 
     def misfits(self) -> list[str]:
-        """Whatever is cut, overlaps or leaves its place on the page, in words.
+        """Whatever is cut, overlaps, leaves its place on the page or is hard to read, in words.
 
-        Charts follow a window's new size a while after it: what is no defect passes.
+        Charts follow a window's new size a while after it, and what is new fades in: what is no
+        defect passes.
         """
+        looks = f"() => [...({LAYOUT})(), ...({CONTRAST})()]"
         try:
-            self.page.wait_for_function(f"() => !({LAYOUT})().length", polling=200)
+            self.page.wait_for_function(f"() => !({looks})().length", polling=200)
         except TimeoutError:
-            found: list[str] = self.page.evaluate(LAYOUT)
+            found: list[str] = self.page.evaluate(looks)
             return found
         return []
 

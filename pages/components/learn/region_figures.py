@@ -66,7 +66,6 @@ def _add_curve(figure: go.Figure, curve: lesson.Roc, colour: str) -> None:
         mode="lines",
         hoverinfo="skip",
         line={"color": colour, "width": 1},
-        opacity=0.5,
         showlegend=False,
     )
     figure.add_scatter(

@@ -7,11 +7,11 @@ from pages.components.methods.results import Compared, Line
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import MARGIN
 from pages.components.shared.outside_text import figure_text
-from pages.components.shared.theme import GREY, GROUP_COLOURS, HERE
+from pages.components.shared.theme import GREY, HERE
 
 __all__ = ["frontiers"]
 
-OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00")
+OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon", "bowtie")
 
 
@@ -55,7 +55,7 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
 
 
 def _shade(turn: int) -> str:
-    return ("#7f7f7f", "#b08968", "#9b5de5", "#c77dff", "#6c757d", GROUP_COLOURS[3])[turn % 6]
+    return ("#7f7f7f", "#b08968", "#9b5de5", "#c77dff", "#6c757d")[turn % 5]
 
 
 def _add(figure: Drawing, line: Line, colour: str, sign: str, width: int) -> None:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from fairfl_core.solving.frontier import Frontier
 from pages.components.scenarios import text
 from pages.components.shared.drawing import Drawing
-from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, Place, heat_map
-from pages.components.shared.theme import GROUP_COLOURS
+from pages.components.shared.figures import LEGEND_ABOVE, MARGIN, Place, heat_map, index_on
+from pages.components.shared.text import YOU_ARE_HERE
+from pages.components.shared.theme import GROUP_COLOURS, HERE
 
 __all__ = ["group_shares", "small_map"]
 
@@ -19,7 +20,9 @@ SMALL = 11  # letters on the axes of maps that stand three in a row, in large ty
 
 def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -> Drawing:
     """A map of few cells with the number in each; no scale beside it, as maps share one."""
-    figure = heat_map(heat, here, limits=limits, height=330, scale=False)
+    figure = heat_map(heat, None, limits=limits, height=330, scale=False)
+    if here is not None:
+        _add_frame(figure, index_on(heat.eps_global, here[0]), index_on(heat.eps_local, here[1]))
     accuracy = 100 * heat.accuracy
     y, x = np.indices(accuracy.shape)
     lightness = (accuracy - limits[0]) / max(limits[1] - limits[0], 0.1)
@@ -40,6 +43,19 @@ def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -
         margin={"l": 5, "r": 5, "t": 10, "b": 5},
         xaxis={"title": {"text": text.SMALL_OVERALL}, "tickfont": {"size": SMALL}},
         yaxis={"title": {"text": text.SMALL_INSIDE}, "tickfont": {"size": SMALL}},
+    )
+
+
+def _add_frame(figure: Drawing, column: float, row: float) -> None:
+    """Around the cell of the limits set: a mark upon it would hide its number."""
+    figure.add(
+        "scatter",
+        x=column + np.array([-0.5, 0.5, 0.5, -0.5, -0.5]),
+        y=row + np.array([-0.5, -0.5, 0.5, 0.5, -0.5]),
+        mode="lines",
+        name=YOU_ARE_HERE,
+        line={"color": HERE, "width": 3},
+        hoverinfo="name",
     )
 
 

@@ -81,15 +81,15 @@ def maps_reading(view: View, *, inside: bool) -> str:
     notion = text.notion_title(view.notion).lower()
     runs = ", mean over runs" if len(view.seeds) > 1 else ""
     rates = "" if view.rates == "labels" else f", rates: {text.RATES[view.rates][0]}"
-    cross = (
-        "The cross is where the limits are set."
+    frame = (
+        "The frame is where the limits are set."
         if inside
-        else "The limits set now lie off these maps, so no cross is drawn."
+        else "The limits set now lie off these maps, so no frame is drawn."
     )
     return (
         f"**What each pair of limits leaves of accuracy, %** ({notion}, region {view.region}"
         f"{rates}, fitted on validation{runs}). All maps share one scale: lighter is more "
-        "accurate; inside the dotted line fairness costs nothing against no limit. " + cross
+        "accurate; inside the dotted line fairness costs nothing against no limit. " + frame
     )
 
 
@@ -220,10 +220,10 @@ def own_caption(own: OwnClients, *, held_out: bool) -> str:
 
 def own_map_reading(*, inside: bool) -> str:
     """How to read the map of one's own clients."""
-    cross = " The cross is where the limits are set." if inside else ""
+    frame = " The frame is where the limits are set." if inside else ""
     return (
         "**What each pair of limits leaves of accuracy in these clients, %**, fitted on "
-        f"validation.{cross}"
+        f"validation.{frame}"
     )
 
 

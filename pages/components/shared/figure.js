@@ -142,7 +142,7 @@ function palette(chart) {
     const dark = !/^#[89a-f]/i.test(paper);
     return {
         paper, line: of('border-color'), heading: of('heading-color'), font: of('font'),
-        words: dark ? '#e6eaf1' : '#808495', strong: dark ? '#fafafa' : '#262730',
+        words: dark ? '#e6eaf1' : '#525866', strong: dark ? '#fafafa' : '#262730',
         grid: dark ? '#31333f' : '#e6eaf1', colorway: of('chart-categorical-colors').split(','),
     };
 }

@@ -192,7 +192,7 @@ def client_gaps(table: pd.DataFrame) -> Drawing:
     _add_asked(figure, rows, column["eps_local"])
     for start, end, style, name in (
         ("gap_low", "gap_high", {"color": INTERVAL, "width": 2}, text.INTERVAL),
-        ("gap_before", "gap", {"color": translucent(GREY, 0.5), "width": 5}, ""),
+        ("gap_before", "gap", {"color": translucent(GREY, 0.65), "width": 5}, ""),
     ):
         figure.add(
             "scatter",

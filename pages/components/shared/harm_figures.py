@@ -97,7 +97,6 @@ def _add_changes(figure: Drawing, marks: pd.DataFrame, colour: str) -> None:
             y=np.repeat(y, 3),
             mode="lines",
             line={"color": colour, "width": width},
-            opacity=0.8,
             showlegend=False,
             hoverinfo="skip",
         )

@@ -321,7 +321,7 @@ def _counts() -> None:
 
 def _counts_examples() -> None:
     st.markdown(text.COUNTS_AT_HOME)
-    st.code(text.COUNT_COMMAND, language="shell", wrap_lines=True)
+    st.code(text.COUNT_COMMAND, language=None, wrap_lines=True)
     st.caption(text.COUNTS_EXAMPLES)
     with st.container(horizontal=True):
         for name, counts in example_counts().items():

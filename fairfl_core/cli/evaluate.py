@@ -210,7 +210,8 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
     debiased = evaluation.debiased(evaluation.larger_half)
     say(
-        f"Local gap once chance is taken out, {debiased.clients} larger clients: "
+        f"Local gap once chance is taken out, {debiased.clients} larger "
+        f"client{'s' * (debiased.clients != 1)}: "
         f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
     table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)

@@ -5,12 +5,14 @@ from urllib.parse import unquote
 
 import pytest
 
+from fairfl_core.intake import example_table
 from pages.components.learn.glossary_text import WORDS
 from pages.components.session.glossary import brand
 from pages.components.session.present import code_of
-from pages.components.session.text import TERMS
+from pages.components.session.text import NOT_REACHABLE, NOTHING_TO_SCAN, TERMS
 from tests.pages.conftest import healthy, linked
 from tests.pages.reading import specs
+from tests.pages.test_your_data import go, with_table
 
 PAPERS = {"experiment": "adult", "seed": 0}
 SIDEBAR = {"experiment", "notion", "region", "rates", "seeds"}
@@ -69,6 +71,15 @@ def test_a_screen_has_headline_limits_and_one_picture(opened):
     assert any("nothing to scan" in line.value for line in app.caption)  # a server of this machine
     app.button(key="leave").click().run()
     assert linked(app, "present") is None and healthy(app).metric
+
+
+def test_people_who_were_uploaded_cannot_be_scanned(opened):
+    """The set lives in one session: a code would lead students to other data."""
+    app = go(with_table(opened, example_table()), "explore")
+    app.toggle(key="widget_present").set_value(True).run()
+    said = [line.value for line in healthy(app).caption]
+    assert NOTHING_TO_SCAN in said and NOT_REACHABLE not in said
+    assert "fairfl-code" not in html(app)
 
 
 def test_the_lesson_goes_step_by_step(opened):

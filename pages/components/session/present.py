@@ -59,12 +59,12 @@ def presenter(back: Any, onward: Any, said: str) -> None:
 
 def _code() -> None:
     """A code to this very setting, where others can reach this server."""
+    if own_data.is_own(state.view().experiment):
+        st.caption(text.NOTHING_TO_SCAN)
+        return
     url = st.context.url or ""
     if state.here_only(url):
         st.caption(text.NOT_REACHABLE)
-        return
-    if own_data.is_own(state.view().experiment):
-        st.caption(text.NOTHING_TO_SCAN)
         return
     settings = {name: value for name, value in st.query_params.items() if name != PRESENT.name}
     link = f"{url.split('?')[0]}?{urlencode(settings)}"

@@ -79,7 +79,7 @@ def test_people_who_were_uploaded_cannot_be_scanned(opened):
     app.toggle(key="widget_present").set_value(True).run()
     said = [line.value for line in healthy(app).caption]
     assert NOTHING_TO_SCAN in said and NOT_REACHABLE not in said
-    assert "fairfl-code" not in html(app)
+    assert '<img class="fairfl-code' not in html(app)
 
 
 def test_the_lesson_goes_step_by_step(opened):

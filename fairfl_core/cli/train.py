@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
@@ -192,6 +191,8 @@ def _clients_in_words(recipe: "Recipe", declared: str) -> str:
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # every command would wait for it
+
     versions = {}
     for package in _PACKAGES:
         with suppress(ModuleNotFoundError):

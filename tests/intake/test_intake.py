@@ -396,6 +396,7 @@ def lying_footer():
         ("w.csv", (",".join(f"c{i}" for i in range(10_000)) + "\n").encode(), "10,000 columns"),
         ("d.csv", b"client,group,client\n1,2,3\n", '"client" stands twice'),
         ("m.csv", "gr\u00fcn\n".encode() + "gr\u00fcn\n".encode("latin-1"), "line 2 is not UTF-8"),
+        ("m.csv", "gr\u00fcn\ngr\u00fc".encode()[:-1], "line 2 is not UTF-8"),  # cut in a letter
         ("u.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         ("z.csv", b"PK\x03\x04rest", "ZIP archive"),
         ("g.csv", b"\x1f\x8b\x08rest", "gzip"),

@@ -17,6 +17,7 @@ from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.holding import holding
+from fairfl_core.cli.join import join
 from fairfl_core.cli.map import map_
 from fairfl_core.cli.methods import methods
 from fairfl_core.cli.predict import predict
@@ -50,6 +51,7 @@ for _command, _name in (
     (predict, "predict"),
     (privatize, "privatize"),
     (train, "train"),
+    (join, "join"),
     (experiments, "experiments"),
     (methods, "methods"),
     (sweep, "sweep"),

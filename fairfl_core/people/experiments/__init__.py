@@ -10,6 +10,7 @@ fitted on all who are not test people (`fit`), each scored by a model that never
 >>> counts = adult.counts(seed=0, split=adult.fit_split)  # doctest: +SKIP
 """
 
+from fairfl_core.people.experiments._join import join
 from fairfl_core.people.experiments._open import (
     FOLDER,
     Experiment,
@@ -40,6 +41,7 @@ __all__ = [
     "Scores",
     "SeedScores",
     "cross_fitted_of",
+    "join",
     "list_experiments",
     "open",
     "round_scores",

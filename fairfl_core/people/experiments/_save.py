@@ -17,7 +17,7 @@ from fairfl_core.people.experiments._protocol import Protocol
 from fairfl_core.people.experiments._scores import UNITS, Scores, SeedScores, round_scores
 from fairfl_core.people.experiments._table import Block, written
 
-__all__ = ["FORMAT", "save", "save_cross_fitted"]
+__all__ = ["FORMAT", "save", "save_cross_fitted", "write_blocks"]
 
 _ROUNDING = (
     "Scores are rounded to multiples of 1/16384 (about 4 decimals) so that each row still sums to "
@@ -59,7 +59,7 @@ def save(
         "rounds_chosen": {str(one.seed): one.chosen for one in seeds},
         "learning_curves": {str(one.seed): _curve(one) for one in seeds},
     }
-    return _write(Path(folder), {**description, **training}, protocol, blocks, _ROUNDING)
+    return write_blocks(Path(folder), {**description, **training}, protocol, blocks, _ROUNDING)
 
 
 def save_cross_fitted(
@@ -92,7 +92,9 @@ def save_cross_fitted(
         },
     }
     blocks = [block for models in seeds for block in _fold_blocks(models)]
-    return _write(Path(folder), {**description, **training}, protocol, blocks, _CROSS_ROUNDING)
+    return write_blocks(
+        Path(folder), {**description, **training}, protocol, blocks, _CROSS_ROUNDING
+    )
 
 
 def _fold_blocks(models: Sequence[SeedScores]) -> list[Block]:
@@ -145,13 +147,14 @@ def _check_folds(models: Sequence[SeedScores], protocol: Protocol) -> None:
             )
 
 
-def _write(
+def write_blocks(
     folder: Path,
     description: Mapping[str, Any],
     protocol: Protocol,
     blocks: Sequence[Block],
     note: str,
 ) -> Experiment:
+    """Write scores and manifest; scores first, so that a manifest never speaks of others."""
     content = written(blocks, description, protocol)
     sha256 = hashlib.sha256(content).hexdigest()
     name = _name_for(folder, sha256)

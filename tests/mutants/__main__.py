@@ -42,10 +42,12 @@ def main() -> None:
     options = parser.parse_args()
     paths = [path for name in options.files for path in python_files(name)]
     every = [mutant for path in paths for mutant in mutants(TOP, path)]
-    drawn = spread(every, options.sample, random.Random(options.seed))
+    draw = random.Random(options.seed)
+    drawn = spread(every, options.sample, draw)
     known = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
     same = {(entry["file"], entry["code"], entry["change"]) for entry in known}
-    tried = sorted((m for m in drawn if m.name not in same), key=lambda m: (m.path, m.line))
+    tried = [mutant for mutant in drawn if mutant.name not in same]
+    draw.shuffle(tried)  # so that a run that is cut short is a sample, too
     print(f"{len(drawn)} of {len(every)} mutants, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         results = run(tried, Path(folder).resolve(), options.jobs, options.seconds)

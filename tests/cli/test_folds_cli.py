@@ -242,3 +242,14 @@ def test_test_rows_are_not_fitted_on(files):
     refused(files, *argv, "--out", files / "o.json", says=["in two folds", "split column"])
     argv = ("count", files.rows, *NAMED, *LOOKS["simplex"], "--fold", "fold")
     refused(files, *argv, "--out", files / "o.json", says=["--row-id"])
+
+
+def test_ids_without_folds_leave_one_model_as_it_is(files):
+    table = cross_fitted().drop(columns="fold")
+    table = table.groupby("id", as_index=False).first()
+    table.to_csv(files / "one.csv", index=False)
+    run("count", files / "fit.csv", *NAMED, *LOOKS["simplex"], "--out", files / "plain.json")
+    run("solve", files / "plain.json", *ASKED, "--out", files / "one.json")
+    argv = ("evaluate", files / "one.json", files / "one.csv", *NAMED, *LOOKS["simplex"], *SPLIT)
+    told = run(*argv, "--row-id", "id", "--json").json
+    assert told["n"] == (table["split"] == "test").sum()

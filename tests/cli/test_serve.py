@@ -2,12 +2,14 @@
 
 import asyncio
 import shutil
+import signal
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 
+from fairfl_core.cli import _workers
 from fairfl_core.cli._proxy import Door, nginx_settings
 from tests.cli.running import run
 from tests.helpers.crowd import Person
@@ -114,3 +116,30 @@ def test_without_nginx_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     ended = run("serve")
     assert ended.code == 2 and "nginx is not installed" in ended.err
+
+
+class Silent:
+    """A worker that runs and never answers."""
+
+    address, is_running, failed = "127.0.0.1:1", True, 0
+
+    def __init__(self):
+        self.met = []
+
+    def answers(self):
+        return False
+
+    def signal(self, number):
+        self.met.append(number)
+
+    def start(self):
+        self.met.append("started")
+
+
+def test_a_worker_that_stays_silent_is_ended_and_started_again():
+    worker, said = Silent(), []
+    for _ in range(_workers._CHANCES - 1):
+        _workers._look_after([worker], said.append)
+    assert not worker.met and not said
+    _workers._look_after([worker], said.append)
+    assert worker.met == [signal.SIGKILL, "started"] and "did not answer" in said[0]

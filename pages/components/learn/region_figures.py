@@ -151,6 +151,7 @@ def in_space(
             "range": [0, 100],
             "tickvals": [50, 100],  # a 0 would stand under the names of corners
             "tickfont": {"color": ink(), "size": 12},
+            "gridcolor": GREY,
         }
         for axis, label in zip("xyz", labels, strict=True)
     }

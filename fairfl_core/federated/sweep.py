@@ -203,7 +203,7 @@ class Sweeper:
 def _mark(recipe: Recipe, goes_on: bool) -> str:
     """A short name of a method's settings and rounds."""
     decisive = {**recipe.to_json(), "title": "", "goes_on": goes_on}
-    if not recipe.from_moments:  # off, it changes nothing, and runs are kept from before there was it
+    if not recipe.from_moments:  # off it changes nothing, and there are runs from before it
         del decisive["from_moments"]
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -20,8 +20,16 @@ def recipe():
 
 
 @pytest.fixture(scope="session")
-def plain(tiny, recipe):
-    """Seed 0 trained without a break."""
-    from fairfl_core.federated.training import train_seed
+def prepared(tiny, recipe):
+    """Seed 0 with its compiled work, for whoever asks for other methods or rounds of it."""
+    from fairfl_core.federated.training import prepare
 
-    return train_seed(tiny, recipe, 0)
+    return prepare(tiny, recipe, 0)
+
+
+@pytest.fixture(scope="session")
+def plain(prepared, recipe):
+    """Seed 0 trained without a break."""
+    from fairfl_core.federated.training import train_prepared
+
+    return train_prepared(prepared, recipe)

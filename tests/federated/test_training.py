@@ -11,8 +11,7 @@ from fairfl_core.federated import methods
 from fairfl_core.federated.data import TEST, TRAINING, VALIDATION, federate
 from fairfl_core.federated.fedavg import FedAvg
 from fairfl_core.federated.method import Reply, State
-from fairfl_core.federated.training import train_seed
-from fairfl_core.federated.work import Work
+from fairfl_core.federated.training import train_prepared, train_seed
 from tests.federated import toy  # noqa: F401  (it makes itself known)
 
 
@@ -47,26 +46,22 @@ def test_the_round_with_the_least_validation_loss_is_taken(tiny, recipe):
     assert -np.log(truth).mean() == pytest.approx(trained.loss.min(), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"class_weighting": True},
-        {"method_settings": {"weighting": "uniform"}},
-        {"method_settings": {"epochs": 2}},
-    ],
-    ids=str,
-)
-def test_switches_change_the_model(tiny, recipe, plain, change):
-    changed = train_seed(tiny, replace(recipe, **change), 0)
-    assert np.array_equal(changed.label, plain.label)
-    assert not np.allclose(changed.scores, plain.scores)
+def test_switches_change_the_model(tiny, recipe, prepared, plain):
+    weighted = train_seed(tiny, replace(recipe, class_weighting=True), 0)
+    for changed in (
+        weighted,
+        train_prepared(prepared, replace(recipe, method_settings={"weighting": "uniform"})),
+        train_prepared(prepared, replace(recipe, method_settings={"epochs": 2})),
+    ):
+        assert np.array_equal(changed.label, plain.label)
+        assert not np.allclose(changed.scores, plain.scores)
 
 
-def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, plain, tmp_path):
-    train_seed(tiny, replace(recipe, rounds=2), 0, folder=tmp_path)
+def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, prepared, plain, tmp_path):
+    train_prepared(prepared, replace(recipe, rounds=2), folder=tmp_path)
     seen = []
-    longer = train_seed(
-        tiny, recipe, 0, folder=tmp_path, on_progress=lambda run: seen.append(run.round)
+    longer = train_prepared(
+        prepared, recipe, folder=tmp_path, on_progress=lambda run: seen.append(run.round)
     )
     assert seen == [2, 3, 4, 5, 6]
     assert np.array_equal(longer.scores, plain.scores)
@@ -74,8 +69,10 @@ def test_a_longer_run_goes_on_from_a_shorter_one(tiny, recipe, plain, tmp_path):
         train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)
 
 
-def test_checkpoints_of_other_settings_or_broken_ones_are_refused(tiny, recipe, tmp_path):
-    train_seed(tiny, replace(recipe, rounds=1), 0, folder=tmp_path)
+def test_checkpoints_of_other_settings_or_broken_ones_are_refused(
+    tiny, recipe, prepared, tmp_path
+):
+    train_prepared(prepared, replace(recipe, rounds=1), folder=tmp_path)
     with pytest.raises(InputError, match=r"seed_0\.npz: is a checkpoint of other settings"):
         train_seed(tiny, replace(recipe, batch=32), 0, folder=tmp_path)
     (tmp_path / "seed_0.npz").write_bytes(b"PK\x03\x04 half a file")
@@ -83,15 +80,17 @@ def test_checkpoints_of_other_settings_or_broken_ones_are_refused(tiny, recipe, 
         train_seed(tiny, recipe, 0, folder=tmp_path)
 
 
-def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, plain, tmp_path):
+def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, prepared, plain, tmp_path):
     runs = []
     recipe = replace(recipe, method="toy", method_settings={"strength": 3.0})
-    unbroken = train_seed(tiny, recipe, 0, on_progress=runs.append)
-    train_seed(tiny, replace(recipe, rounds=3), 0, folder=tmp_path)
+    unbroken = train_prepared(prepared, recipe, on_progress=runs.append)
+    train_prepared(prepared, replace(recipe, rounds=3), folder=tmp_path)
     with np.load(tmp_path / "seed_0.npz") as file:
         assert {"memory/velocity", "memory/cells", "client 2/step"} <= set(file.files)
         assert file["best"].shape == (3, file["theta"].size), "each client has its own model"
-    assert np.array_equal(train_seed(tiny, recipe, 0, folder=tmp_path).scores, unbroken.scores)
+    assert np.array_equal(
+        train_prepared(prepared, recipe, folder=tmp_path).scores, unbroken.scores
+    )
     assert not np.allclose(plain.scores, unbroken.scores)
     # the toy's criterion is the error, so the round of best accuracy is kept
     assert unbroken.chosen == int(np.argmax(unbroken.accuracy)) + 1
@@ -99,7 +98,7 @@ def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, plain, tmp_pat
         other = replace(recipe, method_settings={"strength": 2.0})
         train_seed(tiny, other, 0, folder=tmp_path)
     # and each client is scored by its own model
-    work, best = Work(federate(tiny, recipe, 0), recipe), runs[-1].best
+    work, best = prepared.work, runs[-1].best
     assert not np.array_equal(best[0], best[1])
     for client in range(3):
         mine = unbroken.client == client
@@ -145,12 +144,11 @@ class Asking(FedAvg):
         return after
 
 
-def test_a_method_is_told_the_truth(tiny, recipe, plain, monkeypatch):
+def test_a_method_is_told_the_truth(recipe, prepared, plain, monkeypatch):
     global FEDERATION, WORK
-    FEDERATION = federate(tiny, recipe, 0)
-    WORK = Work(FEDERATION, recipe)
+    FEDERATION, WORK = prepared.federation, prepared.work
     monkeypatch.setitem(methods.METHODS, "asking", f"{__name__}:Asking")
-    asked = train_seed(tiny, replace(recipe, method="asking"), 0)
+    asked = train_prepared(prepared, replace(recipe, method="asking"))
     assert np.array_equal(asked.scores, plain.scores)
 
 

@@ -6,10 +6,11 @@ import time
 import numpy as np
 
 from fairfl_core.people.counts import ClientCounts
+from pages.components.your_data.text import READING
 from tests.browser.driving import Visitor
 from tests.helpers.serving import Server
 
-SECONDS = 12  # more than reading the file takes
+SECONDS = 3  # in a row, after the file is read
 
 
 def long_work(folder):
@@ -48,6 +49,8 @@ def test_work_ends_with_its_visitor_and_a_server_when_told(browser, tmp_path):
             visitor.settle()
             page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(work)
             page.get_by_role("button", name="Take it in and check it").click()
+            page.get_by_text(READING).wait_for()
+            page.get_by_text(READING).wait_for(state="detached")
             in_a_row, end = 0, time.monotonic() + 90
             while in_a_row < SECONDS and time.monotonic() < end:
                 in_a_row = in_a_row + 1 if busy(server) > 0.15 else 0
@@ -58,8 +61,6 @@ def test_work_ends_with_its_visitor_and_a_server_when_told(browser, tmp_path):
                 while busy(server) > 0.12 and time.monotonic() < end:
                     pass
                 assert busy(server) <= 0.12
-        start = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        server.process.wait(30)
-        assert time.monotonic() - start < 5 + 2  # a busy test machine is given two more
+        server.process.wait(30)  # where the work would take minutes
         visitor.close()

@@ -25,6 +25,7 @@ from tests.helpers.strategies import epsilons
 usual = settings(max_examples=60)
 notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
 every_rates = st.sampled_from(["labels", "scores", "shrunk"])
+paths = st.lists(st.tuples(epsilons, epsilons), min_size=2, max_size=4)
 
 
 def ready(people, rates):
@@ -109,7 +110,7 @@ def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local)
 
 
 @usual
-@given(scored_people(), notions, every_rates, st.lists(st.tuples(epsilons, epsilons), min_size=2))
+@given(scored_people(), notions, every_rates, paths)
 def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
     program = ExactProgram(ready(people, rates), notion, rates=rates)
     solved = [program.solve(*pair) for pair in path]

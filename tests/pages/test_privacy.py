@@ -67,9 +67,9 @@ def test_mechanism_neighbours_and_draws_change_what_is_said():
     app.selectbox(key="widget_neighbours").set_value("add-remove").run()
     assert any("would call this ε = 0.1" in text.value for text in healthy(app).caption)
     assert any("really spends 2 ε" in text.value for text in app.markdown)
-    app.selectbox(key="widget_draws").set_value("100").run()
+    app.selectbox(key="widget_draws").set_value("20").run()
     app.toggle(key="widget_both").set_value(True).run()
-    assert linked(healthy(app), "draws") == "100" and linked(app, "both") == "True"
+    assert linked(healthy(app), "draws") == "20" and linked(app, "both") == "True"
 
 
 def test_where_no_limit_is_asked_no_client_fails():

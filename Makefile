@@ -50,11 +50,10 @@ lint: $(INSTALLED) ## Style
 types: $(INSTALLED) ## Types
 	$(BIN)/mypy
 
-# The browser has the machine to itself, and may try again what it was too slow for: a page that
-# is late on two busy cores is no defect, one that is late three times is.
+# Three at a time on two cores: some wait for browsers and servers while others work. A file stays
+# together, for its tests share what they have prepared; tests/conftest.py says who begins.
 tests: $(INSTALLED) ## Tests only
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
-	$(BIN)/python -m pytest tests/browser --reruns 2
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # The core alone, without TensorFlow and browser, on each Python of this machine.
 CORE_TESTS := $(filter-out tests/browser tests/federated tests/pages tests/package tests/__%, \

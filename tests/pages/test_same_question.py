@@ -25,8 +25,7 @@ from pages.components.shared.results import GRID
 from pages.components.view import NO_LIMIT, read_view
 from tests.pages.conftest import TOP
 
-SETTINGS = int(os.environ.get("SETTINGS", 30))
-EACH = 5  # settings that share a program: all but the first find it warm
+SETTINGS = int(os.environ.get("SETTINGS", 18))
 # Asked first, because they are quick: every region, split and kind of rates, and fifty clients.
 QUICK = (
     {"experiment": "public_coverage", "split": "paper", "region": "simplex", "seed": "3"},
@@ -42,6 +41,7 @@ QUICK = (
     },
     {"experiment": "adult", "region": "kernel", "confidence": "0.95-each-measured", "seed": "1"},
 )
+EACH = min(5, SETTINGS // len(QUICK))  # share a program: all but the first find it warm
 CERTAINTIES = ("", "0.95-each-measured", "0.95-all-measured", "0.95-each-proved")
 
 

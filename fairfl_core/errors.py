@@ -17,7 +17,12 @@ class FairflError(Exception):
 
 
 class InputError(FairflError, ValueError):
-    """What was given is wrong: the message says what, where, and what to do."""
+    """What was given is wrong: the message says what, where, and what to do.
+
+    `refused_by` tells which check it was, where the error does not come from where it was raised.
+    """
+
+    refused_by: str = ""
 
 
 class OverBudgetError(InputError):

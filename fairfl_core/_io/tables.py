@@ -67,7 +67,7 @@ def _reading(name: str, read: Callable[[], Read]) -> Read:
     """Read something; whatever goes wrong becomes a sentence about the file."""
     try:
         return read()
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # the readers raise a dozen kinds; all mean the file is not right
         reason = " ".join(str(error).split())[:200]

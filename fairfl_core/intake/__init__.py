@@ -7,6 +7,7 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 """
 
 from fairfl_core._io.tables import TableFile, open_table
+from fairfl_core.intake._apart import apart, refused_by
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._coding import labels_of
 from fairfl_core.intake._example import (
@@ -37,6 +38,7 @@ __all__ = [
     "Intake",
     "Reading",
     "UploadedExperiment",
+    "apart",
     "example_counts",
     "example_folds",
     "example_table",
@@ -44,6 +46,7 @@ __all__ = [
     "guess_scores",
     "labels_of",
     "open_table",
+    "refused_by",
     "experiment_from_table",
     "experiment_from_counts",
     "take_in",

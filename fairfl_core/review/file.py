@@ -21,6 +21,7 @@ __all__ = ["FORMAT", "MOST", "UPLOADED", "Option", "Review", "parse_review", "re
 FORMAT = "fairfl-review/1"
 MOST = 4  # options of a review
 UPLOADED = "uploaded"  # what the people of an uploaded file are called
+_LARGEST = 2_000_000  # bytes
 _LONGEST = 4000  # letters of a note or a question
 _TEXTS = ("name", "experiment", "data", "sha256", "notion", "region", "rates", "note")
 
@@ -158,7 +159,12 @@ def read_review(path: str | Path) -> Review:
 
 
 def parse_review(data: bytes, name: str) -> Review:
-    """The review of an uploaded file."""
+    """The review of an uploaded file, which is small: a few pages of notes and figures."""
+    if len(data) > _LARGEST:
+        raise InputError(
+            f"{name}: is larger than {_LARGEST // 1_000_000} MB, which no review is; choose the "
+            "file that the page Review wrote."
+        )
     return Review.from_json(parse_json(data, name))
 
 

@@ -13,7 +13,9 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
 _AGE = 2  # runs that a browser remembers a large message for
@@ -42,6 +44,8 @@ class Visitor:
     ----------
     sliders : dict of Slider
         By label.
+    uploaders, buttons : dict of str
+        How they are named to the server, by label.
     headline : str
         The sentence on top.
     warnings : list of str
@@ -52,6 +56,8 @@ class Visitor:
 
     address: str
     sliders: dict[str, Slider] = field(default_factory=dict)
+    uploaders: dict[str, str] = field(default_factory=dict)
+    buttons: dict[str, str] = field(default_factory=dict)
     headline: str = ""
     warnings: list[str] = field(default_factory=list)
     messages: int = 0
@@ -85,12 +91,29 @@ class Visitor:
     async def move(self, label: str, step: str) -> float:
         """Let a slider go at a step; returns the seconds until everything was sent."""
         slider = self.sliders[label]
+        moved = WidgetState(id=slider.id)
+        moved.string_array_value.data.append(step)
         begun = time.perf_counter()
-        await self._run(slider, step)
+        await self._run(moved, slider.fragment)
         return time.perf_counter() - begun
 
-    async def upload(self, name: str, content: bytes) -> None:
-        """Send a file, as an uploader of the page would."""
+    async def press(self, label: str) -> None:
+        """Press a button; returns once all that follows has been sent."""
+        await self._run(WidgetState(id=self.buttons[label], trigger_value=True))
+
+    async def bring(self, label: str, name: str, content: bytes, *, wait: bool = True) -> None:
+        """Send a file and let an uploader of the page have it; `wait` for what the page says."""
+        chosen = WidgetState(id=self.uploaders[label])
+        urls = await self.upload(name, content)
+        chosen.file_uploader_state_value.uploaded_file_info.add(
+            file_id=urls.file_id, name=name, size=len(content), file_urls=urls
+        )
+        await self._ask(chosen)
+        if wait:
+            await self._hear_all()
+
+    async def upload(self, name: str, content: bytes) -> FileURLs:
+        """Send a file, as an uploader of the page would; where it lies."""
         asked = BackMsg()
         asked.file_urls_request.request_id = "1"
         asked.file_urls_request.file_names.append(name)
@@ -99,8 +122,9 @@ class Visitor:
             message = await self._hear()
             if message.WhichOneof("type") == "file_urls_response":
                 break
-        url = self.address + message.file_urls_response.file_urls[0].upload_url
-        await asyncio.to_thread(self._put, url, name, content)
+        urls = message.file_urls_response.file_urls[0]
+        await asyncio.to_thread(self._put, self.address + urls.upload_url, name, content)
+        return urls
 
     async def close(self) -> None:
         """Leave."""
@@ -160,8 +184,12 @@ class Visitor:
             self._known[message.hash] = [heard, self._runs]
         return message
 
-    async def _run(self, slider: Slider | None = None, step: str = "") -> None:
-        """Ask for a run, of the page or of the fragment around a slider; hear it to its end."""
+    async def _run(self, moved: WidgetState | None = None, fragment: str = "") -> None:
+        """Ask for a run, of the page or of a fragment of it; hear it to its end."""
+        await self._ask(moved, fragment)
+        await self._hear_all()
+
+    async def _ask(self, moved: WidgetState | None = None, fragment: str = "") -> None:
         self._runs += 1
         self.messages = self.bytes = 0
         self.warnings = []
@@ -172,11 +200,12 @@ class Visitor:
         state.cached_message_hashes.extend(self._known)
         state.context_info.url = f"{self.address}/{self._name}"
         state.context_info.timezone, state.context_info.locale = "UTC", "en"
-        if slider is not None:
-            state.fragment_id = slider.fragment
-            moved = state.widget_states.widgets.add(id=slider.id)
-            moved.string_array_value.data.append(step)
+        state.fragment_id = fragment
+        if moved is not None:
+            state.widget_states.widgets.append(moved)
         await self._say(asked.SerializeToString())
+
+    async def _hear_all(self) -> None:
         while self._take(await self._hear()):
             pass
         self._known = {
@@ -188,6 +217,8 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
@@ -199,6 +230,10 @@ class Visitor:
         if kind == "slider":
             shown = element.slider
             self.sliders[shown.label] = Slider(shown.id, fragment, tuple(shown.options))
+        elif kind == "file_uploader":
+            self.uploaders[element.file_uploader.label] = element.file_uploader.id
+        elif kind == "button":
+            self.buttons[element.button.label] = element.button.id
         elif kind == "markdown" and element.markdown.body.startswith("#### "):
             self.headline = element.markdown.body
         elif kind in ("alert", "exception"):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake import experiment_from_counts
+from fairfl_core.intake import _apart, apart, experiment_from_counts
 from tests.federated.flower.hospitals import open_hospitals, server
 
 
@@ -70,3 +70,14 @@ def test_markup_in_a_log_stays_text(result):
     entry = dict(result["messages"][0], whom="<script>\u202e", purpose="a\nb\x00")
     first = opened(result | {"messages": [entry]}).messages[0]
     assert "\u202e" not in first.whom and first.purpose == "a b"
+
+
+def test_it_is_the_same_read_apart(result, monkeypatch):
+    monkeypatch.setattr(_apart, "AT_ONCE", 0)
+    data = json.dumps(result).encode()
+    whole, there = apart(experiment_from_counts, [("result.json", data)]), opened(result)
+    assert whole.predictor.to_json() == there.predictor.to_json()
+    assert whole.messages == there.messages and whole.checks == there.checks
+    for split in ("validation", "test"):
+        told = [one.experiment.counts(0, split).to_json() for one in (whole, there)]
+        assert told[0] == told[1]

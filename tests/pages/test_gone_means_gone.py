@@ -1,25 +1,33 @@
-"""An uploaded file is let go soon after its page was closed, whoever else comes or leaves.
+"""What a visitor brought, and the work on it, are gone soon after their page was closed.
 
-Streamlit alone would keep it for two minutes.
+Streamlit alone would keep a file for two minutes.
 """
 
 import asyncio
-import time
+import os
+import signal
+from pathlib import Path
 
+import pytest
+
+from pages.components.your_data import text
 from tests.helpers.protocol import Visitor, metric
 from tests.helpers.serving import Server
+from tests.intake.test_apart import LINUX, LONG, readers, until
 
 PATIENCE = 60  # seconds; half of what Streamlit takes
 
 
-def test_an_uploaded_file_is_gone_soon_after_its_page():
-    with Server() as server:
-        held = asyncio.run(leave_with_a_file(server.address))
-        assert held >= 1_000_000
-        end = time.monotonic() + PATIENCE
-        while (held := metric(server.address, "UploadedFileManager")) and time.monotonic() < end:
-            time.sleep(0.2)
-        assert not held
+@pytest.fixture(scope="module")
+def server():
+    with Server() as started:
+        yield started
+
+
+def test_an_uploaded_file_is_gone_soon_after_its_page(server):
+    held = asyncio.run(leave_with_a_file(server.address))
+    assert held >= 1_000_000
+    until(lambda: not metric(server.address, "UploadedFileManager"), PATIENCE)
 
 
 async def leave_with_a_file(address):
@@ -28,3 +36,23 @@ async def leave_with_a_file(address):
     held = metric(address, "UploadedFileManager")
     await visitor.close()
     return held
+
+
+@LINUX
+def test_the_reading_of_a_file_ends_when_its_visitor_leaves(server):
+    """The reader is stopped meanwhile: it cannot end by itself, only be ended."""
+    reader = asyncio.run(leave_while_a_file_is_read(server))
+    until(lambda: not Path(f"/proc/{reader}").exists())
+    assert server.process.poll() is None
+
+
+async def leave_while_a_file_is_read(server):
+    visitor = await Visitor(server.address).open("your_data", bring="counts")
+    await visitor.bring(text.COUNTS_FILES, "long.json", LONG, wait=False)
+    await asyncio.to_thread(until, lambda: readers(server.process.pid))
+    (reader,) = readers(server.process.pid)
+    os.kill(reader, signal.SIGSTOP)
+    await asyncio.sleep(0.5)  # while the visitor is here it is waited for
+    assert readers(server.process.pid) == [reader]
+    await visitor.close()
+    return reader

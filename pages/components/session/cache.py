@@ -11,7 +11,7 @@ from fairfl_core.budget import Budget, within
 from pages.components.session import own_data, streamlit_internals
 from pages.components.session.store import Store
 
-__all__ = ["cached", "forget_everything"]
+__all__ = ["budget", "cached", "forget_everything"]
 
 SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
 _shared: list[Store] = []
@@ -42,7 +42,7 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             key = (function, arguments, *sorted(named.items()))
 
             def make() -> T:
-                with within(_budget()):
+                with within(budget()):
                     return function(*arguments, **named)
 
             made: T = results.result(key, make)
@@ -53,12 +53,12 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return around
 
 
-def _budget() -> Budget:
-    """What one result may take of the machine that all visitors share."""
+def budget(seconds: float = SECONDS) -> Budget:
+    """What one result may take of the machine that all visitors share, while its visitor is here."""
     from pages.components.session import text  # which tells of results, and so needs this file
 
     return Budget(
-        seconds=SECONDS,
+        seconds=seconds,
         megabytes=MEGABYTES,
         left=streamlit_internals.has_left(),
         instead=text.LARGER_WORK,

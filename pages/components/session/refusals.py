@@ -6,6 +6,8 @@ from typing import Protocol
 
 import streamlit as st
 
+from fairfl_core.intake import refused_by
+
 __all__ = ["log_refusal"]
 
 log = logging.getLogger(__name__)
@@ -30,7 +32,7 @@ def log_refusal(kind: str, files: Sequence[Uploaded], error: Exception) -> None:
     Neither names nor sentences: both may tell of people. The check is told by where in the code
     it stands.
     """
-    reason = _check(error)
+    reason = refused_by(error)
     seen = (reason, *(file.file_id for file in files))
     logged: set[tuple[str, ...]] = st.session_state.setdefault(_LOGGED, set())
     if files and seen not in logged:  # a page is run anew with every click
@@ -39,16 +41,3 @@ def log_refusal(kind: str, files: Sequence[Uploaded], error: Exception) -> None:
         log.warning(
             "upload refused: %s, %d files, %d bytes, by %s", kind, len(files), size, reason
         )
-
-
-def _check(error: BaseException) -> str:
-    """Where an error was raised first: module and function."""
-    while error.__cause__ is not None and type(error.__cause__) is type(error):
-        error = error.__cause__
-    trace = error.__traceback__
-    if trace is None:
-        return type(error).__name__
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    frame = trace.tb_frame
-    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}"

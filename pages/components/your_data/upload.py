@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
 from fairfl_core._io.names import as_name
+from fairfl_core.budget import within
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
@@ -17,6 +19,7 @@ from fairfl_core.intake import (
     ColumnRoles,
     Intake,
     TableFile,
+    apart,
     example_counts,
     example_folds,
     example_table,
@@ -30,16 +33,19 @@ from fairfl_core.intake import (
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.score_kinds import SCORE_KINDS
 from pages.components.codecs import OneOf
-from pages.components.session import own_data, refusals, state
+from pages.components.session import cache, own_data, refusals, state
 from pages.components.your_data import text
 
 __all__ = ["bring", "remove"]
 
 KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
 _LOOKED = "looked-at"  # what the file's beginning shows: never the file
+_COUNTED = "labels-of-counts"
 _EXAMPLE = "use-example"
 _REMOVED = "sets-removed"
 Choose = Callable[..., str]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def bring() -> None:
@@ -71,7 +77,7 @@ def remove() -> None:
     """Let go of the set, of the file it came from and of what was seen of it."""
     own_data.drop()
     own_data.forget_uploads(always=True)
-    for name in (_LOOKED, _EXAMPLE):
+    for name in (_LOOKED, _COUNTED, _EXAMPLE):
         st.session_state.pop(name, None)
     st.session_state[_REMOVED] = st.session_state.get(_REMOVED, 0) + 1
     state.change()  # to the first of the experiments that are still there
@@ -81,6 +87,12 @@ def _uploader(kind: int) -> str:
     """The key of an uploader: another one once a set was removed, so that it starts empty."""
     times = st.session_state.get(_REMOVED, 0)
     return own_data.UPLOADERS[kind] + (f"-{times}" if times else "")
+
+
+def _read(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Read files for this visitor: in a process of its own if large, and only while they are here."""
+    with within(cache.budget(seconds=inf)):  # it has a clock of its own
+        return apart(function, *given, **named)
 
 
 def _take(make: Callable[[], Intake], key: str) -> None:
@@ -122,7 +134,7 @@ def _table() -> None:
     st.dataframe(upload.sample.head(8), hide_index=True, height=212, key="upload-preview")
     columns, favourable, join = _confirm(upload)
     _take(
-        lambda: experiment_from_table(upload, columns, favourable=favourable, join=join),
+        lambda: _read(experiment_from_table, upload, columns, favourable=favourable, join=join),
         "take-table",
     )
 
@@ -149,7 +161,7 @@ def _looked_at(file_id: str, name: str, data: bytes) -> TableFile:
     """What the beginning of a file shows, remembered without the file itself."""
     seen = st.session_state.get(_LOOKED)
     if seen is None or seen["id"] != file_id:
-        upload = open_table(name, data)
+        upload = _read(open_table, name, data)
         seen = {"id": file_id, "upload": replace(upload, data=b""), "labels": {}}
         st.session_state[_LOOKED] = seen
     looked: TableFile = replace(seen["upload"], data=data)
@@ -159,7 +171,7 @@ def _looked_at(file_id: str, name: str, data: bytes) -> TableFile:
 def _labels(upload: TableFile, column: str) -> tuple[str, ...]:
     known: dict[str, tuple[str, ...]] = st.session_state[_LOOKED]["labels"]
     if column not in known:
-        known[column] = labels_of(upload, column)
+        known[column] = _read(labels_of, upload, column)
     return known[column]
 
 
@@ -306,17 +318,28 @@ def _counts() -> None:
     if not files:
         return
     given = [(file.name, file.getvalue()) for file in files]
-    experiment = experiment_from_counts(given, favourable="").experiment
-    labels = experiment.labels
+    labels, favourable = _labels_of_counts("-".join(file.file_id for file in files), given)
     favourable = st.selectbox(
         text.FAVOURABLE,
         labels,
-        labels.index(experiment.favourable),
+        labels.index(favourable),
         width=320,
         key="counts-favourable",
         help=text.FAVOURABLE_TIP,
     )
-    _take(lambda: experiment_from_counts(given, favourable=favourable), "take-counts")
+    _take(lambda: _read(experiment_from_counts, given, favourable=favourable), "take-counts")
+
+
+def _labels_of_counts(
+    files: str, given: Sequence[tuple[str, bytes]]
+) -> tuple[tuple[str, ...], str]:
+    """The labels of counts files and the favourable one, remembered without the files."""
+    seen = st.session_state.get(_COUNTED)
+    if seen is None or seen[0] != files:
+        experiment = _read(experiment_from_counts, given).experiment
+        seen = files, experiment.labels, experiment.favourable
+        st.session_state[_COUNTED] = seen
+    return seen[1], seen[2]
 
 
 def _counts_examples() -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,10 +27,9 @@ from fairfl_core.intake import (
     refused_by,
 )
 from fairfl_core.intake._wire import _KINDS
+from tests.helpers.readers import LINUX, LONG, command, readers, until
 
 ROOT = Path(__file__).resolve().parents[2]
-LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="looks into /proc")
-LONG = b"[" + b"[]," * 9_000_000 + b"[]]"  # seconds of work, and nothing of use
 
 
 @pytest.fixture(autouse=True)
@@ -138,25 +136,3 @@ def test_reading_ends_with_the_server_that_asked():
     until(lambda: not command(pid))  # one that nobody waits for has none, either
     os.close(asking)
     os.close(question)
-
-
-def until(holds, patience=600):
-    """Wait for a condition; the patience is that of a test that would otherwise never end."""
-    end = time.monotonic() + patience
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def readers(parent):
-    """Readers that a process has started and that live."""
-    threads = Path(f"/proc/{parent}/task")
-    children = [one for thread in threads.glob("*/children") for one in thread.read_text().split()]
-    return [pid for pid in map(int, children) if b"_reader" in command(pid)]
-
-
-def command(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

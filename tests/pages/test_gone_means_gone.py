@@ -12,8 +12,8 @@ import pytest
 
 from pages.components.your_data import text
 from tests.helpers.protocol import Visitor, metric
+from tests.helpers.readers import LINUX, LONG, readers, until
 from tests.helpers.serving import Server
-from tests.intake.test_apart import LINUX, LONG, readers, until
 
 PATIENCE = 60  # seconds; half of what Streamlit takes
 

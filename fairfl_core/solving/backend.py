@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from fairfl_core.budget import look, watched
 from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
 
-__all__ = ["Infeasible", "Model", "Stand"]
+__all__ = ["COST_TOLERANCE", "NONBASIC", "Infeasible", "Model", "Stand"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Stand = highspy.HighsBasis
+NONBASIC = highspy.HighsBasisStatus.kLower
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and is looked after
 _FINER = 1e3  # costs are told in thousandths, so that HiGHS does not overlook a tie-break
+COST_TOLERANCE = _TOLERANCE / _FINER  # a reduced cost that is closer to 0 than this is 0
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -33,6 +35,8 @@ _OPTIONS = (
     # Rates and shares need no scaling, and scaled tolerances do not hold.
     ("simplex_scale_strategy", 0),
     ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
+    # The grain breaks ties already; to perturb costs as well doubles the pivots.
+    ("dual_simplex_cost_perturbation_multiplier", 0.0),
 )
 
 
@@ -85,6 +89,12 @@ class Model:
             value[order],
         )
 
+    def drop_columns(self, first: int) -> None:
+        """Take the columns from this one on away again."""
+        places = np.arange(first, self._highs.getNumCol(), dtype=np.int32)
+        if len(places):
+            self._highs.deleteCols(len(places), places)
+
     def add_rows(self, row: Ints, column: Ints, value: Floats) -> None:
         """Append rows `<= 0` for this solve only: `begin` takes them away again."""
         count = int(row.max()) + 1
@@ -103,14 +113,14 @@ class Model:
 
     def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
         """Say which columns and rows are basic where every solve begins."""
-        lower, basic = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
+        basic = highspy.HighsBasisStatus.kBasic
         columns = np.zeros(self._highs.getNumCol(), bool)
         columns[basic_columns] = True
         rows = np.zeros(self._rows, bool)
         rows[basic_rows] = True
         self._start = highspy.HighsBasis()
-        self._start.col_status = [basic if one else lower for one in columns]
-        self._start.row_status = [basic if one else lower for one in rows]
+        self._start.col_status = [basic if one else NONBASIC for one in columns]
+        self._start.row_status = [basic if one else NONBASIC for one in rows]
         self._start.valid = True
 
     def begin(self, rows: Ints, lower: Floats, upper: Floats) -> None:
@@ -128,13 +138,13 @@ class Model:
         """Where the last optimum stands."""
         return self._highs.getBasis()
 
-    def change_limits(
-        self, rows: Ints, lower: Floats, upper: Floats, stand: Stand | None = None
-    ) -> None:
-        """Set the limits of some rows and go on from an earlier optimum: the last unless said."""
+    def go_to(self, stand: Stand) -> None:
+        """Go on from an earlier optimum instead of the last."""
+        self._highs.setBasis(stand)
+
+    def change_limits(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        """Set the limits of some rows and go on from the last optimum."""
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
-        if stand is not None:
-            self._highs.setBasis(stand)
 
     def optimum(self) -> tuple[Floats, Floats]:
         """Column values and row duals."""

@@ -58,7 +58,7 @@ class ClientsApart:
         merged = sharing.merged
         if not rows.keeps_constants or (merged.span > 1).any():
             return False
-        return len(np.unique(merged.block[_one_answer(sharing)])) == merged.blocks
+        return len(np.unique(merged.block[sharing.one_answer])) == merged.blocks
 
     def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         """Values of the variables and duals of the rows, from the starting point on."""
@@ -105,11 +105,6 @@ class ClientsApart:
 
     def _limits(self, eps_global: float, local: Floats) -> Floats:
         return self._rows.bounds(eps_global, local)[1][self._layout.coupling]
-
-
-def _one_answer(sharing: Sharing) -> NDArray[np.bool_]:
-    """Variables that answer everybody the first label."""
-    return np.asarray((sharing.merged.confusion[:, :, 1:] == 0).all(axis=(1, 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +163,7 @@ class _Layout:
         np.minimum.at(first, self.client, merged.block)
         block, there, gain = np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape)
         block[at], there[at], gain[at] = merged.block - first[self.client], True, worth
-        constant = np.flatnonzero(_one_answer(sharing))
+        constant = np.flatnonzero(sharing.one_answer)
         _, chosen = np.unique(merged.block[constant], return_index=True)
         return ClientPrograms(
             there=there,

@@ -64,6 +64,11 @@ class Sharing:
         )
         return cls(columns, merged, client * rules + rule)
 
+    @property
+    def one_answer(self) -> NDArray[np.bool_]:
+        """Variables that answer everybody the first label."""
+        return np.asarray((self.merged.confusion[:, :, 1:] == 0).all(axis=(1, 2)))
+
     def entries(self, entries: Entries) -> Entries:
         """What the variables put into rows, from what the columns do: (row, variable) once each.
 

@@ -1,4 +1,4 @@
-"""How a program is solved: whole, or client by client; chosen by what it asks and by its size."""
+"""How a program is solved: whole, sifted or client by client; chosen by what it asks and its size."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.constraints.base import Constraints
 from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.sifted import Sifted
 from fairfl_core.solving.whole import Whole
 
 __all__ = ["Solver", "solver_for"]
 
 Floats = NDArray[np.float64]
+_FEW = 8  # variables a block up to which all are looked at in every pivot
 _MANY = 4000  # variables from which on clients are solved apart; below HiGHS has less to set up
 
 
@@ -42,6 +44,9 @@ class Solver(Protocol):
 
 def solver_for(rows: Constraints, sharing: Sharing, worth: Floats) -> Solver:
     """The solver of a program: its rows, its variables and what they are worth."""
-    if len(sharing.merged) >= _MANY and ClientsApart.serves(rows, sharing):
+    if not ClientsApart.serves(rows, sharing):
+        return Whole(rows, sharing, worth)
+    variables, few = len(sharing.merged), _FEW * sharing.merged.blocks
+    if min(variables, few) >= _MANY:
         return ClientsApart(rows, sharing, worth)
-    return Whole(rows, sharing, worth)
+    return (Whole if variables <= few else Sifted)(rows, sharing, worth)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import SolveError
-from fairfl_core.solving.backend import Infeasible, Model, Stand
+from fairfl_core.solving.backend import Infeasible, Model
 from fairfl_core.solving.constraints.base import OVERALL, Constraints
 from fairfl_core.solving.sharing import Sharing
 
@@ -31,14 +31,19 @@ class Whole:
         self._rows, self._sharing = rows, sharing
         columns = sharing.merged
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
-        self._model = Model(lower, np.ones(len(lower)))
-        self._model.add_columns(rows.auxiliary_costs(), rows.auxiliary_entries(sharing.columns))
+        self._model = self._new_model(lower, np.ones(len(lower)))
+        if rows.auxiliary:
+            entries = rows.auxiliary_entries(sharing.columns)
+            self._model.add_columns(rows.auxiliary_costs(), entries)
         self.add(sharing, worth)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
         order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
         order = order[columns.span[order] == 1]
         _, first = np.unique(columns.block[order], return_index=True)
         self._model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
+
+    def _new_model(self, lower: Floats, upper: Floats) -> Model:
+        return Model(lower, upper)
 
     def add(self, sharing: Sharing, worth: Floats) -> None:
         """Put more columns into the program."""
@@ -59,6 +64,9 @@ class Whole:
 
     def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         """Values of the variables and duals of the rows, from the starting point on."""
+        return self._afresh(eps_global, local)
+
+    def _afresh(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         places = np.arange(len(self._rows))
         self._model.begin(places, *self._rows.bounds(eps_global, local))
         return self._sharpened(*self._model.optimum(), eps_global)
@@ -95,25 +103,24 @@ class Whole:
         begun = None
         for local in locals_:
             found: dict[float, Floats | None] = {}
-            values, price, at = None, np.inf, begun
+            values, price, warm = None, np.inf, begun is not None
+            if begun is not None:
+                self._model.go_to(begun)
             for eps_global in sorted(set(eps_globals)):
                 if price > 0:
                     try:
-                        values, duals = self._after(at, eps_global, local)
+                        way = self._go_on if warm else self._afresh
+                        values, duals = way(eps_global, local)
                         price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
-                        at = self._model.stand()
-                        begun = at if not found else begun
+                        warm = not self._rows.grows
+                        begun = self._model.stand() if warm and not found else begun
                     except Infeasible:
-                        at = None
+                        warm = False
                 found[eps_global] = values
             yield [found[eps_global] for eps_global in eps_globals]
 
-    def _after(
-        self, stand: Stand | None, eps_global: float, local: Floats
-    ) -> tuple[Floats, Floats]:
-        """The optimum from an earlier one on; from the starting point where there is none."""
-        if stand is None or self._rows.grows:
-            return self.solve(eps_global, local)
+    def _go_on(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
+        """The optimum from the last one on."""
         places = np.arange(len(self._rows))
-        self._model.change_limits(places, *self._rows.bounds(eps_global, local), stand)
+        self._model.change_limits(places, *self._rows.bounds(eps_global, local))
         return self._model.optimum()

@@ -35,8 +35,6 @@ _OPTIONS = (
     # Rates and shares need no scaling, and scaled tolerances do not hold.
     ("simplex_scale_strategy", 0),
     ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
-    # The grain breaks ties already; to perturb costs as well doubles the pivots.
-    ("dual_simplex_cost_perturbation_multiplier", 0.0),
 )
 
 
@@ -88,6 +86,10 @@ class Model:
             row[order].astype(np.int32),
             value[order],
         )
+
+    def trust_costs(self) -> None:
+        """Take costs as they are: HiGHS moves them a little, lest it walk in circles."""
+        self._highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
 
     def drop_columns(self, first: int) -> None:
         """Take the columns from this one on away again."""

@@ -56,6 +56,7 @@ class _SiftingModel(Model):
 
     def __init__(self, lower: Floats, upper: Floats, always: NDArray[np.bool_]) -> None:
         super().__init__(lower, upper)
+        self.trust_costs()  # the grain keeps them apart, and half the pivots suffice
         self._always = always
         self._at_work = np.zeros(0, np.int64)
         self._stands: list[tuple[Floats, Stand]] = []

@@ -32,7 +32,7 @@ def trouble(stops: int, files: int, people: int, seconds: float, seed: int) -> l
         if trainings := stops // 8:
             troubles.append(killed_training(Path(folder), trainings, seed))
         troubles += spoilt_files(files, seed)
-    if has_nginx():
+    if people and has_nginx():
         troubles.append(class_at_once(people, seconds, every=EVERY))
     return troubles
 

@@ -10,11 +10,18 @@ from websockets.exceptions import WebSocketException
 
 from tests.helpers.protocol import INSIDE, OVERALL, Gone, Visitor
 
+_PATIENCE = 600  # seconds in which a dead worker is back, on a machine that is busy
+
 
 @dataclass
 class Seen:
-    """What a crowd met: seconds of every move, what was said at which limits, what went wrong."""
+    """What a crowd met: seconds of every move, what was said at which limits, what went wrong.
 
+    It leaves at `end`, by the clock, or later if a move is not answered before; whoever watches may
+    put that off.
+    """
+
+    end: float = 0.0
     moves: list[float] = field(default_factory=list)
     said: set[tuple[str, str, str]] = field(default_factory=set)
     reloads: list[int] = field(default_factory=list)  # of every visitor
@@ -39,7 +46,7 @@ class Person:
 
     async def _come_back(self) -> None:
         """As a browser does, which tries again while the door still believes in the dead worker."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + _PATIENCE
         while True:
             try:
                 await self.come()
@@ -69,9 +76,10 @@ async def crowd(
     every: float,
     on_all_there: Callable[[Seen], object] = lambda _: None,
     before_leaving: Callable[[], object] = lambda: None,
+    steps: int = 0,
     **link: object,
 ) -> Seen:
-    """Let people move sliders, each on a clock of their own.
+    """Let people move sliders, each on a clock of their own, to any of the first `steps` (0: all).
 
     Once all are there `on_all_there` is given what they will have seen, which grows meanwhile;
     `before_leaving` is called while they are still there.
@@ -80,10 +88,10 @@ async def crowd(
     everyone = [Person(address, dict(link)) for _ in range(people)]
     for person in everyone:  # a lecture hall opens its laptops one after the other
         await person.come()
+    seen.end = time.monotonic() + seconds
     on_all_there(seen)
-    begun = time.monotonic()
     await asyncio.gather(
-        *(_visit(person, k, seen, begun + seconds, every) for k, person in enumerate(everyone))
+        *(_visit(person, k, seen, every, steps or None) for k, person in enumerate(everyone))
     )
     seen.reloads = [person.reloads for person in everyone]
     before_leaving()
@@ -92,14 +100,14 @@ async def crowd(
     return seen
 
 
-async def _visit(person: Person, number: int, seen: Seen, end: float, every: float) -> None:
+async def _visit(person: Person, number: int, seen: Seen, every: float, steps: int | None) -> None:
     chance = random.Random(number)
     limits = {OVERALL: "eps_global", INSIDE: "eps_local"}
     await asyncio.sleep(chance.random() * every)
-    while time.monotonic() < end:
+    while time.monotonic() < seen.end:
         begun = time.monotonic()
         label = chance.choice([OVERALL, INSIDE])
-        step = chance.choice(person.visitor.sliders[label].steps)
+        step = chance.choice(person.visitor.sliders[label].steps[:steps])
         try:
             seen.moves.append(await person.move(limits[label], label, step))
         except Exception as error:

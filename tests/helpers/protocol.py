@@ -19,7 +19,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
 _AGE = 2  # runs that a browser remembers a large message for
-_PATIENCE = 180  # seconds
+_PATIENCE = 600  # seconds
 _BEGINS_ANEW = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
@@ -140,7 +140,7 @@ class Visitor:
 
     def _greet(self) -> str:
         """Ask for what a page asks for first; the answer brings cookies."""
-        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=60) as reply:
+        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=_PATIENCE) as reply:
             given = reply.headers.get_all("Set-Cookie") or []
         return "; ".join(one.split(";")[0] for one in given)
 
@@ -160,7 +160,7 @@ class Visitor:
             },
             method="PUT",
         )
-        urllib.request.urlopen(request, timeout=60).close()
+        urllib.request.urlopen(request, timeout=_PATIENCE).close()
 
     async def _say(self, message: bytes) -> None:
         try:

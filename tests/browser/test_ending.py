@@ -1,6 +1,6 @@
 """A server ends when it is told to, whatever its visitors compute; and their work ends with them.
 
-Both are told in the server's own seconds of work, which other people's on this machine do not change.
+Both are told in the server's own work, which is the same however slow or busy this machine is.
 """
 
 import resource
@@ -16,11 +16,11 @@ from pages.components.your_data.text import READING
 from tests.browser.driving import Visitor
 from tests.helpers.serving import Server
 
-MOST = 6  # seconds of work: half of what a visitor who stays would have done for
+MOST = 2  # times the work of reading the file; for a visitor who stays it is five times
 
 
 def long_work(folder):
-    """Counts whose page takes twelve seconds of work."""
+    """Counts whose page takes some ten seconds of work."""
     rng = np.random.default_rng(0)
     clients, groups, labels = 5_000, 3, 3
     share = rng.dirichlet(np.ones(labels**2), (clients, groups))
@@ -58,20 +58,22 @@ def test_work_ends_with_its_visitor_and_a_server_when_told(browser, tmp_path):
             page = visitor.open("your_data").page
             page.get_by_text("Counts only", exact=True).click()
             visitor.settle()
+            before = server.processor_seconds_with_ended
             page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(work)
             page.get_by_role("button", name="Take it in and check it").click()
             page.get_by_text(READING).wait_for()
             page.get_by_text(READING).wait_for(state="detached")
+            most = MOST * (server.processor_seconds_with_ended - before)
             assert busy(server) > 0.5  # it is at work
             worked = server.processor_seconds
             if leaves:
                 visitor.close()
                 while busy(server) > 0.2:
-                    assert server.processor_seconds - worked < MOST
+                    assert server.processor_seconds - worked < most
         others, worked = of_ended_processes(), server.processor_seconds_with_ended
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(60)
-        assert of_ended_processes() - others - worked < MOST
+        assert of_ended_processes() - others - worked < most
         visitor.close()
 
 

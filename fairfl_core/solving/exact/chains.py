@@ -9,12 +9,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+_ROUNDING = 1e-12  # how far above a line, in its length, a point surely is above it
+
+
 def lower_chain(part: Ints, x: Floats, y: Floats, slack: float = 0.0) -> Ints:
     """Positions of the corners of each part's lower convex hull, from its first point to its last.
 
-    Points come part by part and within a part by x, then y. One that does not lie below the line
-    between its neighbours is no corner, whoever they are, so that all parts lose theirs in one
-    go; but never two neighbours at once, of which one may be a corner without the other.
+    Points come part by part and within a part by x, then y. One above the line between its
+    neighbours is no corner, whoever they are, so that all of these leave in one go. Of points on
+    a line no two neighbours leave at once: one of them may be a corner without the other.
 
     Parameters
     ----------
@@ -26,19 +29,20 @@ def lower_chain(part: Ints, x: Floats, y: Floats, slack: float = 0.0) -> Ints:
     place = np.arange(len(x))
     turn, idle = 0, 0
     while idle < 2:
-        inside = np.flatnonzero(_on_a_line(part, x, y, slack)) + 1
-        leaves = inside[inside % 2 == turn]
-        turn, idle = 1 - turn, 0 if leaves.size else idle + 1
-        if leaves.size:
+        below, length = _below_neighbours(part, x, y)
+        leaves = below <= slack * length
+        leaves[turn::2] &= (below < -(slack + _ROUNDING) * length)[turn::2]
+        turn, idle = 1 - turn, 0 if leaves.any() else idle + 1
+        if not idle:
             stays = np.ones(len(place), bool)
-            stays[leaves] = False
+            stays[1:-1] = ~leaves
             place, part, x, y = place[stays], part[stays], x[stays], y[stays]
     return place
 
 
-def _on_a_line(part: Ints, x: Floats, y: Floats, slack: float) -> NDArray[np.bool_]:
-    """Whether each point but the first and the last is on or above its neighbours' line."""
+def _below_neighbours(part: Ints, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """How far each point but the first and last is below its neighbours' line, times its length."""
     across, up = x[2:] - x[:-2], y[2:] - y[:-2]
-    area = (x[1:-1] - x[:-2]) * up - (y[1:-1] - y[:-2]) * across
-    within = part[2:] == part[:-2]
-    return np.asarray(within & (area <= slack * (np.abs(across) + np.abs(up) + 1)))
+    below = (x[1:-1] - x[:-2]) * up - (y[1:-1] - y[:-2]) * across
+    below[part[2:] != part[:-2]] = np.inf  # a part's first and last stay
+    return below, np.abs(across) + np.abs(up) + 1

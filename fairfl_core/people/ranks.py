@@ -29,6 +29,7 @@ class Ranks:
         self.order = np.lexsort((score, cell)).astype(np.int32)
         self.score = score[self.order]
         self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
+        self._key = cell[self.order] + np.clip(self.score, 0.0, 1.0) / 2  # but for some digits
         self._back = np.empty_like(self.order)
         self._back[self.order] = np.arange(len(score), dtype=np.int32)
         self._said = said[self.order].astype(np.int32)
@@ -40,12 +41,18 @@ class Ranks:
     def places(self, cell: Ints, at: Floats, above: NDArray[np.bool_]) -> Ints:
         """Where cuts fall: the first person above `at`, or the first at or above it."""
         low, high = self.starts[cell], self.starts[cell + 1]
-        while (low < high).any():
-            middle = (low + high) // 2
-            score = self.score[np.minimum(middle, len(self.score) - 1)]
-            right = (low < high) & np.where(above, score <= at, score < at)
-            low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
-        return np.asarray(low)
+        near = cell + np.clip(at, 0.0, 1.0) / 2
+        left, right = (np.searchsorted(self._key, near, side) for side in ("left", "right"))
+        place = np.clip(np.where(above, right, left), low, high)
+        last = len(self.score) - 1
+        while last >= 0:  # the key has lost some digits: scores decide
+            score, before = self.score[np.minimum(place, last)], self.score[place - 1]
+            further = (place < high) & np.where(above, score <= at, score < at)
+            nearer = (place > low) & np.where(above, before > at, before >= at)
+            if not (further | nearer).any():
+                break
+            place = place + further - nearer
+        return np.asarray(place)
 
     def cells_at(self, place: Ints) -> Ints:
         """The cell of the person at each place."""

@@ -1,9 +1,9 @@
 """How far out a path can reach between two of its points, without a look at what is between.
 
-From a stretch of a path its steepest and its flattest direction are kept: at first it rises at
-least as `low` says, at last at most as `high` says, so that it stays above both lines, and above
-the point where they meet, the apex. Stretches of 2, 4, 8 ... steps are put together of their
-halves, so that all apexes of a path of n steps take n numbers.
+From its first point a stretch of a path rises at least as its flattest direction from there, to
+its last at most as its steepest one to there. So it stays above both lines, and in the triangle
+of its ends and of where the lines meet, the apex. That is known for the stretches of 2, 4, 8 ...
+steps that begin at multiples of their length.
 """
 
 from collections.abc import Sequence
@@ -65,25 +65,23 @@ def _levels(path: Floats, side: int) -> list[Floats]:
     Seen with the sum of both coordinates to the right, so that all directions are in [0, 1].
     """
     right, up = path.sum(axis=1), path[:, 1 - side]
-    (x0, y0), (x1, y1) = (right[:-1], up[:-1]), (right[1:], up[1:])
-    low = high = _slope(x0, y0, x1, y1)
-    top_x, top_y = x1, y1
-    levels = []
-    while len(low):
-        apex = np.empty((len(low), 2))
-        apex[:, side], apex[:, 1 - side] = top_x - top_y, top_y
+    levels, size = [], 1
+    while len(path) > size:
+        many = (len(path) - 1) // size
+        x, y = (part[: many * size].reshape(many, size) for part in (right, up))
+        x_end, y_end = right[size : many * size + 1 : size], up[size : many * size + 1 : size]
+        x_after = np.append(x[:, 1:], x_end[:, None], axis=1)
+        y_after = np.append(y[:, 1:], y_end[:, None], axis=1)
+        low = _slope(x[:, :1], y[:, :1], x_after, y_after).min(axis=1)
+        high = _slope(x, y, x_end[:, None], y_end[:, None]).max(axis=1)
+        # Where the line that leaves the start meets the one that comes to the end.
+        spread, over = high - low, high * (x_end - x[:, 0]) - (y_end - y[:, 0])
+        way = np.divide(over, spread, out=np.zeros_like(spread), where=spread > 0)
+        apex = np.empty((many, 2))
+        apex[:, 1 - side] = y[:, 0] + low * way
+        apex[:, side] = x[:, 0] + way - apex[:, 1 - side]
         levels.append(apex)
-        first, second = slice(0, len(low) // 2 * 2, 2), slice(1, None, 2)
-        x0, y0, x1, y1 = x0[first], y0[first], x1[second], y1[second]
-        whole = _slope(x0, y0, x1, y1)
-        low, high = (
-            np.minimum.reduce([low[first], whole, _slope(x0, y0, top_x[second], top_y[second])]),
-            np.maximum.reduce([high[second], whole, _slope(top_x[first], top_y[first], x1, y1)]),
-        )
-        between = high * (x1 - x0) - (y1 - y0)
-        spread = high - low
-        way = np.divide(between, spread, out=np.zeros_like(spread), where=spread > 0)
-        top_x, top_y = x0 + way, y0 + low * way
+        size *= 2
     return levels
 
 

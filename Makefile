@@ -97,7 +97,10 @@ wheel-check: $(INSTALLED) ## Build the wheel, install it into an empty environme
 audit: | $(BIN)/python ## Look up the pinned versions among known vulnerabilities
 	test -x .venvs/audit/bin/pip-audit || { $(BIN)/python -m venv .venvs/audit && \
 		.venvs/audit/bin/python $(PIP_INSTALL) pip-audit; }
-	.venvs/audit/bin/pip-audit -r requirements.txt -r requirements-dev.txt
+	@.venvs/audit/bin/pip-audit --strict -r requirements.txt -r requirements-dev.txt || { \
+		echo "make: a version above has a known hole, or could not be judged: what is known of a version stands at"; \
+		echo "      pypi.org/pypi/NAME/VERSION/json, which a mirror of packages may not have. Nothing was found safe."; \
+		exit 1; }
 
 # Debian's package; as root or with sudo. Any Chromium or Chrome that is there already will do.
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)

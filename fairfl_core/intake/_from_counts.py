@@ -66,18 +66,24 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
 
 def _counts(name: str, value: Any) -> ClientCounts:
     try:
+        _check_many(value)
         counts = ClientCounts.from_json(value)
-        for field, most in (MOST_NAMES | {"group": MOST_CROSSED}).items():
-            names = getattr(counts, f"{field}s")
-            check_readable(names, f"{field}s")
-            if len(names) > most:
-                raise InputError(
-                    f"{len(names):,} {field}s are more than the {most:,} that are taken here; join "
-                    f"{field}s, or solve them with `fairfl solve`."
-                )
+        for field in MOST_NAMES:
+            check_readable(getattr(counts, f"{field}s"), f"{field}s")
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     return counts
+
+
+def _check_many(value: Any) -> None:
+    """Refuse more names than are taken, before their numbers are looked at."""
+    for field, most in (MOST_NAMES | {"group": MOST_CROSSED}).items():
+        names = value.get(f"{field}s") if isinstance(value, dict) else None
+        if isinstance(names, list) and len(names) > most:
+            raise InputError(
+                f"{len(names):,} {field}s are more than the {most:,} that are taken here; join "
+                f"{field}s, or solve them with `fairfl solve`."
+            )
 
 
 def merge_counts(files: Sequence[tuple[str, ClientCounts]], favourable: str = "") -> ClientCounts:

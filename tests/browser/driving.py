@@ -22,6 +22,7 @@ from tests.helpers.serving import Server
 
 NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
 OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
+PATIENCE = 180_000  # milliseconds; a machine may be slow, and busy with other tests
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",
@@ -102,7 +103,7 @@ class Visitor:
         self.context.on("console", self._console)
         self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
         self.context.on("request", self._request)
-        self.context.set_default_timeout(60_000)  # a machine may be busy with other tests
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.page.on("websocket", lambda socket: self._asked_for(socket.url))
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.browser.driving import INSIDE, OVERALL
+from tests.browser.driving import INSIDE, OVERALL, PATIENCE
 
 PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 
@@ -20,7 +20,7 @@ def back(visitor):
 
 def shows(visitor, headline):
     """Whether the page comes to say so: the answer to a press may be on its way."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE / 1000
     while visitor.headline != headline and time.monotonic() < end:
         time.sleep(0.1)
     visitor.settle()

@@ -1,5 +1,6 @@
 """What Streamlit understands in a name stays a name: on a real page, sign by sign."""
 
+from tests.browser.driving import PATIENCE
 from tests.helpers.serving import Server
 
 NAMES = """
@@ -33,8 +34,9 @@ def test_what_streamlit_understands_in_a_name_stays_a_name(browser, tmp_path):
     script.write_text(APP.replace("NAMES", repr(LIST)), encoding="utf-8")
     with Server(str(script)) as server:
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         page.goto(server.address)
-        page.locator("table tbody td").nth(len(LIST) - 1).wait_for(timeout=60_000)
+        page.locator("table tbody td").nth(len(LIST) - 1).wait_for()
         shown = page.evaluate(SHOWN)
         page.close()
     for name, (text, parts) in zip(LIST + LIST, shown, strict=True):

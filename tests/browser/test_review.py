@@ -1,6 +1,6 @@
 """The report in a browser: two pages on paper before the annex, and the page's own numbers."""
 
-from tests.browser.driving import INSIDE
+from tests.browser.driving import INSIDE, PATIENCE
 
 PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 A4 = (297 - 20) * 96 / 25.4  # pixels between the margins of the print style
@@ -21,6 +21,7 @@ def test_options_go_into_a_report_of_two_pages(tab, browser, tmp_path):
     accuracy = visitor.page.get_by_role("row").filter(has_text="Accuracy, unseen people").first
     shown = accuracy.inner_text().split("\t")[1:]
     page = browser.new_page(viewport={"width": 703, "height": 1000})
+    page.set_default_timeout(PATIENCE)
     page.goto(report.as_uri())
     page.emulate_media(media="print")
     heights = page.locator(".page").evaluate_all(

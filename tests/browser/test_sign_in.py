@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from tests.browser.driving import PATIENCE
 from tests.helpers.protocol import free_port
 from tests.helpers.serving import Served, Server, has_nginx
 
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.skipif(
     bool(LACKING),
     reason=f"no {', '.join(LACKING)} here: pip install 'fairfl[sign-in]' oidc-provider-mock",
 )
-PATIENCE = 60_000  # milliseconds
 ALICE = {"sub": "alice", "email": "alice@example.org"}
 
 

@@ -5,7 +5,7 @@ import json
 
 from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from tests.browser.driving import INSIDE, OVERALL
+from tests.browser.driving import INSIDE, OVERALL, PATIENCE
 
 PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
@@ -50,6 +50,7 @@ def test_predictor_table_and_report(regular, browser, tmp_path):
 def _stands_alone(browser, report) -> str:
     """Open a report without a network: nothing is asked for, all is drawn; its text."""
     context = browser.new_context(offline=True)
+    context.set_default_timeout(PATIENCE)
     asked, wrong = [], []
     context.on("request", lambda request: asked.append(request.url))
     context.on("console", lambda line: line.type == "error" and wrong.append(line.text))

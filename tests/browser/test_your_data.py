@@ -15,7 +15,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from tests.browser.driving import INSIDE, Visitor
+from tests.browser.driving import INSIDE, PATIENCE, Visitor
 from tests.helpers.compas import predictions
 from tests.helpers.serving import ROOT
 from tests.pages.test_your_data import hostile_table, many_clients
@@ -32,7 +32,7 @@ def bring(visitor: Visitor, *files: Path, counts: bool = False) -> Visitor:
         visitor.settle()
     visitor.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(list(files))
     button = visitor.page.get_by_role("button", name="Take it in and check it")
-    button.wait_for(timeout=60_000)
+    button.wait_for()
     visitor.settle()
     visitor.changes(button.click)
     return visitor
@@ -78,6 +78,7 @@ def test_on_every_page_names_are_text_and_only_here(visitor, tab, browser, tmp_p
     for name in ("Model card (HTML)", "Full report (HTML)"):
         made = visitor.download(name, tmp_path)
         context = browser.new_context(offline=True)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.goto(made.as_uri())
         if "report" in made.name:

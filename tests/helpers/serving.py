@@ -44,7 +44,7 @@ class Serving:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(120)
         self._log.close()
 
     def _answers(self) -> bool:

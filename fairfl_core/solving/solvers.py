@@ -15,8 +15,8 @@ from fairfl_core.solving.whole import Whole
 __all__ = ["Solver", "solver_for"]
 
 Floats = NDArray[np.float64]
-_FEW = 8  # variables a block up to which all are looked at in every pivot
-_MANY = 4000  # variables from which on clients are solved apart; below HiGHS has less to set up
+_FEW = 8  # variables to a row up to which all are looked at in every pivot
+_MANY = 4000  # variables at work from which on clients are solved apart; below HiGHS sets up less
 
 
 class Solver(Protocol):
@@ -46,7 +46,8 @@ def solver_for(rows: Constraints, sharing: Sharing, worth: Floats) -> Solver:
     """The solver of a program: its rows, its variables and what they are worth."""
     if not ClientsApart.serves(rows, sharing):
         return Whole(rows, sharing, worth)
-    variables, few = len(sharing.merged), _FEW * sharing.merged.blocks
-    if min(variables, few) >= _MANY:
+    variables, blocks = len(sharing.merged), sharing.merged.blocks
+    crowded = variables > _FEW * (blocks + len(rows))
+    if (_FEW * blocks if crowded else variables) >= _MANY:
         return ClientsApart(rows, sharing, worth)
-    return (Whole if variables <= few else Sifted)(rows, sharing, worth)
+    return (Sifted if crowded else Whole)(rows, sharing, worth)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.people import experiments
 from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.exact.program import ExactProgram
@@ -14,7 +15,7 @@ from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.sifted import Sifted
 from fairfl_core.solving.whole import Whole
 from tests.helpers.scored import scored_network, scored_people
-from tests.helpers.strategies import epsilons
+from tests.helpers.strategies import biased, epsilons
 
 
 def solver(kind, program):
@@ -81,5 +82,7 @@ def test_a_solver_is_chosen_by_what_is_asked_and_by_size():
     assert isinstance(build_program(people, "eo", "kernel")._solver, Whole)
     floor = Policy(floors=(Floor(people.labels[1], rate=0.2),))
     assert isinstance(build_program(people, "eo", "exact", policy=floor)._solver, Whole)
+    labels = FairnessProgram(biased(10, 12), "eo")  # many rules a cell, and as many rows
+    assert isinstance(labels._solver, Whole)
     many = build_program(scored_network(260, 2, 2, rows=120), "eo", "exact", rates="labels")
     assert isinstance(many._solver, ClientsApart)

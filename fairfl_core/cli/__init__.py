@@ -84,6 +84,10 @@ def main() -> None:
         _stop(str(error), 2)
     except (KeyboardInterrupt, click.Abort):
         _stop("Stopped.", 130)
+    except RuntimeError as error:  # Python 3.11 wraps what happens while a class is made
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        _stop("Stopped.", 130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _stop(f"standard output: cannot be written ({error.strerror}); check it.", 2)

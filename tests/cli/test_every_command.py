@@ -175,3 +175,23 @@ def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
     assert refused.stderr.count(b"\n") == 1
     solved = shell("solve", out, "--eps-local", "0.01", env=ascii_only)  # tables and quotes
     assert (solved.returncode, solved.stderr) == (0, b"") and b"Qu?bec" in solved.stdout
+
+
+def test_ctrl_c_within_a_class_that_is_being_made_is_ctrl_c(monkeypatch):
+    """Before 3.12 Python makes a RuntimeError of it; met while a command loads what it needs."""
+
+    def interrupted(**_):
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("fairfl_core.cli.app", interrupted)
+    ended = run("experiments")
+    assert ended.code == 130 and ended.err == "fairfl: Stopped.\n"
+
+
+def test_a_fault_of_ours_is_not_taken_for_ctrl_c(monkeypatch):
+    def broken(**_):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("fairfl_core.cli.app", broken)
+    with pytest.raises(RuntimeError, match="a fault"):
+        run("experiments")

@@ -278,13 +278,13 @@ def test_worst_first():
 
 
 def disaster(name="ham10000"):
-    """The paper's split and simplex, eo, no overall limit, .05 in each client."""
+    """The paper's split and simplex, eo, no overall limit, .05 in each client: as it was met."""
     experiment = experiments.open(name)
+    seeds = experiment.seeds[:5]
     programs = [
-        (seed, FairnessProgram(experiment.counts(seed, "validation"), "eo"))
-        for seed in experiment.seeds
+        (seed, FairnessProgram(experiment.counts(seed, "validation"), "eo")) for seed in seeds
     ]
-    test = [experiment.counts(seed, "test") for seed in experiment.seeds]
+    test = [experiment.counts(seed, "test") for seed in seeds]
     return run_study(programs, test, 1.0, 0.05)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fairfl_core._io import numbers
 from fairfl_core.evaluation.finding import Finding
-from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.harm import Harm, effect_of
 from fairfl_core.evaluation.summary import FREE, Figures, Summary
 from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.review.file import Option
@@ -188,7 +188,8 @@ def who_pays(summary: Summary) -> list[str]:
         else "No client loses accuracy to the limits."
     ]
     if gainer.change > FREE:
-        said.append(f"{gainer.client} gains most: {numbers.points(gainer.change)}.")
+        effect = effect_of(gainer.change, summary.harm, gainer.client)
+        said.append(f"{gainer.client} {effect.told(numbers.points(gainer.change))}.")
     said += [gap.sentence() for gap in summary.harm.closed[:3]]
     changed = ", ".join(f"{numbers.percent(s)} of {g}" for g, s in summary.changed_by_group)
     said.append(f"Answers change for {changed}.")

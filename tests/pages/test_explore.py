@@ -108,7 +108,12 @@ def test_another_experiment_brings_its_own_notion(opened):
     app.selectbox(key="widget_experiment").set_value("ham10000").run()
     healthy(app)
     assert app.selectbox(key="widget_notion").value == "eo"
-    assert app.selectbox(key="widget_seeds").value == experiments.open("ham10000").seeds
+    assert (
+        app.selectbox(key="widget_seeds").value
+        == experiments.open(
+            "ham10000_cross_fitted"  # the split that every page starts with
+        ).seeds
+    )
     assert linked(app, "own") is None
 
 

@@ -65,11 +65,14 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
     verdict = next(place for place, line in enumerate(said) if "-badge[○ CANNOT BE TOLD" in line)
     assert first < verdict < headline
     worst = said[first + 1].splitlines()[0]
-    after, n = recognised(core, "under 35", "women", CANCER, "after")
-    before, _ = recognised(core, "under 35", "women", CANCER, "before")
+    lost = harm.by_client["under 35"].lost[0]
+    assert lost.label == CANCER
+    after, n = recognised(core, "under 35", lost.group, CANCER, "after")
+    before, _ = recognised(core, "under 35", lost.group, CANCER, "before")
+    assert after < 0.005 < 0.05 < before
     assert worst.startswith("- under 35: almost whatever the model says, ")
     assert (
-        f"“{CANCER}” is recognised in {100 * after:.1f} % of women, was {100 * before:.1f} % "
+        f"“{CANCER}” is recognised in {100 * after:.1f} % of {lost.group}, was {100 * before:.1f} % "
         f"(n = {n}: too few people to rule out chance)" in worst
     )
     assert "are answered “mole”" in worst
@@ -180,8 +183,9 @@ def test_a_clients_alarm_and_headline(opened, harm):
     others = ", ".join(name for name in harm.clients if name != "under 35")
     assert said[first + 2] == f"Someone is worse off in other clients: {others}."
     headline = next(line for line in said if line.startswith("#### "))
-    # With no limit nobody is told of cancer there either: against that the limit gains nothing.
-    assert headline.endswith("(the model's own answers: 85.7 %): it costs 0.17 points.")
+    # Against no limit, where few are told of cancer either; a gain is told with who pays for it.
+    lost = harm.by_client["under 35"].lost[0]
+    assert f": it gains on average 0.43 points, but {lost.brief()}" in headline
     app = opened("clients", **GAIN, client="doctorate")
     headline = next(line for line in lines(app) if line.startswith("#### "))
     assert headline.endswith(
@@ -280,7 +284,8 @@ def test_files_begin_with_who_is_worse_off(make, harm, core):
     first = text.upper().index("▼ SOMEONE IS WORSE OFF. ")
     assert first < text.lower().index("cannot be told") and harm.counted() in text
     assert "▼ SOMEONE IS WORSE OFF. " + harm.by_client["under 35"].sentence() in text
-    assert " gains " not in text
+    for gain in re.finditer(r"\bgains\b[^.]*\.\d+ points(.{5})", text):
+        assert gain[0].startswith("gains on average") and gain[1] == ", but"
     for label in (CANCER, "mole"):
         for group in ("women", "men"):
             before, n = recognised(core, "55 to 64", group, label, "before")

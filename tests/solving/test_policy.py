@@ -75,6 +75,8 @@ def dense(counts, notion, region, eps_global, eps_local, policy):
         limits.append(limit)
 
     favourable = counts.labels.index(counts.favourable)
+    # One answer's share is 1 less the other's: gaps are the same, ratios not, so it is said whose.
+    of_favourable = notion == "sp" or (notion == "eo-full" and labels == 2)
     for rate in rates_of(notion, labels, favourable):
         hits, people = shares(table, rules, rate)
         for scope in (None, *range(clients)):
@@ -92,7 +94,7 @@ def dense(counts, notion, region, eps_global, eps_local, policy):
                 other[:, b] = weight[:, b, None] * hits[:, b]
                 at_most(one - other, eps)
                 at_most(other - one, eps)
-                if rho is not None and (rate[0] is not None or rate[1] == favourable):
+                if rho is not None and (rate[1] == favourable or not of_favourable):
                     at_most(rho * one - other, 0.0)
                     at_most(rho * other - one, 0.0)
     for floor in policy.floors:
@@ -109,6 +111,17 @@ def dense(counts, notion, region, eps_global, eps_local, policy):
         -worth.ravel(), rows, limits, mixing, np.ones(len(mixing)), method="highs", options=EXACT
     )
     return -found.fun / table.sum() if found.status == 0 else None
+
+
+@pytest.mark.parametrize("favourable", ["no", "yes"])
+def test_with_two_labels_a_ratio_of_all_errors_is_of_the_favourable_answer(favourable):
+    table = np.array([[[[0, 1], [1, 1]], [[1, 1], [1, 1]]]])
+    counts = ClientCounts(table, ("here",), ("a", "b"), ("no", "yes"), favourable)
+    policy = Policy(ratio_local=0.5, utility=BALANCED)
+    found = FairnessProgram(counts, "eo-full", "kernel", policy=policy).solve(1.0, 1.0)
+    expected = dense(counts, "eo-full", "kernel", 1.0, [1.0], policy)
+    assert found.utility.value == pytest.approx(expected, abs=1e-9)
+    assert expected == pytest.approx({"no": 0.625, "yes": 25 / 42}[favourable])
 
 
 @settings(max_examples=60)

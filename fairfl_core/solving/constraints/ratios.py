@@ -57,7 +57,8 @@ class RatioConstraints(RateConstraints):
     ) -> "RatioConstraints":
         """Lay the rows out; `people` (clients, groups, rates) are those behind each rate.
 
-        Shares of answers whatever the label (`sp`) are compared for the favourable answer alone.
+        Shares of answers whatever the label (`sp`) are compared for the favourable answer alone,
+        and so are those of two answers given the label (`eo-full`): the other's is 1 less.
         Groups of less than a share `leave_out` of all people are not compared.
         """
         clients, groups, rates = people.shape

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.budget import look
 from fairfl_core.people.shares import normal_quantile, wilson
 
 __all__ = ["expected_gap", "gap_interval", "mover", "sign_test"]
@@ -140,6 +141,7 @@ def _largest_range(mean: Floats, spread: Floats, there: NDArray[np.bool_]) -> Fl
     normal = ndtri(points).reshape(_POINTS, groups, rates)
     gap = np.empty(clients)
     for c in range(clients):  # one client at a time: all at once would not fit for thousands
+        look()
         drawn = mean[c] + spread[c] * normal
         highest = np.max(drawn, axis=1, where=there[c], initial=-np.inf)
         lowest = np.min(drawn, axis=1, where=there[c], initial=np.inf)

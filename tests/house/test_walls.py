@@ -54,7 +54,7 @@ ROOMS = {
     "budget": {"errors"},
     "_io": {"errors"},
     "people": {"errors", "_io"},
-    "fairness": {"errors", "_io", "people"},
+    "fairness": {"errors", "budget", "_io", "people"},
     "solving": {"errors", "budget", "_io", "people", "fairness"},
     "predictors": {"errors", "_io", "people", "fairness", "solving"},
     "evaluation": {"errors", "_io", "people", "fairness", "solving", "predictors"},

@@ -46,6 +46,7 @@ from tests.helpers.serving import Server  # noqa: E402
 
 STATES = "public_coverage"
 PLAIN = "benchmarks/pages/one_slider.py"
+AS_MANY = "benchmarks/pages/as_many_elements.py"
 OPTIONS = [*GRID, 1.0]
 ROUNDS, STARTS, BROWSERS = 21, 3, 4
 MANY = 2_000  # clients
@@ -110,8 +111,11 @@ def row(table: Table, what: str, value: float, limit: float | None, unit: str) -
 
 def moves(browser, table: Table, rounds: int) -> None:
     """The moves of all pages in turn, so that all meet the same machine."""
-    with Server(PLAIN) as plain, Server() as app:
-        pages = {"empty": (Visitor(browser, plain).open(), "Gap")}
+    with Server(PLAIN) as plain, Server(AS_MANY) as many, Server() as app:
+        pages = {
+            name: (Visitor(browser, server).open(), "Gap")
+            for name, server in (("empty", plain), ("as many", many))
+        }
         for region in ("simplex", "exact"):
             visitor = Visitor(browser, app)
             visitor.page.set_default_timeout(300_000)  # ten maps, on a machine that may be busy
@@ -136,6 +140,8 @@ def moves(browser, table: Table, rounds: int) -> None:
     quiet = statistics.median(rested["empty"][2:])
     row(table, f"almost empty page: slider to headline (median of {rounds})", empty, None, "ms")
     row(table, "almost empty page: slider to rest", quiet, None, "ms")
+    floor = statistics.median(rested["as many"][2:])
+    row(table, "as many elements as Explore, nothing computed: to rest", floor, None, "ms")
     for name in ("simplex", "exact"):
         what = f"50 states, all runs, {name}: slider to"
         row(table, f"{what} headline", statistics.median(took[name]), 3 * empty, "ms")

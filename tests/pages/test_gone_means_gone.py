@@ -15,7 +15,7 @@ from tests.helpers.protocol import Visitor, metric
 from tests.helpers.readers import LINUX, LONG, readers, until
 from tests.helpers.serving import Server
 
-PATIENCE = 60  # seconds; half of what Streamlit takes
+SOON = 10  # seconds: what the page promises; the server's own clock asks for six
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,11 @@ def server():
         yield started
 
 
+@pytest.mark.flaky(reruns=2)  # a promise in seconds, on machines that may be busy
 def test_an_uploaded_file_is_gone_soon_after_its_page(server):
     held = asyncio.run(leave_with_a_file(server.address))
     assert held >= 1_000_000
-    until(lambda: not metric(server.address, "UploadedFileManager"), PATIENCE)
+    until(lambda: not metric(server.address, "UploadedFileManager"), SOON)
 
 
 async def leave_with_a_file(address):

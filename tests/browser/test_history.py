@@ -54,6 +54,20 @@ def test_one_back_is_one_page_or_one_setting(visit):
     assert visitor.page.url == "about:blank"  # and out, by one press
 
 
+def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(visit):
+    """As Streamlit does it when the browser is slower than the server."""
+    visitor = visit().open(**PAPERS)
+    start = visitor.page.url
+    visitor.page.evaluate(
+        """() => {
+            history.pushState({}, '', `${location.search}&k=2`);
+            history.pushState({}, '', `/clients${location.search}`);
+        }"""
+    )
+    seen = visitor.page.evaluate("navigation.entries().map(entry => entry.url)")
+    assert seen[-2:] == [start, start.replace("/?", "/clients?") + "&k=2"]
+
+
 @pytest.mark.parametrize("slower", [1, 4])
 def test_opening_a_link_is_one_entry_on_a_slow_machine_too(visit, slower):
     visitor = visit()

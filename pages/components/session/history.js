@@ -31,11 +31,15 @@
     added = false;
   }).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
 
+  // On a busy machine Streamlit writes the link of another page before that page's path, to which
+  // it then adds the same link: both are the one step to that page.
   history.pushState = (state, unused, url) => {
     const next = new URL(url, location);
     const elsewhere = next.pathname !== location.pathname;
+    const late = elsewhere && added && next.search === location.search;
+    const known = !elsewhere && (!opened || added);
     if (elsewhere) opened = false;
-    else if (!opened || added) return replace(state, unused, url);
+    if (late || known) return replace(state, unused, url);
     added = true;
     return push(state, unused, url);
   };

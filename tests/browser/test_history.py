@@ -18,6 +18,11 @@ def back(visitor):
     return visitor.settle()
 
 
+def entries(visitor):
+    """The links of the app that the browser's history has."""
+    return visitor.page.evaluate("navigation.entries().map(entry => entry.url)")
+
+
 def shows(visitor, headline):
     """Whether the page comes to say so: the answer to a press may be on its way."""
     end = time.monotonic() + PATIENCE / 1000
@@ -64,8 +69,15 @@ def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(visit):
             history.pushState({}, '', `/clients${location.search}`);
         }"""
     )
-    seen = visitor.page.evaluate("navigation.entries().map(entry => entry.url)")
-    assert seen[-2:] == [start, start.replace("/?", "/clients?") + "&k=2"]
+    assert entries(visitor) == [start, start.replace("/?", "/clients?") + "&k=2"]
+
+
+def test_a_setting_after_a_run_that_was_too_quick_to_be_seen_is_one_entry(visit):
+    visitor = visit().open(**PAPERS)
+    start = visitor.page.url
+    visitor.page.evaluate("() => history.pushState({}, '', `${location.search}&k=2`)")
+    visitor.changes(lambda: visitor.press(OVERALL))
+    assert entries(visitor)[:2] == [start, start + "&k=2"] and len(entries(visitor)) == 3
 
 
 @pytest.mark.parametrize("slower", [1, 4])

@@ -25,11 +25,18 @@
     history.back();
   }
 
-  new MutationObserver(() => {
+  // A run may begin and end between two pictures of a busy browser, and is then not seen here: what
+  // a visitor does to a page at rest comes after all that was run before.
+  const settle = () => {
     if (app.dataset.testScriptState !== "notRunning") return;
     opened = true;
     added = false;
-  }).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+  };
+  new MutationObserver(settle).observe(app, {
+    attributes: true,
+    attributeFilter: ["data-test-script-state"],
+  });
+  for (const act of ["pointerdown", "keydown"]) addEventListener(act, settle, true);
 
   // On a busy machine Streamlit writes the link of another page before that page's path, to which
   // it then adds the same link: both are the one step to that page.

@@ -8,6 +8,7 @@ import re
 import socket
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -52,6 +53,8 @@ class Visitor:
         Boxes that say that something could not be shown.
     messages, bytes : int
         What the last run sent.
+    on_seen : callable
+        Called after every element that arrives.
     """
 
     address: str
@@ -62,6 +65,7 @@ class Visitor:
     warnings: list[str] = field(default_factory=list)
     messages: int = 0
     bytes: int = 0
+    on_seen: Callable[["Visitor"], None] = lambda visitor: None
     _page: str = ""
     _query: str = ""
     _cookies: str = ""
@@ -223,6 +227,7 @@ class Visitor:
             self._query = message.page_info_changed.query_string
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._see(message.delta.new_element, message.delta.fragment_id)
+            self.on_seen(self)
         return kind != "script_finished" or message.script_finished == _BEGINS_ANEW
 
     def _see(self, element, fragment: str) -> None:

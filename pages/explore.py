@@ -100,14 +100,14 @@ def _live() -> None:
     policy.asked_for()
     with part(shared_text.RESULTS):
         try:
-            study = study_of(view)
+            summary = summary_of(view)
         except CollisionError:
             with place:
                 policy.collision(view, collision_of(view))
             with part(text.MAP):
                 _map(view)
         else:
-            _results(view, study, place)
+            _results(view, summary, place)
     with price:  # three more solutions: what was asked for comes first
         tolerances.certainty_price(view)
 
@@ -120,21 +120,20 @@ def _presented() -> None:
     tolerances.sliders()
     at = present.screen(text.SCREENS)
     with part(shared_text.RESULTS):
-        study, summary = study_of(view), summary_of(view)
+        summary = summary_of(view)
         with place:
             st.markdown(f"#### {shared_text.headline(summary)}")
         if at == 0:
             _map(view)
         elif at == 1:
-            _clients(study)
+            _clients(study_of(view))
         elif at == 2:
-            recognition_part(study, summary.harm)
+            recognition_part(summary)
         else:
             _three_numbers(view, summary)
 
 
-def _results(view: View, study: Study, place: DeltaGenerator) -> None:
-    summary = summary_of(view)
+def _results(view: View, summary: Summary, place: DeltaGenerator) -> None:
     with place, part(harm_text.ALARMS):
         alarm_banner(summary.harm)
     with place, part(text.HEADLINE):
@@ -155,11 +154,11 @@ def _results(view: View, study: Study, place: DeltaGenerator) -> None:
         _prices(view, summary)
         _options(view, summary)
     with part(harm_text.RECOGNITION):
-        recognition_part(study, summary.harm)
+        recognition_part(summary)
     with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
         _advice(view)
     with part(text.CLIENTS):
-        _clients(study)
+        _clients(study_of(view))
     with part(text.CERTAINTY), suppress(CollisionError):
         _certainty(view)
     with part(text.REGIONS):

@@ -1,19 +1,28 @@
 """The experiments of this session: those that are bundled, and the visitor's own set."""
 
+from dataclasses import replace
+
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import Experiment
 from pages.components.session import own_data
 from pages.components.session.cache import cached
 from pages.components.view import Catalogue
 
-__all__ = ["catalogue", "experiment_of"]
+__all__ = ["bundled", "catalogue", "experiment_of"]
 
 
 def catalogue() -> Catalogue:
     """What this visitor can choose; their own set stands first."""
     held = own_data.current()
-    own = [] if held is None else [held.name]
-    return Catalogue((*own, *experiments.list_experiments()), experiment_of, _cross_fitted)
+    everybodys = bundled()
+    return (
+        everybodys if held is None else replace(everybodys, names=(held.name, *everybodys.names))
+    )
+
+
+def bundled() -> Catalogue:
+    """What everybody can choose."""
+    return Catalogue(tuple(experiments.list_experiments()), experiment_of, _cross_fitted)
 
 
 def _cross_fitted(name: str) -> str | None:

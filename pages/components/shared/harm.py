@@ -8,6 +8,7 @@ import streamlit as st
 from fairfl_core.evaluation.all_rates import AllRates, all_rates_of
 from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.summary import Summary
 from pages.components.codecs import OneOf
 from pages.components.session import present, state
 from pages.components.shared import harm_figures as figures
@@ -102,8 +103,9 @@ def label_choice(harm: Harm) -> str:
     return state.get(setting)
 
 
-def recognition_part(study: Study, harm: Harm) -> None:
+def recognition_part(summary: Summary) -> None:
     """How often a label is recognised before and after, and how its gaps were closed."""
+    harm = summary.harm
     label = label_choice(harm)
     place = {name: at for at, name in enumerate(harm.scopes)}
     worst_first = dict.fromkeys([*harm.clients, *harm.scopes[1:]])
@@ -111,7 +113,7 @@ def recognition_part(study: Study, harm: Harm) -> None:
     chart(
         figures.recognition(drawn[drawn["label"] == label], harm.groups),
         reading=text.recognition_reading(
-            label, unseen=study.has_held_out, runs=len(study.outcomes)
+            label, unseen=summary.unseen is not None, runs=summary.runs
         ),
         table=lambda: _recognition_table(harm).round(4),
         headings=text.RECOGNITION_COLUMNS,

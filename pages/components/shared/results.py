@@ -23,6 +23,7 @@ from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.people import People, counts_of, people_of, required, unseen_of
+from pages.components.shared.shipped import shipped_summary
 from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "GRID",
     "accuracy_kept",
     "accuracy_within",
+    "computed_summary",
     "first_run_of",
     "heat_of",
     "heavy",
@@ -114,7 +116,12 @@ def study_of(view: View) -> Study:
 
 @cached(160)
 def summary_of(view: View) -> Summary:
-    """What is told of a view's study in numbers; costs are against the view without limits."""
+    """What is told of a view's study in numbers: as shipped, for views that visits begin with."""
+    return shipped_summary(view) or computed_summary(view)
+
+
+def computed_summary(view: View) -> Summary:
+    """The same, solved and judged here; costs are against the view without limits."""
     return summarise(study_of(view), study_of(view.without_limits()))
 
 

@@ -1,0 +1,79 @@
+"""What a first page tells, shipped computed: the summaries of the views that visits begin with.
+
+    python -m pages.components.shared.shipped
+
+computes them anew (`make summaries`). Each stands in the folder of the experiment it was computed
+from and names the hash of its scores: with others it is not used, but computed as any view's.
+"""
+
+import logging
+from typing import Any
+
+from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.plain import from_plain, to_plain
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.summary import Summary
+from pages.components.session import own_data
+from pages.components.session.cache import cached
+from pages.components.session.catalogue import bundled, experiment_of
+from pages.components.view import View, read_view
+
+__all__ = ["main", "shipped_summary", "start_views"]
+
+log = logging.getLogger(__name__)
+FORMAT = "fairfl-summaries/1"
+FILE = "summaries.json"
+
+
+def start_views() -> list[View]:
+    """What every bundled experiment is first seen as, and the same as in the paper."""
+    everything = bundled()
+    views = [read_view({"experiment": name}, everything)[0] for name in everything.names]
+    return list(dict.fromkeys(one for view in views for one in (view, view.as_the_paper())))
+
+
+def shipped_summary(view: View) -> Summary | None:
+    """The summary of a view that a visit begins with; None for all others."""
+    if own_data.is_own(view.experiment):
+        return None
+    shipped = _shipped(view.data).get(view)
+    return None if shipped is None else from_plain(Summary, shipped)
+
+
+@cached(16)
+def _shipped(name: str) -> dict[View, Any]:
+    experiment = experiment_of(name)
+    path = experiment.path / FILE
+    if not path.exists():
+        return {}
+    try:
+        found = read_json(path)
+        if (found["format"], found["scores"]) != (FORMAT, _scores(experiment)):
+            return {}
+        return {from_plain(View, one["view"]): one["summary"] for one in found["summaries"]}
+    except (InputError, KeyError, TypeError) as error:
+        log.warning("%s is not used: %s", path, error)
+        return {}
+
+
+def main() -> None:
+    """Compute what is shipped, and write it."""
+    from pages.components.shared.results import computed_summary  # which asks this file first
+
+    for name in sorted({view.data for view in start_views()}):
+        experiment = experiment_of(name)
+        summaries = [
+            {"view": to_plain(view), "summary": to_plain(computed_summary(view))}
+            for view in start_views()
+            if view.data == name
+        ]
+        told = {"format": FORMAT, "scores": _scores(experiment), "summaries": summaries}
+        print(write_json(experiment.path / FILE, told))
+
+
+def _scores(experiment: Any) -> str:
+    return str(experiment.manifest["scores"]["sha256"])
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding federation federation-faults bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding summaries federation federation-faults bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -120,6 +120,9 @@ reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
 
 holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 	$(BIN)/fairfl holding --out docs/holding.md
+
+summaries: $(RUNS) ## Compute anew what first pages tell, data/experiments/*/summaries.json
+	$(BIN)/python -m pages.components.shared.shipped
 
 EXAMPLE ?= adult
 federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)

@@ -13,12 +13,13 @@ from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core._io.plain import from_plain, to_plain
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.summary import Summary
+from fairfl_core.people.experiments import Experiment
 from pages.components.session import own_data
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import bundled, experiment_of
 from pages.components.view import View, read_view
 
-__all__ = ["main", "shipped_summary", "start_views"]
+__all__ = ["FILE", "main", "read_shipped", "shipped_summary", "start_views"]
 
 log = logging.getLogger(__name__)
 FORMAT = "fairfl-summaries/1"
@@ -42,7 +43,11 @@ def shipped_summary(view: View) -> Summary | None:
 
 @cached(16)
 def _shipped(name: str) -> dict[View, Any]:
-    experiment = experiment_of(name)
+    return read_shipped(experiment_of(name))
+
+
+def read_shipped(experiment: Experiment) -> dict[View, Any]:
+    """What is shipped with an experiment, as JSON has it: nothing where it is of other scores."""
     path = experiment.path / FILE
     if not path.exists():
         return {}
@@ -71,7 +76,7 @@ def main() -> None:
         print(write_json(experiment.path / FILE, told))
 
 
-def _scores(experiment: Any) -> str:
+def _scores(experiment: Experiment) -> str:
     return str(experiment.manifest["scores"]["sha256"])
 
 

@@ -121,7 +121,7 @@ reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
 holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 	$(BIN)/fairfl holding --out docs/holding.md
 
-summaries: $(RUNS) ## Compute anew what first pages tell, data/experiments/*/summaries.json
+summaries: $(RUNS) ## Compute anew what first pages tell, data/summaries
 	$(BIN)/python -m pages.components.shared.shipped
 
 EXAMPLE ?= adult

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -54,42 +55,41 @@ def test_the_headline_of_a_first_page_waits_for_no_solution():
     assert "study_of" in made
 
 
+NAME = "adult_cross_fitted"
+
+
 @pytest.fixture
-def folder(tmp_path):
-    """An experiment of its own with what is shipped with it."""
-    name = "adult_cross_fitted"
-    shutil.copytree(experiments.FOLDER / name, tmp_path / name)
-    return tmp_path / name
+def file(tmp_path):
+    """What is shipped of an experiment, to be spoilt."""
+    return Path(shutil.copy(shipped.FOLDER / f"{NAME}.json", tmp_path))
 
 
-def read(folder):
-    return shipped.read_shipped(experiments.open(folder.name, folder.parent))
+def read(file):
+    return shipped.read_shipped(experiments.open(NAME), file.parent)
 
 
-def test_it_is_used_with_the_scores_it_was_computed_from_only(folder, caplog):
+def test_it_is_used_with_the_scores_it_was_computed_from_only(file, caplog):
     view = view_of(as_it_starts=True)
-    assert set(read(folder)) == {view, view.as_the_paper()}
-    file = folder / shipped.FILE
+    assert set(read(file)) == {view, view.as_the_paper()}
     whole = json.loads(file.read_text())
     for other in ({"scores": "0" * 64}, {"format": "fairfl-summaries/0"}):
         file.write_text(json.dumps(whole | other))
-        assert read(folder) == {}
+        assert read(file) == {}
     assert "is not used" not in caplog.text
     file.unlink()
-    assert read(folder) == {}
+    assert read(file) == {}
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "{}", '{"format": 1}'])
-def test_a_broken_file_is_told_in_the_log_and_not_used(folder, caplog, broken):
-    (folder / shipped.FILE).write_text(broken)
-    assert read(folder) == {}
-    assert "summaries.json is not used" in caplog.text
+def test_a_broken_file_is_told_in_the_log_and_not_used(file, caplog, broken):
+    file.write_text(broken)
+    assert read(file) == {}
+    assert f"{NAME}.json is not used" in caplog.text
 
 
-def test_nor_is_one_of_a_view_that_pages_no_longer_have(folder, caplog):
-    file = folder / shipped.FILE
+def test_nor_is_one_of_a_view_that_pages_no_longer_have(file, caplog):
     whole = json.loads(file.read_text())
     whole["summaries"][0]["view"]["colour"] = "red"
     file.write_text(json.dumps(whole))
-    assert read(folder) == {}
+    assert read(file) == {}
     assert "is not a View" in caplog.text

@@ -2,14 +2,16 @@
 
     python -m pages.components.shared.shipped
 
-computes them anew (`make summaries`). Each stands in the folder of the experiment it was computed
-from and names the hash of its scores: with others it is not used, but computed as any view's.
+computes them anew (`make summaries`). A file has the name of the experiment it was computed from
+and the hash of its scores: with others it is not used, but computed as any view's.
 """
 
 import logging
+from pathlib import Path
 from typing import Any
 
 from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.places import TOP
 from fairfl_core._io.plain import from_plain, to_plain
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.summary import Summary
@@ -19,11 +21,11 @@ from pages.components.session.cache import cached
 from pages.components.session.catalogue import bundled, experiment_of
 from pages.components.view import View, read_view
 
-__all__ = ["FILE", "main", "read_shipped", "shipped_summary", "start_views"]
+__all__ = ["FOLDER", "main", "read_shipped", "shipped_summary", "start_views"]
 
 log = logging.getLogger(__name__)
 FORMAT = "fairfl-summaries/1"
-FILE = "summaries.json"
+FOLDER = TOP / "data" / "summaries"
 
 
 def start_views() -> list[View]:
@@ -46,9 +48,9 @@ def _shipped(name: str) -> dict[View, Any]:
     return read_shipped(experiment_of(name))
 
 
-def read_shipped(experiment: Experiment) -> dict[View, Any]:
-    """What is shipped with an experiment, as JSON has it: nothing where it is of other scores."""
-    path = experiment.path / FILE
+def read_shipped(experiment: Experiment, folder: Path = FOLDER) -> dict[View, Any]:
+    """What is shipped of an experiment, as JSON has it: nothing where it is of other scores."""
+    path = folder / f"{experiment.name}.json"
     if not path.exists():
         return {}
     try:
@@ -73,7 +75,7 @@ def main() -> None:
             if view.data == name
         ]
         told = {"format": FORMAT, "scores": _scores(experiment), "summaries": summaries}
-        print(write_json(experiment.path / FILE, told))
+        print(write_json(FOLDER / f"{name}.json", told))
 
 
 def _scores(experiment: Experiment) -> str:

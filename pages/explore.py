@@ -47,6 +47,7 @@ from pages.components.shared.results import (
     accuracy_kept,
     heat_of,
     heavy,
+    judged_of,
     many_margins,
     papers_region_serves,
     region_curve,
@@ -174,7 +175,7 @@ def _other_region(view: View, summary: Summary) -> None:
     if not view.answers_by_scores:
         _suggested(view, summary)
     elif papers_region_serves(view):
-        st.markdown(text.approximation(summary, summary_of(view.as_the_paper())))
+        st.markdown(text.approximation(summary, judged_of(view.as_the_paper())))
 
 
 def _suggested(view: View, summary: Summary) -> None:

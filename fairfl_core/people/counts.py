@@ -176,7 +176,7 @@ class ClientCounts:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
         return of_lottery(self.table, lottery)
 
-    def under_chances(self, chances_of: Any, answers_of: Any = None) -> Answers:
+    def under_chances(self, chances_of: Any, cuts_of: Any = None) -> Answers:
         """Counts hold no scores: say so."""
         raise InputError(
             "a predictor of the exact region looks at scores, which counts do not hold; "

@@ -1,7 +1,7 @@
 """Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,7 @@ from fairfl_core.people.answers import Answers, answers_to
 from fairfl_core.people.coding import code_people
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.fold_rows import FoldRows
+from fairfl_core.people.ranks import BetweenCuts
 from fairfl_core.people.scored import ScoredPeople
 
 if TYPE_CHECKING:
@@ -188,34 +189,57 @@ class FoldedPeople:
     def under_chances(
         self,
         chances_of: Callable[[ScoredPeople], Floats],
-        answers_of: Callable[[ScoredPeople], Answers | None] = lambda people: None,
+        cuts_of: Callable[[ScoredPeople], BetweenCuts | None] = lambda people: None,
     ) -> Answers:
         """Answers when each person of a fold has these probabilities.
 
-        Sums of p_i(k) are means over the folds, and `answers_of` may know a fold's at once; only
-        their squares ask for each person's own mean.
+        Sums of p_i(k) are means over the folds, and `cuts_of` may tell a fold's without a look at
+        each person; only their squares ask for each person's own mean.
         """
+        between = [cut for fold in self.by_fold if (cut := cuts_of(fold)) is not None]
+        if len(between) == self.folds:
+            return self._between_cuts(between)
         parts = [chances_of(fold) for fold in self.by_fold]
-        chances = np.mean(parts, axis=0)
-        folds = [
-            answers_of(fold) or fold.under_chances(partial(_known, part))
-            for fold, part in zip(self.by_fold, parts, strict=True)
-        ]
-        confusion, turned, both_right = (
-            np.mean([getattr(one, name) for one in folds], axis=0)
-            for name in ("confusion", "turned", "both_right")
+        mean = _mean_answers(
+            [
+                fold.under_chances(partial(_known, part))
+                for fold, part in zip(self.by_fold, parts, strict=True)
+            ]
         )
-        squares = np.empty((len(self.labels), confusion[..., 0].size))
-        for answer in range(len(squares)):
-            weight = chances[:, answer] ** 2
-            squares[answer] = np.bincount(self._row, weight, minlength=squares.shape[1])
-        return Answers(confusion, squares.T.reshape(confusion.shape), turned, both_right)
+        chances = np.mean(parts, axis=0)
+        squares = [self._summed(chances[:, answer] ** 2) for answer in range(len(self.labels))]
+        return replace(mean, squares=np.stack(squares, axis=3))
+
+    def _between_cuts(self, by_fold: Sequence[BetweenCuts]) -> Answers:
+        """Two labels, whose chances p and 1 - p have squares that differ by 1 - 2 p."""
+        shape = self.counts.table.shape
+        mean = _mean_answers([fold.answers(shape) for fold in by_fold])
+        second = by_fold[0].of_people()
+        for fold in by_fold[1:]:
+            second += fold.of_people()
+        second /= len(by_fold)
+        squares = self._summed(second * second)
+        first = squares + mean.confusion[..., 0] - mean.confusion[..., 1]
+        return replace(mean, squares=np.stack([first, squares], axis=3))
+
+    def _summed(self, values: Floats) -> Floats:
+        """Sums by client, group and label."""
+        shape = self.counts.table.shape[:3]
+        total = np.bincount(self._row, values, minlength=int(np.prod(shape)))
+        return total.astype(float).reshape(shape)
 
     @cached_property
     def _row(self) -> Ints:
         """Each person's cell and label, as one number."""
         first = self.by_fold[0]
         return first.cell * len(self.labels) + first.label
+
+
+def _mean_answers(folds: Sequence[Answers]) -> Answers:
+    """The mean over folds of what is linear in p_i(k); squares are not, and are of nobody."""
+    return Answers(
+        *(np.mean([getattr(one, part.name) for one in folds], axis=0) for part in fields(Answers))
+    )
 
 
 def _known(chances: Floats, _: ScoredPeople) -> Floats:

@@ -1,9 +1,13 @@
 """People of every cell in the order of a score: between two cuts all are answered alike."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ranks"]
+from fairfl_core.people.answers import Answers
+
+__all__ = ["BetweenCuts", "Ranks"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,3 +75,50 @@ class Ranks:
         """People of each (label, said) between neighbouring places: (places - 1, 2, 2)."""
         before = self._before[place].astype(np.int64)
         return np.asarray(before[1:] - before[:-1]).reshape(-1, 2, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class BetweenCuts:
+    """Two labels: the chance of the second one, between the places at which it changes.
+
+    Attributes
+    ----------
+    ranks : Ranks
+    place : ndarray of int
+        Every cell's start, every cut's place, and the end.
+    second : ndarray, shape (len(place) - 1, 2)
+        Pr(second | said) of everybody between two neighbouring places.
+    """
+
+    ranks: Ranks
+    place: Ints
+    second: Floats
+
+    def of_people(self) -> Floats:
+        """Each person's chance of the second label, in their own order."""
+        return self.ranks.of_people(self.place, self.second)
+
+    def answers(self, shape: tuple[int, ...]) -> Answers:
+        """What they are answered: sums between cuts instead of a look at each person.
+
+        `shape` is (clients, groups, labels, labels).
+        """
+        cell = self.ranks.cells_at(self.place[:-1])
+        many = self.ranks.between(self.place).astype(float)  # (intervals, label, said)
+        chances = np.stack([1 - self.second, self.second], axis=2)  # (intervals, said, answer)
+        first = np.flatnonzero(np.diff(cell, prepend=-1))  # of every cell that has people
+
+        def summed(part: Floats) -> Floats:
+            flat = part.reshape(len(part), -1)
+            total = np.zeros((shape[0] * shape[1], flat.shape[1]))
+            if len(first):
+                total[cell[first]] = np.add.reduceat(flat, first)
+            return total
+
+        confusion, squares = (
+            summed(np.matmul(many, part)).reshape(shape) for part in (chances, chances**2)
+        )
+        kept = np.einsum("iyj,ijj->i", many, chances)
+        turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
+        both_right = summed(np.einsum("iyy,iyy->iy", many, chances)).reshape(shape[:3])
+        return Answers(confusion, squares, turned, both_right)

@@ -15,7 +15,7 @@ from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.coding import CodedPeople, code_people
 from fairfl_core.people.counts import ClientCounts, count_people, table_shape
 from fairfl_core.people.grouping import Grouping
-from fairfl_core.people.ranks import Ranks
+from fairfl_core.people.ranks import BetweenCuts, Ranks
 
 if TYPE_CHECKING:
     from fairfl_core.people.experiments import Experiment
@@ -97,15 +97,15 @@ class ScoredPeople:
     def under_chances(
         self,
         chances_of: Callable[["ScoredPeople"], Floats],
-        answers_of: Callable[["ScoredPeople"], Answers | None] = lambda people: None,
+        cuts_of: Callable[["ScoredPeople"], BetweenCuts | None] = lambda people: None,
     ) -> Answers:
         """Answers when each person has these probabilities, shape (people, labels).
 
-        `answers_of` may know them all at once, without a look at each person.
+        `cuts_of` may know between which places they are alike: then nobody is looked at.
         """
-        known = answers_of(self)
-        if known is not None:
-            return known
+        between = cuts_of(self)
+        if between is not None:
+            return between.answers(self.counts.table.shape)
         chances = chances_of(self)
         kept = chances[np.arange(len(self)), self.said]
         both_right = kept * (self.said == self.label)

@@ -12,7 +12,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.calibration import Calibration
-from fairfl_core.people.ranks import Ranks
+from fairfl_core.people.ranks import BetweenCuts, Ranks
 from fairfl_core.people.scored import ScoredPeople, check_scores
 from fairfl_core.predictors.heading import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
@@ -131,7 +131,7 @@ class ScorePredictor(Predictor):
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation; counts hold no scores."""
-        return people.under_chances(self.chances_of, self.answers_at_once)
+        return people.under_chances(self.chances_of, self.between_cuts)
 
     @cached_property
     def _cuts(self) -> "tuple[Floats, Ints, Floats, NDArray[np.bool_], Floats] | None":
@@ -171,11 +171,10 @@ class ScorePredictor(Predictor):
         mine = (self.clients, self.groups, self.labels)
         return (people.clients, people.groups, people.labels) == mine
 
-    def _between_cuts(self, people: ScoredPeople) -> "tuple[Ranks, Ints, Floats] | None":
-        """Two labels, in the people's order by score: where the chances of the second label change.
+    def between_cuts(self, people: ScoredPeople) -> BetweenCuts | None:
+        """Two labels: where, in the people's order by score, the chances of the second one change.
 
-        The order, the places between which people are answered alike, and for each interval
-        Pr(second | said). None where some rule is no cut.
+        None where some rule is no cut.
         """
         if not self._same_names(people) or self._cuts is None:
             return None
@@ -185,34 +184,7 @@ class ScorePredictor(Predictor):
         place = np.unique(np.concatenate([ranks.starts, steps[0]]))
         change = np.bincount(np.searchsorted(place, steps[0]), steps[1], minlength=len(place))
         second = self._cuts[0][ranks.cells_at(place[:-1])] + np.cumsum(change)[:-1, None]
-        return ranks, place, np.clip(second, 0.0, 1.0)
-
-    def answers_at_once(self, people: ScoredPeople) -> Answers | None:
-        """Two labels: sums between cuts instead of a look at each person."""
-        known = self._between_cuts(people)
-        if known is None:
-            return None
-        ranks, place, second = known
-        cell = ranks.cells_at(place[:-1])
-        many = ranks.between(place).astype(float)  # (intervals, label, said)
-        chances = np.stack([1 - second, second], axis=2)  # (intervals, said, answer)
-        shape = people.counts.table.shape
-        first = np.flatnonzero(np.diff(cell, prepend=-1))  # of every cell that has people
-
-        def summed(part: Floats) -> Floats:
-            flat = part.reshape(len(part), -1)
-            total = np.zeros((shape[0] * shape[1], flat.shape[1]))
-            if len(first):
-                total[cell[first]] = np.add.reduceat(flat, first)
-            return total
-
-        confusion, squares = (
-            summed(np.matmul(many, part)).reshape(shape) for part in (chances, chances**2)
-        )
-        kept = np.einsum("iyj,ijj->i", many, chances)
-        turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
-        both_right = summed(np.einsum("iyy,iyy->iy", many, chances)).reshape(shape[:3])
-        return Answers(confusion, squares, turned, both_right)
+        return BetweenCuts(ranks, place, np.clip(second, 0.0, 1.0))
 
     def _checked_calibration(self, people: ScoredPeople) -> Calibration | None:
         if people.calibration not in (None, self.calibration):
@@ -225,13 +197,10 @@ class ScorePredictor(Predictor):
     def chances_of(self, people: ScoredPeople) -> Floats:
         """Answer probabilities of these people, in the order of their labels."""
         calibration = self._checked_calibration(people)
-        known = self._between_cuts(people)
-        if known is not None:
-            ranks, place, second = known
-            chances = np.empty((len(people), 2))
-            chances[:, 1] = ranks.of_people(place, second)
-            np.subtract(1, chances[:, 1], out=chances[:, 0])
-            return chances
+        between = self.between_cuts(people)
+        if between is not None:
+            second = between.of_people()
+            return np.stack([1 - second, second], axis=1)
         if self._same_names(people):
             scores = people.scores_by(calibration)
             return self.chances(people.client, people.group, scores, people.said)

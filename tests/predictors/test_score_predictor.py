@@ -258,7 +258,7 @@ def test_sums_between_cuts_are_the_sums_over_people(people, notion, overall, loc
     scores = people.scores_by(fair.calibration)
     slow = fair.chances(people.client, people.group, scores, people.said)
     np.testing.assert_allclose(fair.chances_of(people), slow, atol=1e-12)
-    quick = fair.answers_at_once(people)
+    quick = fair.answers_to(people)
     kept = slow[np.arange(len(people)), people.said]
     right = kept * (people.said == people.label)
     shape = people.counts.table.shape

@@ -1,6 +1,7 @@
 """Opening an experiment: found, verified, read one seed and split at a time."""
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -255,7 +256,12 @@ def cross_fitted_of(name: str, folder: str | Path = FOLDER) -> str | None:
 
 
 def _folders(folder: str | Path) -> set[str]:
-    return {path.parent.name for path in Path(folder).glob("*/manifest.json")}
+    """Asked for several times by every page: one look at the folder, one at each manifest."""
+    if not os.path.isdir(folder):
+        return set()
+    with os.scandir(folder) as entries:
+        paths = [entry.path for entry in entries]
+    return {os.path.basename(path) for path in paths if os.path.exists(f"{path}/manifest.json")}
 
 
 def _paper_split(folder: str | Path, name: str) -> str:

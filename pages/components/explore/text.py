@@ -136,9 +136,9 @@ def map_reading(*, own_limits: bool, collides: bool) -> str:
     )
 
 
-def approximation(view: Summary, simplex: Summary) -> str:
+def approximation(view: Summary, papers: Figures) -> str:
     """Two prices apart: of fairness, and of the paper's approximation; at what gaps is said."""
-    ours, papers = view.judged, simplex.judged
+    ours = view.judged
     people = text.UNSEEN if view.unseen else text.FITTED
     costs = f"{view.effect.word} {format.points(ours.cost)}"
     more = "more" if ours.accuracy >= papers.accuracy else "less"

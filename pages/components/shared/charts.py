@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 import plotly
@@ -188,10 +188,21 @@ def draw(
 
 
 def spec_of(figure: BaseFigure) -> str:
-    """A figure as figure.js reads it; what all figures start from stands there."""
+    """A figure as figure.js reads it; what all figures start from stands there.
+
+    Without a legend, what only a legend would show is left out.
+    """
     spec = figure.to_dict()
     spec["layout"].pop("template", None)
+    if spec["layout"].get("showlegend") is False:
+        spec["data"] = [trace for trace in spec["data"] if not _stands_nowhere(trace)]
     return str(pio.to_json(spec, validate=False))
+
+
+def _stands_nowhere(trace: Mapping[str, Any]) -> bool:
+    """Whether a trace is there for its name alone."""
+    x = trace.get("x")
+    return isinstance(x, list | tuple) and list(x) == [None]
 
 
 @cache

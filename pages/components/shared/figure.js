@@ -47,7 +47,8 @@ export default async function ({ data, parentElement, setTriggerValue }) {
     Object.assign(layout, size(chart), { template: template(palette(chart)) });
     const words = wording(traces, layout);
     if (words === chart.words) layout.margin = margins(chart, layout);
-    await Plotly.react(chart, traces, layout, config(chart, data.config));
+    // Told once: a config told again has buttons of its own, so that Plotly would begin anew, twice.
+    await Plotly.react(chart, traces, layout, chart.watched ? undefined : config(chart, data.config));
     Object.assign(chart, { words, widest: layout.yaxis?.ticktext && widest(layout) });
     if (!chart.watched) watch(chart, Plotly);
     scalable(chart);

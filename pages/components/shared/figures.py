@@ -1,6 +1,7 @@
 """From results to Plotly figures. A figure computes no rate: it draws what it is given."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -76,7 +77,7 @@ def heat_map(
         zmax=max(high, low + 0.1),
         showscale=scale,
         colorbar={"title": {"text": text.ACCURACY_PERCENT, "side": "right"}, "thickness": 14},
-        customdata=_cells(heat),
+        customdata=_cells(tuple(heat.eps_global.tolist()), tuple(heat.eps_local.tolist())),
         hovertemplate=text.HOVER_CELL,
     )
     _add_free_zone(figure, heat, accuracy)
@@ -124,16 +125,11 @@ def _add_free_zone(figure: Drawing, heat: Frontier, accuracy: Floats) -> None:
     )
 
 
-def _cells(heat: Frontier) -> list[list[list[object]]]:
+@lru_cache(16)  # maps differ in their numbers, seldom in their limits
+def _cells(overall: tuple[float, ...], inside: tuple[float, ...]) -> list[list[list[object]]]:
     """Both limits of every cell, which a click takes, and the same as they are read."""
-    read = {limit: text.limit_on_axis(limit) for limit in {*heat.eps_global, *heat.eps_local}}
-    return [
-        [
-            [float(overall), float(inside), read[overall], read[inside]]
-            for overall in heat.eps_global
-        ]
-        for inside in heat.eps_local
-    ]
+    read = {limit: text.limit_on_axis(limit) for limit in {*overall, *inside}}
+    return [[[across, up, read[across], read[up]] for across in overall] for up in inside]
 
 
 def _add_mark(figure: Drawing, heat: Frontier, place: Place, name: str, symbol: str) -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "first_run_of",
     "heat_of",
     "heavy",
+    "judged_of",
     "many_margins",
     "papers_region_serves",
     "predictor_of",
@@ -126,6 +127,13 @@ def computed_summary(view: View) -> Summary:
 
 
 @cached(160)
+def judged_of(view: View) -> Figures:
+    """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
+    study = study_of(view)
+    return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
+
+
+@cached(160)
 def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (
@@ -186,7 +194,7 @@ def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFr
 
 @cached(400)
 def _curve_point(view: View) -> dict[str, object]:
-    judged = summary_of(view).judged
+    judged = judged_of(view)
     return {
         "region": view.region,
         "limit": view.eps_global,

@@ -22,6 +22,8 @@ _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7
 class LinearWork:
     """Scores are the softmax of linear functions of features, group and client."""
 
+    at_once = 1  # numpy's steps are so short that threads would wait for Python's lock
+
     def __init__(self, federation: Federation, recipe: Recipe) -> None:
         people = federation.people
         hots = [

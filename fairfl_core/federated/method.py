@@ -1,7 +1,8 @@
 """What every federated method answers: what a client does in a round, what the server does.
 
 A method is one file with one class, a frozen dataclass whose fields are its settings. It keeps
-nothing in itself, so that any method can be killed and go on, and can run on many machines:
+nothing in itself, so that any method can be killed and go on, can run on many machines, and on one
+has several clients at work at once:
 
 - what the server remembers from round to round lives in `State`,
 - what a client remembers and tells nobody lives in its own memory (`Turn.memory`, `Reply.memory`),

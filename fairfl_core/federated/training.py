@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.datasets import People
+from fairfl_core.federated.at_once import all_at_once
 from fairfl_core.federated.checkpoints import (
     Run,
     checkpoint_name,
@@ -139,10 +140,11 @@ class _Training:
 
     def next_round(self, run: Run) -> Run:
         """Every client's turn, the server's, and how good the new model is."""
-        replies = [
-            self._method.client(run.state, self._turn(run, client), self._work)
-            for client in range(len(self._training))
-        ]
+        replies = all_at_once(
+            lambda client: self._method.client(run.state, self._turn(run, client), self._work),
+            self._plan.rows.tolist(),
+            self._work.at_once,
+        )
         clients = _AllClients(self._federation, self._work, self._plan, run.round)
         state = self._method.server(run.state, replies, clients)
         memories = tuple(reply.memory for reply in replies)

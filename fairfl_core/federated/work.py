@@ -5,6 +5,7 @@ The data are tensors from the start; a call passes row numbers. Every call has t
 a method first asks for it.
 """
 
+import os
 from contextlib import suppress
 from typing import Any
 
@@ -12,47 +13,58 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from fairfl_core.federated.at_once import all_at_once
 from fairfl_core.federated.data import TRAINING, Federation
 from fairfl_core.federated.gaps import Gaps
 from fairfl_core.federated.models import Model, cnn, mlp
+from fairfl_core.federated.pictures import pixel_scale, poses_of, toned
 from fairfl_core.federated.recipes import Recipe
-from fairfl_core.federated.scaling import Moments
 
 __all__ = ["Work", "prepare_tensorflow"]
 
 _LEAST = 1024  # rows in the smallest chunk
 _FAR = 1e9  # a logit this far below the others does not count
+# a compiled step stays on the thread that calls it, instead of sharing one helper with all others
+_IN_SEQUENCE = "--xla_cpu_enable_concurrency_optimized_scheduler=false"
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7  # Adam's usual constants, as in Keras
 
 
-def prepare_tensorflow(threads: int) -> None:
+def prepare_tensorflow(threads: int, at_once: int) -> None:
     """Ask for the same answer every time, and start TensorFlow.
 
-    Threads can only be set before the first operation; later calls leave them as they are.
+    Threads, and how many calls are answered at once, can only be set before the first operation;
+    later calls leave them as they are.
     """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if _IN_SEQUENCE not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_IN_SEQUENCE}".strip()
     tf.config.experimental.enable_op_determinism()
     with suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(threads)
-        tf.config.threading.set_inter_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(max(threads, at_once))
     tf.zeros(())
 
 
 class Work:
-    """A federation's data as tensors, and what is done with them: epochs, gradients, scores."""
+    """A federation's data as tensors, and what is done with them: epochs, gradients, scores.
 
-    def __init__(self, federation: Federation, recipe: Recipe) -> None:
+    So many turns may be taken `at_once`: calls keep nothing, and may come from several threads.
+    """
+
+    def __init__(self, federation: Federation, recipe: Recipe, at_once: int = 1) -> None:
         people = federation.people
+        self.at_once = at_once
         self._recipe = recipe
         self._widths = (
             len(people.groups) if recipe.group_input else 0,
             len(people.clients) if recipe.client_input else 0,
         )
         self._poses = 8 if recipe.augment else 1
-        self._inputs = tf.constant(_poses(people.inputs) if recipe.augment else people.inputs)
+        self._inputs = tf.constant(poses_of(people.inputs) if recipe.augment else people.inputs)
         self._label = tf.constant(people.label.astype(np.int32))
         self._group = tf.constant(people.group.astype(np.int32))
         self._client = tf.constant(people.client.astype(np.int32))
-        self._shift, self._scale = _pixel_scale(federation)
+        self._shift, self._scale = pixel_scale(federation)
         self._steps = max(
             -(-len(rows) // recipe.batch) for rows in federation.client_rows(TRAINING)
         )
@@ -208,11 +220,12 @@ class Work:
         """Scores of `rows`, shape (rows, labels), each row summing to 1."""
         if not len(rows):
             return np.empty((0, self._labels))
-        theta_tensor = tf.constant(theta)
-        logits = [
-            self._compiled_logits(theta_tensor, tf.constant(part)).numpy()
-            for part in self._in_chunks(rows)
-        ]
+        theta_tensor, parts = tf.constant(theta), self._in_chunks(rows)
+        logits = all_at_once(
+            lambda place: self._compiled_logits(theta_tensor, tf.constant(parts[place])).numpy(),
+            [self._chunk] * len(parts),
+            self.at_once,
+        )
         values = np.concatenate(logits)[: len(rows)].astype(np.float64)
         values = np.exp(values - values.max(axis=1, keepdims=True))
         return values / values.sum(axis=1, keepdims=True)
@@ -337,7 +350,7 @@ class Work:
             return self._gathered(rows, 0)
         chance = tf.random.stateless_uniform([3, rows.shape[0]], tf.stack([seed, step]))
         x, side = self._gathered(rows, tf.cast(chance[2] * self._poses, tf.int32))
-        return _toned(x, chance), side
+        return toned(x, chance), side
 
     def _gathered(self, rows: tf.Tensor, pose: tf.Tensor | int) -> tuple[tf.Tensor, tf.Tensor]:
         """Inputs x of some rows, and their group and client as one-hots beside them."""
@@ -367,33 +380,3 @@ def _adam_step(
     rate = learning_rate * tf.sqrt(1 - power2) / (1 - power1)
     theta -= rate * momentum / (tf.sqrt(square) + _EPSILON)
     return theta, (momentum, square, power1, power2)
-
-
-def _pixel_scale(federation: Federation) -> tuple[tf.Tensor, tf.Tensor]:
-    """Shift and scale of bytes, one for each colour, from the training rows (features: none)."""
-    inputs = federation.people.inputs
-    if inputs.dtype != np.uint8:
-        return tf.constant(0.0), tf.constant(1.0)
-    scaler = federation.pixels
-    if scaler is None:
-        known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
-        scaler = Moments.of(known).scaler(least=1.0)
-    return tf.constant(scaler.shift, tf.float32), tf.constant(1 / scaler.spread, tf.float32)
-
-
-def _poses(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The eight ways to hold a square picture (mirrored, turned), those of one row in sequence."""
-    ways = [images, images[:, ::-1], images[:, :, ::-1], images[:, ::-1, ::-1]]
-    ways += [way.transpose(0, 2, 1, 3) for way in ways]
-    return np.stack(ways, axis=1).reshape(-1, *images.shape[1:])
-
-
-def _toned(x: tf.Tensor, chance: tf.Tensor) -> tf.Tensor:
-    """Change contrast by up to a tenth, and brightness by up to half a standard deviation.
-
-    Pixels are standardised here, and half their deviation is nearly a tenth of the full range:
-    the authors' own amounts. They crop besides; a lesion has no upright position, so ours is
-    mirrored and turned instead.
-    """
-    chance = chance[:, :, None, None, None]
-    return x * (0.9 + 0.2 * chance[0]) + chance[1] - 0.5

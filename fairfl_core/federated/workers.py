@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from fairfl_core.errors import InputError
-from fairfl_core.federated.data import Federation
+from fairfl_core.federated.at_once import turns_at_once
+from fairfl_core.federated.data import TRAINING, Federation
 from fairfl_core.federated.method import Worker
 from fairfl_core.federated.parameters import Shapes
 from fairfl_core.federated.recipes import Recipe
@@ -14,9 +15,10 @@ MODELS = ("linear", "mlp", "cnn")
 
 
 class LocalWorker(Worker, Protocol):
-    """A worker beside its rows, who knows the parts of theta."""
+    """A worker beside its rows, who knows the parts of theta, and how many turns it takes at once."""
 
     shapes: Shapes
+    at_once: int
 
 
 def make_worker(federation: Federation, recipe: Recipe) -> LocalWorker:
@@ -31,5 +33,7 @@ def make_worker(federation: Federation, recipe: Recipe) -> LocalWorker:
         return LinearWork(federation, recipe)
     from fairfl_core.federated.work import Work, prepare_tensorflow
 
-    prepare_tensorflow(recipe.threads)
-    return Work(federation, recipe)
+    clients = sum(len(rows) > 0 for rows in federation.client_rows(TRAINING))
+    at_once = turns_at_once(clients, recipe.threads)
+    prepare_tensorflow(recipe.threads, at_once)
+    return Work(federation, recipe, at_once)

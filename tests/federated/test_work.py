@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from fairfl_core.federated.data import TEST, TRAINING, federate
 from fairfl_core.federated.gaps import gaps_of
-from fairfl_core.federated.work import Work, _poses
+from fairfl_core.federated.pictures import poses_of
+from fairfl_core.federated.work import Work
 from tests.federated.test_models import shaped
 from tests.federated.tiny import pictures
 
@@ -78,7 +79,7 @@ def test_group_and_client_are_inputs_only_when_asked(federation, work, recipe):
 
 def test_the_eight_poses_are_different_and_the_first_is_the_picture():
     image = np.random.default_rng(0).integers(0, 255, (2, 28, 28, 3)).astype(np.uint8)
-    poses = _poses(image)
+    poses = poses_of(image)
     assert np.array_equal(poses[0], image[0])
     assert np.array_equal(poses[8], image[1])
     assert len({pose.tobytes() for pose in poses[:8]}) == 8

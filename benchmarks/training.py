@@ -6,12 +6,17 @@ same batches in the same order; compiling counts as part of our time. FairFed an
 each round with the rows' weights that the method asks for, and its pass over the training rows.
 
 With --limit a round is taken apart, and its arithmetic set against what this core can do.
+With --cores whole rounds are taken in turn by a process that has one core and by one that has all, and,
+with --before, by one of an earlier checkout.
 
     python benchmarks/training.py [--rounds-adult 10] [--rounds-coverage 2] [--limit]
+    python benchmarks/training.py --cores [--before ../earlier]
 """
 
 import argparse
+import hashlib
 import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -20,7 +25,8 @@ from pathlib import Path
 import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+HERE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, os.environ.get("FAIRFL_TREE", str(HERE)))
 
 from fairfl_core import datasets  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
@@ -288,12 +294,91 @@ def _multiplications(shapes: tuple, inputs: tuple) -> list[int]:  # noqa: ANN001
     return counted
 
 
+def compare_cores(name: str, before: Path | None, rounds: int = 10) -> None:
+    """Rounds of FedAvg in turn: processes of one core, of all, of an earlier tree; least seconds."""
+    one, every = str(min(os.sched_getaffinity(0))), ",".join(map(str, os.sched_getaffinity(0)))
+    sides = {"one core": (HERE, one), f"{every.count(',') + 1} cores": (HERE, every)}
+    if before:
+        sides = {"before": (before.resolve(), every)} | sides
+    running = {side: _rounds_apart(name, rounds, *where) for side, where in sides.items()}
+    told = {side: [_told(process)] for side, process in running.items()}  # all are prepared
+    for _ in range(rounds):
+        for side, process in running.items():
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            told[side].append(_told(process))
+    slowest = None
+    for side, lines in told.items():
+        clock, processor = (min(float(line[k]) for line in lines[2:]) for k in (0, 1))
+        slowest = slowest or clock
+        print(
+            f"{name:<16} {side:<9} {clock:>6.3f} s by the clock {processor:>6.3f} s of processor "
+            f"{slowest / clock:>5.2f}x  {float(lines[-1][2]):>5.0f} MB at most  theta {lines[-1][3]}"
+        )
+    for process in running.values():
+        process.communicate()
+
+
+def _rounds_apart(name: str, rounds: int, tree: Path, cores: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, __file__, "--take-rounds", name, str(rounds), cores],
+        env={**os.environ, "FAIRFL_TREE": str(tree), "PYTHONPATH": str(tree)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _told(process: subprocess.Popen) -> list[str]:
+    """What a process says of its last round: clock, processor, memory, and a mark of theta."""
+    line = process.stdout.readline().split()
+    if not line:
+        raise SystemExit("a process that takes rounds has ended")
+    return line
+
+
+def take_rounds(name: str, rounds: int, cores: set[int]) -> None:
+    """A round whenever a line comes in; what it took, and what it led to, goes out."""
+    os.sched_setaffinity(0, cores)
+    import resource
+
+    from fairfl_core.federated.training import prepare, train_prepared
+
+    recipe = replace(recipes.recipe(name), rounds=rounds)
+    prepared = prepare(datasets.open(recipe.dataset), recipe, 0)
+    began = (time.perf_counter(), time.process_time())
+
+    def on_progress(run) -> None:  # noqa: ANN001
+        nonlocal began
+        clock, processor = time.perf_counter() - began[0], time.process_time() - began[1]
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        mark = hashlib.sha256(run.state.theta.tobytes()).hexdigest()[:12]
+        print(clock, processor, memory, mark, flush=True)
+        if run.round < rounds:
+            sys.stdin.readline()
+        began = (time.perf_counter(), time.process_time())
+
+    train_prepared(prepared, recipe, on_progress=on_progress)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds-adult", type=int, default=10)
     options.add_argument("--rounds-coverage", type=int, default=2)
     options.add_argument("--limit", action="store_true", help="take a round apart")
+    options.add_argument("--cores", action="store_true", help="rounds on one core and on all")
+    options.add_argument("--before", type=Path, help="an earlier checkout, beside them")
+    options.add_argument("--take-rounds", nargs=3, help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    if chosen.take_rounds:
+        name, rounds, cores = chosen.take_rounds
+        take_rounds(name, int(rounds), set(map(int, cores.split(","))))
+        return
+    if chosen.cores:
+        for name in ("public_coverage", "ham10000"):
+            compare_cores(name, chosen.before)
+        return
     if chosen.limit:
         for name in ("public_coverage", "ham10000"):
             limit(name)

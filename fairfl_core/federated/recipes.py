@@ -63,7 +63,8 @@ class Recipe:
         Whether quantities are standardised by what clients tell of theirs (counts, sums, squares),
         as they are where rows stay apart, or by all rows at once; the seventh digit differs.
     threads : int
-        Threads TensorFlow may use; sums in another order give other last digits.
+        Threads TensorFlow may use for a client's step; sums in another order give other last
+        digits. How many clients are at work at once changes none, and is no choice of a recipe.
     """
 
     experiment: str

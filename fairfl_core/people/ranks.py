@@ -34,9 +34,9 @@ class Ranks:
         self.score = score[self.order]
         self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
         self._key = cell[self.order] + np.clip(self.score, 0.0, 1.0) / 2  # but for some digits
-        self._back = np.empty_like(self.order)
-        self._back[self.order] = np.arange(len(score), dtype=np.int32)
-        self._said = said[self.order].astype(np.int32)
+        self._own = np.empty(len(score), np.intp)  # each person's place, for what the model said
+        self._own[self.order] = 2 * np.arange(len(score))
+        self._own += said
         kind = (label * 2 + said)[self.order]
         counted = np.zeros((len(score) + 1, 4), np.int32)
         np.cumsum(np.eye(4, dtype=np.int32)[kind], axis=0, out=counted[1:])
@@ -67,9 +67,8 @@ class Ranks:
 
         `values` has the shape (intervals, 2): between `place` and the next, for each answer.
         """
-        at = np.repeat(2 * np.arange(len(values), dtype=np.int32), np.diff(place))
-        at += self._said
-        return np.asarray(values.ravel()[at][self._back])
+        in_order = np.repeat(values, np.diff(place), axis=0)
+        return np.asarray(in_order.ravel()[self._own])
 
     def between(self, place: Ints) -> Ints:
         """People of each (label, said) between neighbouring places: (places - 1, 2, 2)."""

@@ -128,3 +128,20 @@ def test_click_on_map(regular, experiment):
     last = explore.headline
     explore.changes(lambda: explore.press(INSIDE))
     assert explore.changes(lambda: click(0.3, 0.05)) == last
+
+
+def test_a_chart_is_redrawn_once_and_where_it_stands(explore):
+    """Told its buttons anew, Plotly would throw every chart away and draw the next one twice."""
+    drawings = """() => {
+        window.drawings = [];
+        for (const chart of document.querySelectorAll('.fairfl-chart')) {
+            chart.on('plotly_afterplot', () => window.drawings.push(chart));
+            chart.querySelector('.main-svg').dataset.seen = 'before';
+        }
+        return document.querySelectorAll('.fairfl-chart').length;
+    }"""
+    charts = explore.page.evaluate(drawings)
+    assert charts == 3
+    explore.changes(lambda: explore.press(INSIDE))
+    assert explore.page.evaluate("window.drawings.length") == charts
+    assert explore.page.locator(".main-svg[data-seen=before]").count() == charts

@@ -99,12 +99,16 @@ class _State:
     basic: Numbers
     nonbasic: Numbers
 
-    def take(self, clients: Ints | slice) -> "_State":
+    def copy(self) -> "_State":
+        """The same, to be changed."""
+        return _State(self.table.copy(), self.basic.copy(), self.nonbasic.copy())
+
+    def take(self, clients: Ints) -> "_State":
         """A copy of some clients'."""
         return _State(
-            self.table[..., clients].copy(),
-            self.basic[:, clients].copy(),
-            self.nonbasic[:, clients].copy(),
+            self.table.take(clients, axis=-1),
+            self.basic.take(clients, axis=-1),
+            self.nonbasic.take(clients, axis=-1),
         )
 
     def put(self, clients: Ints, other: "_State") -> None:
@@ -133,17 +137,17 @@ class Tableaux:
         self._start = _State(
             _first_tableau(programs, others), basic.astype(np.int16), others.astype(np.int16)
         )
-        self._now = self._start.take(slice(None))
+        self._now = self._start.copy()
         self.limit(np.full(clients, _USUAL))
         self.best(np.zeros(len(programs.parts)))
-        self._usual = self._now.take(slice(None))
+        self._usual = self._now.copy()
 
     def restart(self) -> None:
         """Go back to where every solve begins: what clients do within a usual limit of their own.
 
         Whoever cannot stand there goes back to one answer for everybody: see `limit`.
         """
-        self._now = self._usual.take(slice(None))
+        self._now = self._usual.copy()
 
     def limit(self, eps: Floats) -> None:
         """Set every client's epsilon; who stands outside of it begins again."""

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
-from fairfl_core.solving.exact.apexes import Apexes, roundest
 from fairfl_core.solving.exact.chains import lower_chain
 from fairfl_core.solving.exact.hull import hull_rules
+from fairfl_core.solving.exact.paths import ALIKE, paths_of
+from fairfl_core.solving.exact.stretches import Stretches
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, measured
 from tests.helpers.scored import scored_network, scored_people
 
@@ -39,32 +41,42 @@ def _lowest(x, y):
     return at, np.array([y[x == one].min() for one in at])
 
 
-@settings(max_examples=40)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=20))
-def test_no_stretch_of_a_path_goes_beyond_its_ends_and_its_apex(steps):
-    steps = [step if any(step) else (1, 0) for step in steps]
-    path = np.concatenate([np.zeros((1, 2)), np.cumsum(np.array(steps, float), axis=0)])
-    low, high = np.triu_indices(len(path), 1)
-    slope = np.linspace(0, 1, 11)  # every direction that looks down and to the right
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40))
+def test_the_lowest_point_of_any_stretch_is_found(steps):
+    path = np.cumsum(np.array([(0, 0), *steps], float), axis=0)  # some steps lead nowhere
+    first, last = np.triu_indices(len(path))
     for side in (0, 1):
-        look = np.stack([-slope, 1 - slope])[[side, 1 - side]]
-        apex = Apexes([path], side).of(np.zeros(len(low), np.int64), low, high) @ look
-        seen = path @ look
-        for first, last, most in zip(low, high, apex, strict=True):
-            lowest = np.minimum(most, np.minimum(seen[first], seen[last]))
-            assert (seen[first : last + 1].min(axis=0) >= lowest - 1e-9).all()
+        stretches = Stretches(path, side)
+        for slope in np.linspace(0, 1, 11):  # every direction that looks down and to the right
+            right, up = np.full(len(first), 1 - slope), np.full(len(first), slope)
+            found = stretches.lowest(first, last, right, up)
+            depth = slope * path[:, side] - (1 - slope) * path[:, 1 - side]
+            assert ((first <= found) & (found <= last)).all()
+            most = [depth[low : high + 1].max() for low, high in zip(first, last, strict=True)]
+            assert_allclose(depth[found], most, atol=1e-9)
 
 
-@given(st.integers(0, 10**6), st.integers(2, 10**6))
-def test_the_roundest_number_between_two_is_between_them(low, more):
-    middle = int(roundest(np.array([low]), np.array([low + more]))[0])
-    power = middle & -middle
-    assert low < middle < low + more
-    assert not [
-        n
-        for n in (middle - power, middle + power)
-        if low < n < low + more and n % (2 * power) == 0
-    ]
+@settings(max_examples=40)
+@given(scored_people(labels=(2, 2)))
+def test_bends_are_those_that_a_look_at_every_cut_finds(people):
+    paths = paths_of(measured(people, "shrunk"))
+    cell, cut = paths.bends()
+    group = np.arange(paths.cells) % paths.groups
+    every = np.repeat(np.arange(paths.cells), paths._pool.many[group] + 1)
+    cuts = np.arange(len(every)) - np.searchsorted(every, every)
+    points = paths.below(every, cuts)
+    for number in range(paths.cells):
+        mine, bends = points[every == number], paths.below(cell, cut)[cell == number]
+        for side in (0, 1):
+            x, y = mine[:, side], mine[:, 1 - side]
+            wanted = mine[lower_chain(np.zeros(len(mine), int), x, y, ALIKE)[1:-1]]
+            for corner in wanted:
+                assert np.abs(bends - corner).max(axis=1).min() < 1e-6
+        hull = np.concatenate([bends, mine[[0, -1]]])
+        for angle in np.linspace(0, 2 * np.pi, 25):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            assert (mine @ direction).max() <= (hull @ direction).max() + 1e-7
 
 
 @pytest.mark.parametrize("rates", ["labels", "shrunk"])

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.solving.exact.apexes import Apexes, roundest
 from fairfl_core.solving.exact.chains import lower_chain
+from fairfl_core.solving.exact.stretches import Stretches
 from fairfl_core.solving.rate_estimates import PSEUDO_ROWS, Measured
 
 __all__ = ["ALIKE", "Paths", "paths_of"]
@@ -33,15 +33,18 @@ class Paths(ABC):
     def __init__(self, measured: Measured) -> None:
         self.groups = len(measured.counts.groups)
         self.cells = len(measured.counts.clients) * self.groups
-        self.own = _Steps.of(measured.cell, measured, self.cells)
+        self.by_score = np.argsort(measured.scores[:, 1], kind="stable")
+        self.own = _Steps.of(measured.cell, measured, self.cells, self.by_score)
 
     @abstractmethod
     def first(self) -> tuple[Ints, Ints]:
         """Cuts to begin with: the ends of every path, and whatever is between large steps."""
 
     @abstractmethod
-    def extreme(self, cell: Ints, cut: Ints, to: Ints, side: int) -> Floats:
-        """A point that the path does not go beyond from one cut to another, shape (cuts, 2)."""
+    def lowest(
+        self, cell: Ints, cut: Ints, to: Ints, across: Floats, up: Floats, side: int
+    ) -> Ints:
+        """From one cut to another the one that lies farthest below the direction (across, up)."""
 
     @abstractmethod
     def below(self, cell: Ints, cut: Ints) -> Floats:
@@ -63,51 +66,72 @@ class Paths(ABC):
 
     def bends(self) -> tuple[Ints, Ints]:
         """Cells and cuts where a path bends outward to either side; its ends are no bends."""
-        both = [self._bends(side) for side in (0, 1)]
+        cell, cut = self.first()
+        people = self.below(cell, cut)
+        both = [self._bends(cell, cut, people, side) for side in (0, 1)]
         cell, cut = (np.concatenate(parts) for parts in zip(*both, strict=True))
         return _distinct(cell, cut)
 
-    def _bends(self, side: int) -> tuple[Ints, Ints]:
+    def _bends(self, cell: Ints, cut: Ints, people: Floats, side: int) -> tuple[Ints, Ints]:
         """Bends below the path (0), or above it (1: below, with the labels exchanged).
 
-        Of the path between two cuts it is known how far out it can reach. Where that is inside
-        the hull already, nothing there can be a bend; else it is parted.
+        Between two cuts the path is asked for what lies farthest below the hull so far: that is
+        a bend, and parts what is between. Where nothing does, there is none.
         """
-        cell, cut = self.first()
-        people = self.below(cell, cut)
         is_open = np.append((cell[1:] == cell[:-1]) & (cut[1:] > cut[:-1] + 1), False)
         while True:
-            x, y = people[:, side], people[:, 1 - side]
-            corner = lower_chain(cell, x, y, ALIKE)
-            gap = np.flatnonzero(is_open)  # what follows these cuts may still hide a bend
-            reach = self.extreme(cell[gap], cut[gap], cut[gap + 1], side)
-            gap = gap[_sticks_out(x, y, corner, gap, reach[:, side], reach[:, 1 - side])]
+            corner = lower_chain(cell, people[:, side], people[:, 1 - side], ALIKE)
+            gap, middle = self._hidden(np.flatnonzero(is_open), corner, cell, cut, people, side)
             if not gap.size:
                 within = corner[1:-1][cell[corner[2:]] == cell[corner[:-2]]]
                 return cell[within], cut[within]
-            middle = roundest(cut[gap], cut[gap + 1])
             many = np.zeros(len(cut), np.int64)  # of what is left: none, itself, and a new one
             many[corner] = many[gap + 1] = 1
             many[gap] = 2
             new = np.cumsum(many)[gap] - 1
-            cell, cut = np.repeat(cell, many), np.repeat(cut, many)
-            people = np.repeat(people, many, axis=0)
+            kept = np.repeat(np.arange(len(cut)), many)
+            cell, cut, people = cell[kept], cut[kept], people[kept]
             cut[new] = middle
             people[new] = self.below(cell[new], middle)
             is_open = np.zeros(len(cut), bool)
             is_open[new - 1] = middle > cut[new - 1] + 1
             is_open[new] = cut[new + 1] > middle + 1
 
+    def _hidden(
+        self, gap: Ints, corner: Ints, cell: Ints, cut: Ints, people: Floats, side: int
+    ) -> tuple[Ints, Ints]:
+        """After which of these cuts, up to the next, the path goes below the hull, and where most."""
+        x, y = people[:, side], people[:, 1 - side]
+        out = _Edges.under(gap, corner, x, y).below(x[gap + 1], y[gap])  # as far as it may reach
+        gap = gap[out]
+        edge = _Edges.under(gap, corner, x, y)
+        middle = self.lowest(cell[gap], cut[gap], cut[gap + 1], edge.across, edge.up, side)
+        found = self.below(cell[gap], middle)
+        out = edge.below(found[:, side], found[:, 1 - side])
+        out &= (cut[gap] < middle) & (middle < cut[gap + 1])
+        return gap[out], middle[out]
 
-def _sticks_out(
-    x: Floats, y: Floats, corner: Ints, gap: Ints, reach_x: Floats, reach_y: Floats
-) -> NDArray[np.bool_]:
-    """Whether what follows a point reaches below the chain of these corners."""
-    edge = np.searchsorted(corner, gap, side="right")
-    low, high = corner[edge - 1], corner[edge]
-    across, up = x[high] - x[low], y[high] - y[low]
-    area = (reach_x - x[low]) * up - (reach_y - y[low]) * across
-    return np.asarray(area > ALIKE * (across + up + 1))
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """The edges of a chain under some points: where each begins, and how far it goes."""
+
+    x: Floats
+    y: Floats
+    across: Floats
+    up: Floats
+
+    @classmethod
+    def under(cls, point: Ints, corner: Ints, x: Floats, y: Floats) -> "_Edges":
+        """Of the chain of these corners."""
+        edge = np.searchsorted(corner, point, side="right")
+        low, high = corner[edge - 1], corner[edge]
+        return cls(x[low], y[low], x[high] - x[low], y[high] - y[low])
+
+    def below(self, x: Floats, y: Floats) -> NDArray[np.bool_]:
+        """Whether these points lie below them."""
+        area = (x - self.x) * self.up - (y - self.y) * self.across
+        return np.asarray(area > ALIKE * (self.across + self.up + 1))
 
 
 class _OwnPaths(Paths):
@@ -123,9 +147,11 @@ class _OwnPaths(Paths):
             np.concatenate([own.number[stands], np.zeros(self.cells, np.int64), own.many]),
         )
 
-    def extreme(self, cell: Ints, cut: Ints, to: Ints, side: int) -> Floats:
+    def lowest(
+        self, cell: Ints, cut: Ints, to: Ints, across: Floats, up: Floats, side: int
+    ) -> Ints:
         """There is nothing between the cuts to begin with."""
-        return self.below(cell, cut)
+        return cut
 
     def below(self, cell: Ints, cut: Ints) -> Floats:
         """Sums over the steps."""
@@ -149,7 +175,8 @@ class _ShrunkPaths(Paths):
 
     def __init__(self, measured: Measured) -> None:
         super().__init__(measured)
-        self._pool = _Steps.of(measured.cell % self.groups, measured, self.groups)
+        groups = measured.cell % self.groups
+        self._pool = _Steps.of(groups, measured, self.groups, self.by_score)
         pool, own = self._pool, self.own
         total = pool.amount_before[pool.start[1:]] - pool.amount_before[pool.start[:-1]]
         self._share = np.divide(
@@ -162,11 +189,7 @@ class _ShrunkPaths(Paths):
             mine = own.part % self.groups == group
             steps = pool.score[pool.start[group] : pool.start[group + 1]]
             self._rank[mine] = np.searchsorted(steps, own.score[mine])
-        before = [
-            pool.amount_before[low : high + 1] - pool.amount_before[low]
-            for low, high in zip(pool.start[:-1], pool.start[1:], strict=True)
-        ]
-        self._apexes = [Apexes(before, side) for side in (0, 1)]
+        self._known: dict[tuple[int, int], Stretches] = {}
         self._width = int(pool.many.max(initial=0)) + 1
         self._key = own.part * self._width + self._rank
 
@@ -180,12 +203,27 @@ class _ShrunkPaths(Paths):
             ),
         )
 
-    def extreme(self, cell: Ints, cut: Ints, to: Ints, side: int) -> Floats:
+    def lowest(
+        self, cell: Ints, cut: Ints, to: Ints, across: Floats, up: Floats, side: int
+    ) -> Ints:
         """Between own steps the path is the group's, moved and stretched."""
-        own = self.own.sums(self.own.amount_before, cell, self._own_place(cell, to))
-        group = cell % self.groups
-        pool = self._apexes[side].of(group, cut, to)
-        return np.asarray(self._weight[cell] * (own + self._share[group] * pool))
+        group, found = cell % self.groups, cut.copy()
+        stretched = self._weight[cell] * self._share[group]
+        across, up = across * stretched[:, 1 - side], up * stretched[:, side]
+        for number in np.unique(group).tolist():
+            mine = np.flatnonzero(group == number)
+            found[mine] = self._stretches(number, side).lowest(
+                cut[mine], to[mine], across[mine], up[mine]
+            )
+        return found
+
+    def _stretches(self, group: int, side: int) -> Stretches:
+        """Of a group's path; made when first asked for, as one of its sides hardly has bends."""
+        if (group, side) not in self._known:
+            low, high = self._pool.start[group : group + 2]
+            path = self._pool.amount_before[low : high + 1] - self._pool.amount_before[low]
+            self._known[group, side] = Stretches(path, side)
+        return self._known[group, side]
 
     def _own_place(self, cell: Ints, cut: Ints) -> Ints:
         """The first own step that is not below the cut."""
@@ -235,11 +273,11 @@ class _Steps:
     said_before: Floats
 
     @classmethod
-    def of(cls, part: Ints, measured: Measured, parts: int) -> "_Steps":
+    def of(cls, part: Ints, measured: Measured, parts: int, by_score: Ints) -> "_Steps":
         """People in the order of their scores, equal ones on one step."""
-        score = measured.scores[:, 1]
-        order = np.lexsort((score, part))
-        part, score = part[order], score[order]
+        few = np.min_scalar_type(parts)  # short numbers are sorted without comparing them
+        order = by_score[np.argsort(part[by_score].astype(few), kind="stable")]
+        part, score = part[order], measured.scores[order, 1]
         new = np.ones(len(part), bool)
         new[1:] = (part[1:] != part[:-1]) | (score[1:] != score[:-1])
         first = np.flatnonzero(new)

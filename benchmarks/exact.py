@@ -116,13 +116,13 @@ def slider():
 
 
 def many_clients():
-    """Two thousand clients of 500 people each; the first notion's build finds the corners."""
-    people = scored_network(2000, 2, 2, rows=500)
+    """Two thousand clients of 500 people each; the first build calibrates and finds the corners."""
     rows = []
     for rates in ("labels", "shrunk"):
+        people = scored_network(2000, 2, 2, rows=500)
         for notion in NAMES:
             program, build = timed(
-                lambda notion=notion, rates=rates: build_program(
+                lambda people=people, notion=notion, rates=rates: build_program(
                     people, notion, "exact", rates=rates
                 )
             )

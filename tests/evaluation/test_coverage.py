@@ -265,7 +265,7 @@ def rows_of(heading):
 def test_adult_stands_in_the_document_as_it_comes_out_now():
     """Made again and compared: a document typed by hand, or an old one, would differ."""
     pair = [experiments.open(name) for name in ("adult", experiments.cross_fitted_of("adult"))]
-    held_out = {one.protocol: studies(one, cross_fitting_settings()) for one in pair}
+    held_out = {one.protocol: studies(one, cross_fitting_settings(), one.seeds) for one in pair}
     assert set(held_out) == {PAPER_SPLIT, CROSS_FITTED}
     made = cross_fitting_table(held_out)[2:]
     stands = rows_of("### adult, test people")
@@ -309,13 +309,15 @@ def test_what_was_wanted_is_judged_by_the_tables_above_it():
 def test_the_whole_document_of_a_small_experiment(tmp_path):
     """Every part from files to text, with three labels and two draws."""
     description = DESCRIPTION | {"notion": "eop"}
-    experiments.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(4)])
+    seeds = [seed_scores(seed) for seed in (1, 4, 6)]
+    experiments.save(tmp_path / "tiny", description, seeds)
     models = [fold_models(1), fold_models(4)]
     experiments.save_cross_fitted(tmp_path / "tiny_cf", description, models, "tiny")
     told = []
     text = holding(tmp_path, draws=2, on_progress=lambda *done: told.append(done))
     assert told == [(step, 12) for step in range(1, 13)]
     assert "**tiny, kernel**" in text
+    assert "Not cross-fitted, and left out: 1 of 3 seeds." in text
     assert (
         "2 draws from the population of seed 1 and 2 draws from the population of seed 4" in text
     )
@@ -352,6 +354,6 @@ def test_an_experiment_needs_a_seed_of_either_half(tmp_path):
     experiments.save_cross_fitted(tmp_path / "tiny_cf", description, [fold_models(2)], "tiny")
     with pytest.raises(InputError, match="an even and an odd seed"):
         holding(tmp_path, draws=1)
-    experiments.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(2)])
-    with pytest.raises(InputError, match="tiny and tiny_cf have other seeds"):
+    experiments.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(3)])
+    with pytest.raises(InputError, match="tiny_cf has seeds that tiny has not"):
         holding(tmp_path, draws=1)

@@ -41,7 +41,7 @@ def holding(
         for name in experiments.list_experiments(folder)
         if (companion := experiments.cross_fitted_of(name, folder))
     ]
-    total, done = sum(steps(paper_split, draws) for paper_split, _ in pairs), 0
+    total, done = sum(steps(cross_fitted, draws) for _, cross_fitted in pairs), 0
 
     def step() -> None:
         nonlocal done
@@ -83,10 +83,17 @@ def _sizes(evidence: Evidence) -> str:
         for one in [next(iter(evidence.resampled[evidence.cross_fitted.protocol].values()))]
         for seed in np.unique(one.seed)
     ]
+    compared, every = evidence.cross_fitted.seeds, evidence.paper_split.seeds
+    left_out = len(every) - len(compared)
     return (
         f"{evidence.paper_split.notion}, {len(evidence.paper_split.clients)} clients, "
         f"{', '.join(parts)}; {' and '.join(draws)}. One answer a client, its largest label, is right for "
         f"{100 * evidence.constant_accuracy:.2f} %."
+        + (
+            f" Not cross-fitted, and left out: {left_out} of {len(every)} seeds."
+            if left_out
+            else ""
+        )
     )
 
 

@@ -47,7 +47,7 @@ class Evidence:
     resampled : dict
         By protocol, whose numbers of people are drawn: coverage of every setting.
     held_out : dict
-        By protocol: every setting over all seeds, on test people.
+        By protocol: every setting over the cross-fitted seeds, on test people.
     """
 
     paper_split: Experiment
@@ -99,9 +99,9 @@ def _population_seeds(experiment: Experiment) -> list[int]:
     return [half[0] for half in seeds]
 
 
-def steps(experiment: Experiment, draws: int = DRAWS) -> int:
+def steps(cross_fitted: Experiment, draws: int = DRAWS) -> int:
     """How often `gather` reports that something is done."""
-    return 2 * (2 * draws + len(experiment.seeds))
+    return 2 * (2 * draws + len(cross_fitted.seeds))
 
 
 def gather(
@@ -114,11 +114,12 @@ def gather(
     """Measure an experiment by both protocols; `on_progress` is called after every step.
 
     The population of a seed are the cross-fitted people of that seed: four in five of all, with
-    scores of models that never saw them.
+    scores of models that never saw them. Protocols are compared seed by seed: seeds that are not
+    cross-fitted are left out.
     """
-    if paper_split.seeds != cross_fitted.seeds:
+    if not set(cross_fitted.seeds) <= set(paper_split.seeds):
         raise InputError(
-            f"{paper_split.name} and {cross_fitted.name} have other seeds; protocols are compared "
+            f"{cross_fitted.name} has seeds that {paper_split.name} has not; protocols are compared "
             "seed by seed, so train those that are missing."
         )
     guarded = guarantee_settings(len(paper_split.labels))
@@ -142,5 +143,5 @@ def gather(
         }
         local = [setting for setting in guarded if setting.eps_global == 1]
         asked = [*cross_fitting_settings(), *local]
-        held_out[experiment.protocol] = studies(experiment, asked, on_progress)
+        held_out[experiment.protocol] = studies(experiment, asked, cross_fitted.seeds, on_progress)
     return Evidence(paper_split, cross_fitted, resampled, held_out)

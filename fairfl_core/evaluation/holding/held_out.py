@@ -20,11 +20,12 @@ Floats = NDArray[np.float64]
 def studies(
     experiment: Experiment,
     settings: Sequence[Setting],
+    seeds: Sequence[int],
     on_progress: Callable[[], None] = lambda: None,
 ) -> dict[Setting, Study]:
-    """Every setting over all seeds of an experiment, on its test people."""
+    """Every setting over some seeds of an experiment, on its test people."""
     outcomes: dict[Setting, list[Outcome]] = {setting: [] for setting in settings}
-    for seed in experiment.seeds:
+    for seed in seeds:
         fitted, unseen = fitted_people(experiment, seed), unseen_people(experiment, seed)
         for setting, program in programs_of(fitted, experiment.notion, settings):
             limits = (setting.eps_global, setting.eps_local)

@@ -129,6 +129,9 @@ def computed_summary(view: View) -> Summary:
 @cached(160)
 def judged_of(view: View) -> Figures:
     """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
+    shipped = shipped_summary(view)
+    if shipped is not None:
+        return shipped.judged
     study = study_of(view)
     return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
 

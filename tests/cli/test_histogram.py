@@ -68,6 +68,10 @@ def test_noise_is_told_with_its_budget(files):
     given = (files.rows, *COLUMNS, *SCORES, "--epsilon", "2")
     told = run("histogram", *given, "--out", files / "n.json", "--json").json
     assert told["noisy"] and told["spent"] == 2
+    plain = run("histogram", *given, "--out", files / "n.json")
+    assert "clients, 16 bins each; noise worth a privacy budget of 2 was added" in " ".join(
+        plain.out.split()
+    )
     assert run("solve", files / "n.json", "--region", "exact", "--eps-local", "0.2").code == 0
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import signal
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -110,6 +111,17 @@ def test_a_certificate_without_its_key_is_refused(tmp_path):
     assert ended.code == 2 and "--key" in ended.err
 
 
+def test_a_certificate_that_is_not_there_is_refused_before_anything_starts(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
+    certificate.write_text("PEM")
+    ended = run("serve", "--certificate", certificate, "--key", key)
+    assert ended.code == 2 and "k.pem: there is no such file" in ended.err
+    key.write_text("PEM")
+    ended = run("serve", "--certificate", certificate, "--key", key)
+    assert ended.code == 2 and "nginx is not installed" in ended.err
+
+
 def test_without_nginx_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     ended = run("serve")
@@ -141,3 +153,21 @@ def test_a_worker_that_stays_silent_is_ended_and_started_again():
     assert not worker.met and not said
     _workers._look_after([worker], said.append)
     assert worker.met == [signal.SIGKILL, "started"] and "did not answer" in said[0]
+
+
+def test_workers_that_start_are_given_time_between_two_questions():
+    """Else the one that waits takes the processor from those it waits for."""
+    happened = []
+
+    class Starting(Silent):
+        def answers(self, within):
+            happened.append("asked")
+            return len(happened) > 4
+
+    class Clock(threading.Event):
+        def wait(self, timeout=None):
+            happened.append("waited")
+            return self.is_set()
+
+    _workers._wait_until_well([Starting()], Clock())
+    assert happened == ["asked", "waited", "asked", "waited", "asked"]

@@ -159,6 +159,16 @@ def test_our_rows_are_our_programs_own_figures():
 
 
 @pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
+@pytest.mark.parametrize("name", POST_PROCESSED)
+def test_a_method_is_shipped_under_the_title_it_has_here(name):
+    method, shipped = POST_PROCESSED[name], open_method("adult", name).manifest
+    assert (shipped["title"], shipped["ours"]) == (method.title, method.ours)
+    can = shipped["capabilities"]
+    assert (can["notions"], can["multi_class"]) == (list(method.notions), method.multi_class)
+    assert can["level"] == ("global" if method.only_global else "local and global")
+
+
+@pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
 def test_the_shell_prints_every_method_with_the_promised_keys():
     done = CliRunner().invoke(app, ["methods", "--experiment", "adult", "--json"])
     assert done.exit_code == 0, done.output

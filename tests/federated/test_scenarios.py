@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
+from fairfl_core.federated.recipes import RECIPES
 from fairfl_core.federated.scenarios import SCENARIOS, draw_clients
+from fairfl_core.people import experiments
 from fairfl_core.people.resample import client_names
 
 
@@ -45,6 +47,11 @@ def test_every_row_can_be_drawn_when_rows_stand_alone():
     group = np.array([0] * 4 + [1] * 6)
     client = draw_clients(group, (0.4,), 10, seed=0)
     assert (client == 0).all()
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_an_experiment_is_shipped_under_its_recipes_title(name):
+    assert experiments.open(name).manifest["title"] == RECIPES[name].title
 
 
 def test_too_few_rows_is_a_sentence():

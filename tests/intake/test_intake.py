@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import struct
 from dataclasses import replace
 
@@ -127,6 +128,10 @@ def test_csv_and_parquet_give_the_same():
         (
             "clinic id,gender,target,predicted label",
             ("clinic id", "gender", "target", "predicted label"),
+        ),
+        (  # by the values the first would be the client, and the second the group
+            "sex at birth,the hospital,true class,answer given",
+            ("the hospital", "sex at birth", "true class", "answer given"),
         ),
         ("a,b,c,d", ("a", "b", "c", "d")),
     ],
@@ -340,7 +345,9 @@ def test_a_table_of_counts_too_large_to_solve_is_refused_with_its_sides():
 def test_class_order():
     swapped = (("0", "score_1"), ("1", "score_0"))
     found = taken(people(), ColumnRoles("site", "sex", "label", "", swapped))
-    assert "in the reverse order" in said(found, look=True)
+    told = re.search(r"right for (\d+)%, in the reverse order for (\d+)%", said(found, look=True))
+    wrong, right = map(int, told.groups())
+    assert wrong < right and wrong + right == 100
 
 
 def test_favourable_label_and_cells_nobody_is_in():

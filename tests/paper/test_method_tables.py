@@ -36,6 +36,14 @@ def test_a_figure_of_table_2_is_the_rows_own(text):
     assert "84.5 / 0.287 / 0.226" in table_2  # the paper's, beside it
 
 
+def test_beside_each_row_of_table_2_stand_the_papers_figures_or_nothing(text):
+    for part in text.split("### Table 2")[1:]:
+        rows = part.split("\n\n")[1].splitlines()[2:]
+        beside = {row.split("|")[-2].strip() for row in rows}
+        assert "" in beside
+        assert all(re.fullmatch(r"([\d.]+ / [\d.]+ / [\d.]+)?", one) for one in beside), beside
+
+
 def test_the_tables_stand_in_the_document_as_they_come_out_now(text):
     heading = text.splitlines()[0].removeprefix("## ")
     assert_same(lines_of(text), lines_of(section(heading)))

@@ -12,7 +12,7 @@ from fairfl_core.solving.build import build_program
 from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.sifted import Sifted
+from fairfl_core.solving.sifted import _USUAL, Sifted
 from fairfl_core.solving.whole import Whole
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import biased, epsilons
@@ -63,6 +63,17 @@ def test_lottery_and_prices_are_the_same_where_they_are_unique(notion):
     np.testing.assert_allclose(duals, expected, atol=1e-7)
     assert (np.abs(duals[: len(program._rows)]) > 1e-3).any()  # some rows bind
     assert 0 < len(program._solver._model._at_work) < len(sifted)  # not all columns were needed
+
+
+@pytest.mark.parametrize("notion", ["eop", "eo"])
+def test_solves_near_usual_limits_begin_at_their_optimum(notion):
+    """What it costs is counted: no pivot, and no column that was not at work before."""
+    program = build_program(scored_network(20, 2, 2, rows=400), notion, "exact", rates="shrunk")
+    model = program._solver._model
+    for eps in _USUAL:
+        program._solver.solve(eps, np.full(20, eps))
+        assert model._highs.getInfo().simplex_iteration_count == 0
+        assert len(model._at_work) == model._staff
 
 
 def test_every_cell_of_a_map_is_worth_what_one_solve_gives():

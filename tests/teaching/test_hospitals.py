@@ -15,6 +15,8 @@ def test_the_network_is_unfair_inside_and_less_so_overall():
     found = lesson.untouched(lesson.network(), "eop").gaps
     np.testing.assert_allclose(found.local, [0.1, 0.4 / 3, 0.15])
     assert found.overall < found.local.min()
+    healthy = lesson.untouched(lesson.network(), "eo").rates[..., 0]
+    np.testing.assert_allclose(1 - healthy, [[0.1, 0.15], [0.2, 0.15], [1 / 12, 0.125]])
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ def run_in_one_place(
     people = _pooled(parts)
     folds: list[int | None] = list(range(study.folds)) or [None]
     trained = tuple(train_seed(people, study.recipe, study.seed, fold=fold) for fold in folds)
-    fitted = _joined([_scored(one, people, 0, study.models) for one in trained])
-    tested = [_scored(one, people, 1, 1) for one in trained]
+    fitted = _joined([_scored(one, people, 0) for one in trained])
+    tested = [_scored(one, people, 1) for one in trained]
     unseen = FoldedPeople(tuple(tested)) if study.folds else tested[0]
     solution = _program(fitted, question).solve(question.eps_global, question.eps_local)
     starts = np.cumsum([0, *(len(part) for part in parts)])
@@ -83,7 +83,7 @@ def _pooled(parts: Sequence[People]) -> People:
     )
 
 
-def _scored(one: SeedScores, people: People, split: int, folds: int) -> ScoredPeople:
+def _scored(one: SeedScores, people: People, split: int) -> ScoredPeople:
     rows = one.split == split
     return ScoredPeople(
         client=one.client[rows].astype(np.int64),
@@ -95,7 +95,6 @@ def _scored(one: SeedScores, people: People, split: int, folds: int) -> ScoredPe
         groups=people.groups,
         labels=people.labels,
         favourable=people.favourable,
-        folds=folds,
     )
 
 
@@ -108,4 +107,5 @@ def _joined(parts: Sequence[ScoredPeople]) -> ScoredPeople:
         label=np.concatenate([part.label for part in parts]),
         scores=np.concatenate([part.scores for part in parts]),
         said=np.concatenate([part.said for part in parts]),
+        folds=len(parts),
     )

@@ -177,6 +177,7 @@ def test_a_hostile_reply_is_not_believed(paths, tmp_path, lie):
     [
         ("group", lambda g: g + 5, "study's groups"),
         ("answers", lambda a: np.where(a >= 0, 7, a), "study's groups|does not have"),
+        ("answers", lambda a: np.where((a == [0, 1]).all(axis=1, keepdims=True), 0, a), "groups"),
         ("confusion", lambda c: c + 1, "more people than|other people than"),
     ],
 )
@@ -245,7 +246,7 @@ BAD = {
     ),
     "an unknown category": (
         {"people.csv": table(1, 90) + "p91,50,1.0,z,man,ill\n"},
-        'holds "z"',
+        'column "ward", data row 91 holds "z"',
         "features are not those",
     ),
     "another name": ({"client.toml": settings("West")}, "not one of the study", ""),

@@ -12,6 +12,7 @@
   const app = document.querySelector("[data-testid=stApp]");
   let opened = app.dataset.testScriptState === "notRunning";
   let added = false;
+  const isMarked = (link) => new URL(link).searchParams.has("back");
 
   // The link may have been written before this ran, on a slow machine the page may even have been
   // opened whole: then that step is taken back, into its entry.
@@ -44,7 +45,7 @@
     const next = new URL(url, location);
     const elsewhere = next.pathname !== location.pathname;
     const late = elsewhere && added && next.search === location.search;
-    const known = !elsewhere && (!opened || added);
+    const known = !elsewhere && (!opened || added || isMarked(location));
     if (elsewhere) opened = false;
     if (late || known) return replace(state, unused, url);
     added = true;
@@ -53,9 +54,9 @@
 
   // Streamlit listens, too, and runs the page with the link as it is; so it is told once more.
   addEventListener("popstate", (event) => {
-    const here = new URL(location);
-    if (here.searchParams.has("back")) return;
+    if (isMarked(location)) return;
     event.stopImmediatePropagation();
+    const here = new URL(location);
     here.searchParams.set("back", "1");
     replace(history.state, "", here);
     dispatchEvent(new PopStateEvent("popstate", { state: history.state }));

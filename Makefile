@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser mutants chaos reproduce holding summaries federation federation-faults bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx mutants chaos reproduce holding summaries federation federation-faults bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -41,7 +41,9 @@ WORKERS ?= 2
 serve: $(RUNS) ## Serve the dashboard to many visitors, behind nginx (WORKERS=2 PORT=8501 ADDRESS=127.0.0.1)
 	$(BIN)/fairfl serve --workers $(WORKERS) --port $(PORT) --address $(or $(ADDRESS),127.0.0.1)
 
-test: lint types tests ## Lint, types and tests
+# At once: types take one core for half a minute in which many tests wait.
+test: $(INSTALLED) ## Lint, types and tests
+	@$(MAKE) --no-print-directory -j 3 lint types tests
 
 lint: $(INSTALLED) ## Style
 	$(BIN)/ruff check .
@@ -50,10 +52,10 @@ lint: $(INSTALLED) ## Style
 types: $(INSTALLED) ## Types
 	$(BIN)/mypy
 
-# Three at a time on two cores: some wait for browsers and servers while others work. A file stays
-# together, for its tests share what they have prepared; tests/conftest.py says who begins.
+# Four at a time on two cores: two wait for browsers and servers while two work. A file stays
+# together, for its tests share what they have prepared; tests/helpers/lanes.py says who runs what.
 tests: $(INSTALLED) ## Tests only
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # The core alone, without TensorFlow and browser, on each Python of this machine.
 CORE_TESTS := $(filter-out tests/browser tests/federated tests/pages tests/package tests/__%, \
@@ -102,17 +104,27 @@ audit: | $(BIN)/python ## Look up the pinned versions among known vulnerabilitie
 		echo "      pypi.org/pypi/NAME/VERSION/json, which a mirror of packages may not have. Nothing was found safe."; \
 		exit 1; }
 
-# Debian's package; as root or with sudo. Any Chromium or Chrome that is there already will do.
+# Debian's packages; as root or with sudo. Any Chromium or Chrome that is there already will do.
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
-browser: ## Install Chromium for the tests in tests/browser, if there is none
+APT_INSTALL := $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
+browser: nginx ## Install what tests need beside Python, if it is missing: Chromium and nginx
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
 		echo "make: that browser will do"; \
 	elif command -v apt-get >/dev/null; then \
-		$(SUDO) apt-get update -qq && \
-		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-liberation; \
+		$(APT_INSTALL) chromium fonts-liberation; \
 	else \
 		echo "make: no apt-get here. Install Chromium or Chrome as your system does it, so that"; \
 		echo "      chromium, chromium-browser or google-chrome is on the PATH."; exit 1; \
+	fi
+
+nginx: ## Install nginx for `make serve` and its tests, if there is none
+	@if PATH="$$PATH:/usr/sbin" command -v nginx; then \
+		echo "make: that nginx will do"; \
+	elif command -v apt-get >/dev/null; then \
+		$(APT_INSTALL) nginx-light; \
+	else \
+		echo "make: no apt-get here, and no nginx: tests of \`fairfl serve\` will be skipped."; \
 	fi
 
 reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores

@@ -6,9 +6,12 @@ the examples are the same every time.
 
 import gc
 import os
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.helpers.lanes import Lanes, turn
 
 settings.register_profile("house", deadline=None)
 settings.register_profile(
@@ -16,21 +19,18 @@ settings.register_profile(
 )
 settings.load_profile("ci" if os.environ.get("CI") else "house")
 
-# They wait for a browser, a server or another process more than they work.
-WAITING = (
-    "tests/browser/",
-    "tests/federated/flower/test_loopback.py",
-    "tests/chaos/",
-    "tests/pages/test_same_question.py",
-    "tests/federated/test_train_cli.py",
-    "tests/cli/test_serve.py",
-    "tests/pages/test_gone_means_gone.py",
-)
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with those who wait, so that the others work meanwhile and nobody waits alone."""
-    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
+    """Those who wait come first, in their order."""
+    items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lanes | None:
+    """Of several workers some begin with those who wait, so that nobody waits alone."""
+    if config.getvalue("dist") == "loadfile":
+        return Lanes(config, log)
+    return None
 
 
 def pytest_collection_finish() -> None:

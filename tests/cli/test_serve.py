@@ -20,7 +20,7 @@ from tests.helpers.serving import Served, Server, has_nginx
 LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
 needs_nginx = pytest.mark.skipif(
     not has_nginx(),
-    reason="there is no nginx here (Debian: apt-get install nginx-light)",
+    reason="there is no nginx here: `make nginx` installs one",
 )
 
 

@@ -1,5 +1,11 @@
-"""Every page the navigation shows: whole, quiet, at home on a telephone, light and dark."""
+"""Every page the navigation shows: whole, quiet, at home on a telephone, light and dark.
 
+    PICTURES=1 pytest tests/browser/test_every_page.py
+
+takes pictures of them, into screenshots/.
+"""
+
+import os
 import sys
 from pathlib import Path
 
@@ -71,8 +77,7 @@ def _steps(visitor: Visitor) -> dict[str, list[str]]:
 
 
 def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[str]]]:
-    """What is wrong with a page, at both widths; takes its picture."""
-    PICTURES.mkdir(exist_ok=True)
+    """What is wrong with a page, at both widths; takes its picture where asked."""
     wrong = []
     for width in (WIDE, NARROW):
         visitor.resize(width)
@@ -81,13 +86,17 @@ def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[
             found.append(f"is not {theme}")
         if found:
             wrong.append((width, found))
-        # Streamlit scrolls inside, so the window is made as tall as the page.
-        height = visitor.page.evaluate(
-            "document.querySelector('[data-testid=stMain]').scrollHeight"
-        )
-        visitor.resize(width, min(max(height, 400), 8000))
-        visitor.page.screenshot(path=PICTURES / f"{path or 'explore'}-{width}-{theme}.png")
+        if "PICTURES" in os.environ:
+            _take_picture(visitor, width, f"{path or 'explore'}-{width}-{theme}.png")
     return wrong
+
+
+def _take_picture(visitor: Visitor, width: int, name: str) -> None:
+    """Streamlit scrolls inside, so the window is made as tall as the page."""
+    PICTURES.mkdir(exist_ok=True)
+    height = visitor.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    visitor.resize(width, min(max(height, 400), 8000))
+    visitor.page.screenshot(path=PICTURES / name)
 
 
 def test_fifty_clients_and_every_setting_on_every_page(regular):

@@ -61,9 +61,9 @@ def test_one_back_is_one_page_or_one_setting(visit):
     assert visitor.page.url == "about:blank"  # and out, by one press
 
 
-def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(visit):
+def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(tab):
     """As Streamlit does it when the browser is slower than the server."""
-    visitor = visit().open(**PAPERS)
+    visitor = tab().open(**PAPERS)
     start = visitor.page.url
     visitor.page.evaluate(
         """() => {
@@ -74,17 +74,17 @@ def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(visit):
     assert entries(visitor) == [start, start.replace("/?", "/clients?") + "&k=2"]
 
 
-def test_a_setting_after_a_run_that_was_too_quick_to_be_seen_is_one_entry(visit):
-    visitor = visit().open(**PAPERS)
+def test_a_setting_after_a_run_that_was_too_quick_to_be_seen_is_one_entry(tab):
+    visitor = tab().open(**PAPERS)
     start = visitor.page.url
     visitor.page.evaluate("() => history.pushState({}, '', `${location.search}&k=2`)")
     visitor.changes(lambda: visitor.press(OVERALL))
     assert entries(visitor)[:2] == [start, start + "&k=2"] and len(entries(visitor)) == 3
 
 
-def test_the_answer_to_a_step_back_is_no_step_forward(visit):
+def test_the_answer_to_a_step_back_is_no_step_forward(tab):
     """However late it comes."""
-    visitor = visit().open(**PAPERS)
+    visitor = tab().open(**PAPERS)
     start = visitor.page.url
     visitor.page.evaluate(
         """link => {

@@ -44,7 +44,6 @@ DECLEARN = """declearn 2.9 trains its own methods on the same splits: the same n
 rounds, last-round weights. Each had six values of its one knob; the one with the least overall plus mean local gap
 on validation people of seeds 0 and 1, at most six points below FedAvg, is shown: the protocol of every method
 here. Its FairFed has no local debiasing, and weighs clients by rows instead of shares, so that beta is of that size.
-It has fewer seeds than the others (the table says how many): its spread and standard errors say little.
 """
 
 

@@ -52,6 +52,12 @@ def test_a_file_keeps_its_owner(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
 
 
+def test_what_cannot_be_read_is_said_once_and_without_numbers_of_errors(tmp_path):
+    with pytest.raises(InputError) as refused:
+        read_whole(tmp_path)
+    assert str(refused.value) == f"{tmp_path}: cannot be read (Is a directory); check the path."
+
+
 def test_a_link_leads_to_the_same_place_afterwards(tmp_path):
     (tmp_path / "far").mkdir()
     target, link, second = tmp_path / "far" / "data.json", tmp_path / "link", tmp_path / "second"

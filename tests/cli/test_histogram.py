@@ -84,6 +84,7 @@ def test_what_cannot_be_read(files):
         "labels": (["a", "b", "c"], "two"),
         "clients": ([{"name": "x"}], "lacks the key"),
         "noisy": ("no", "true or false"),
+        "groups": (["woman", "woman"], "twice"),
     }
     for key, (content, says) in wrong.items():
         (files / "bad.json").write_text(json.dumps(value | {key: content}))

@@ -12,6 +12,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import (
     GAPS,
     Difference,
+    MethodFrontier,
     difference,
     frontier_of,
     method_experiments,
@@ -138,6 +139,18 @@ def test_frontiers_are_compared_where_held_out_gaps_agree(tmp_path):
     assert apart.verdict == "alike"  # two seeds tell nothing
     with pytest.raises(ValueError, match="is none of"):
         rows[0].gap("gap")
+
+
+def test_a_difference_is_paired_by_seed_with_the_error_of_its_mean():
+    """Ten points more on one seed, thirteen on the other; of one seed nothing is known."""
+    gap = np.array([0.1])
+    one = MethodFrontier((), gap, np.array([[0.9, 0.8, 0.84]]), (5, 0, 1))
+    other = MethodFrontier((), gap, np.array([[0.71, 0.7, 0.1]]), (1, 0, 7))
+    apart = difference(one, other, 0.1)
+    assert (apart.mean, apart.seeds) == (pytest.approx(0.115), 2)
+    assert apart.standard_error == pytest.approx(0.015)
+    alone = MethodFrontier((), gap, np.array([[0.7]]), (0,))
+    assert np.isnan(difference(one, alone, 0.1).standard_error)
 
 
 def test_few_seeds_tell_nothing_apart():

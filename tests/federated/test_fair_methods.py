@@ -14,7 +14,7 @@ from fairfl_core.federated.fairfed import FairFed, shares_of_gap
 from fairfl_core.federated.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
 from fairfl_core.federated.fedfb import cell_errors
 from fairfl_core.federated.gaps import NOTIONS, rates_of
-from fairfl_core.federated.method import Plan, Reply, State
+from fairfl_core.federated.method import Plan, Reply, Rows, State, Turn
 from fairfl_core.federated.methods import make_method, method_class
 from fairfl_core.federated.reweighing import cell_factors
 from fairfl_core.federated.training import prepare, train_prepared
@@ -187,6 +187,25 @@ def test_reweighing_makes_group_and_label_independent(counts):
     assert cell_factors("sp", empty, 1)[0, 1] == 1
 
 
+@pytest.mark.parametrize("scope", ["local", "global"])
+def test_reweighing_looks_at_the_clients_own_rows_or_at_everybodys(scope):
+    counts = np.array([[[40, 10], [20, 30]], [[5, 45], [25, 25]], [[9, 1], [2, 8]]])
+    cells = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    rows, ones = np.arange(4, dtype=np.int32), np.ones(4, np.float32)
+    nobody = Rows(*(np.zeros(0, np.int32) for _ in range(3)))
+    turn = Turn(rows, *cells, 1, 0, ones, 0, nobody, {}, Plan(counts, 1, ((1, 2), (2,))))
+
+    class Worker:
+        def epoch(self, theta, rows, weight, seed):
+            self.weight = weight
+            return theta
+
+    worker = Worker()
+    make_method("reweighing", {"scope": scope}).client(State(np.zeros(4, "f4")), turn, worker)
+    seen = counts[1] if scope == "local" else counts.sum(axis=0)
+    assert worker.weight == pytest.approx(cell_factors("sp", seen, 1).ravel())
+
+
 def test_fcfls_closed_form_is_its_linear_program():
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -237,6 +256,26 @@ def test_fair_fates_score_is_a_ratio_of_rates(counts):
     nobody = counts.sum(axis=0).copy()
     nobody[0, :, 1] = 0  # the first group is never answered the favourable label
     assert fairness("sp", nobody, 1) == 0
+
+
+def test_fair_fate_follows_the_clients_that_are_fairer_than_the_server():
+    """Ratios of selection rates: .5 the server's, .7, 1, .4 and .45 the clients'."""
+    ratio = {0.0: 0.5, 1.0: 0.7, 2.0: 1.0, 3.0: 0.4, 4.0: 0.45}
+
+    class Clients:
+        plan = Plan(np.ones((1, 2, 2), int), 1, ((1, 2), (2,)))
+
+        def counts(self, theta, *, held_out, every):
+            selected = round(20 * ratio[float(theta[0])])
+            table = np.zeros((1, 2, 2, 2), int)
+            table[0, 0, 1], table[0, 1, 1] = (20 - selected, selected), (0, 20)
+            return table
+
+    replies = [Reply(np.array([value, 10 * value], "f4"), 1) for value in (1.0, 2.0, 3.0, 4.0)]
+    method = make_method("fair_fate", {"notion": "sp"})
+    step = method._fairer_step(State(np.zeros(2, "f4")), replies, Clients())
+    # Between the least fair (0) and the fairest (1) the first is at .5; two are behind the server.
+    assert step == pytest.approx([(0.5 * 1 + 2) / 1.5, 10 * (0.5 * 1 + 2) / 1.5])
 
 
 def test_equifls_server_leaves_private_parts_alone():

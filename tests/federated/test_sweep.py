@@ -11,9 +11,10 @@ from fairfl_core.cli import app
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
 from fairfl_core.federated.methods import METHODS, USUAL, make_method
-from fairfl_core.federated.shipping import converged, ship_fedavg, ship_method
+from fairfl_core.federated.shipping import asdict_of, converged, ship_fedavg, ship_method
 from fairfl_core.federated.sweep import Sweeper, Trial, choose
 from fairfl_core.federated.sweeps import TRIALS, Sweep, sweep_of
+from fairfl_core.people.method_answers import list_methods, open_method
 from tests.federated.tiny import RECIPE, as_adult
 
 TRAINED = [name for name in METHODS if name != USUAL and name != "toy"]
@@ -31,6 +32,24 @@ def test_every_method_has_as_many_trials_and_a_knob_of_six_values(method, experi
         swept = sweep.swept(trial)
         assert len({setting[sweep.knob] for setting in swept.values()}) >= 6
         assert all(name.startswith(f"{notion} ") for name in swept)
+
+
+@pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
+@pytest.mark.parametrize("method", TRAINED)
+def test_what_is_shipped_was_swept_as_it_is_declared(method, experiment):
+    if method not in list_methods(experiment):
+        pytest.skip("it is not shipped")
+    manifest = open_method(experiment, method).manifest
+    for notion, tuned in manifest["tuning"].items():
+        sweep = sweep_of(method, experiment, notion)
+        assert [trial["settings"] for trial in tuned["trials"]] == list(sweep.trials)
+        told = {
+            name: one["settings"]
+            for name, one in manifest["settings"].items()
+            if one["notion"] == notion and name != sweep.paper_name
+        }
+        swept = sweep.swept(tuned["chosen"])
+        assert told == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
 
 
 def test_methods_without_a_sweep_are_named():

@@ -75,6 +75,10 @@ def test_scores_sum_to_one_and_do_not_depend_on_their_company(federation, work):
 def test_group_and_client_are_inputs_only_when_asked(federation, work, recipe):
     blind = Work(federation, replace(recipe, group_input=False, client_input=False))
     assert work.model.size - blind.model.size == (2 + 3) * 64
+    theta, rows = blind.model.initial(0), federation.rows(TEST)
+    nothing = np.zeros((len(rows), 0), np.float32)
+    logits = blind.model.logits(theta, federation.people.inputs[rows], nothing)
+    assert np.allclose(blind.scores(theta, rows), tf.nn.softmax(logits), atol=1e-6)
 
 
 def test_the_eight_poses_are_different_and_the_first_is_the_picture():

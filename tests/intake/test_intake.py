@@ -400,6 +400,7 @@ def lying_footer():
         ("n.csv", b"a,b\n1,\x002\n", "line 2 holds a NUL byte"),
         ("d.csv", b"client,group,client\n1,2,3\n", '"client" stands twice'),
         ("m.csv", "gr\u00fcn\n".encode() + "gr\u00fcn\n".encode("latin-1"), "line 2 is not UTF-8"),
+        ("m.csv", "\n\ngr\u00fcn".encode("latin-1"), "line 3 is not UTF-8"),
         ("m.csv", "gr\u00fcn\ngr\u00fc".encode()[:-1], "line 2 is not UTF-8"),  # cut in a letter
         ("u.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         ("z.csv", b"PK\x03\x04rest", "ZIP archive"),

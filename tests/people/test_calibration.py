@@ -154,6 +154,8 @@ def test_broken_maps_are_refused():
     ):
         with pytest.raises(InputError, match=says):
             Calibration.from_json(broken, *names)
+    farthest = whole | {"shift": [[0.0, 20.0]] * 2}  # where a fit ends at the latest
+    assert Calibration.from_json(farthest, *names).shift.max() == 20
     with pytest.raises(InputError, match="already"):
         Calibration.fit(people.recalibrated(fitted))
     with pytest.raises(InputError, match="already"):

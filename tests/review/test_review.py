@@ -1,6 +1,7 @@
 """A review: its file, its options solved again, what is told of them, and the two pages."""
 
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -14,6 +15,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.review import Option, Review, board_of, html_of, pdf_of, read_review, solve_option
+from fairfl_core.review.picture import svg_of
 from fairfl_core.review.render import annex_page
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
@@ -130,6 +132,24 @@ def test_two_pages_then_the_annex_and_nothing_typed_is_markup(board):
     assert "script" not in reader.tags and HOSTILE in words and "localhost" not in words
     for column in board.columns:
         assert all(cell in words for cell in column.cells)
+
+
+def test_the_picture_has_each_gap_at_its_place_and_none_that_is_not_known(board):
+    first, *others = board.columns
+    unknown = replace(first, picture=first.picture | {"worst": None})
+    drawn = svg_of(replace(board, columns=(unknown, *others)))
+    circles, squares = (
+        [float(place) for place in re.findall(pattern, drawn)][1:]  # after the legend's
+        for pattern in (r'<circle cx="([\d.]+)"', r'<rect x="([\d.]+)"')
+    )
+    overall = [column.picture["overall"] for column in board.columns]
+    worst = [column.picture["worst"] for column in others]
+    ends = [
+        x for c in (unknown, *others) for x in (c.picture["overall_high"], c.picture["worst_high"])
+    ]
+    most = max(0.1, *overall, *worst, *ends)
+    assert circles == pytest.approx([190 + 420 * gap / most for gap in overall])
+    assert squares == pytest.approx([185 + 420 * gap / most for gap in worst])
 
 
 def test_long_notes_and_many_clients_leave_it_at_two_pages():

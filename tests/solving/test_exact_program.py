@@ -15,8 +15,10 @@ from fairfl_core.solving.exact.pricing import by_scores
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
 from fairfl_core.solving.rate_estimates import counted, measured
 from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.utility import Utility
 from fairfl_core.solving.whole import Whole
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, scored_network, scored_people
@@ -237,6 +239,15 @@ def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notio
         assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
 
 
+def test_a_bound_is_told_in_what_is_maximised():
+    people = scored_network(2, 2, 2, rows=200)
+    right = ExactProgram(people, "eo").solve(0.05, 0.05)
+    assert f"can exceed {100 * right.bound.upper:.2f}% (" in right.remarks()[0]
+    dear = Policy(utility=Utility.missing(people.labels, people.labels[1], 3.0))
+    costs = ExactProgram(people, "eo", policy=dear).solve(0.05, 0.05)
+    assert f" a utility of {costs.bound.upper:.4g} (" in costs.remarks()[0]
+
+
 def test_offsets_are_swept_to_their_best_place():
     """No other offset of one label gives a cell more by what is measured."""
     people = scored_network(2, 2, 3, rows=80, seed=3)
@@ -254,4 +265,5 @@ def test_offsets_are_swept_to_their_best_place():
         worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
         assert (worth <= value + 1e-9).all()
     trusted = by_scores(points, full=True)(gain)
+    assert not trusted.rules.b.any()  # what the gain says of scores says all
     assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()

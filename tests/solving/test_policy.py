@@ -240,6 +240,11 @@ def test_the_order_of_clients_groups_and_labels_does_not_matter(counts, chosen, 
     assert values[0].utility.value == pytest.approx(values[1].utility.value, abs=1e-7 * scale)
 
 
+def test_a_mistake_costs_one_and_a_missed_label_more():
+    costs = Utility.missing(("no", "maybe", "yes"), "yes", 4.0)
+    assert costs.gain == ((0, -1, -1), (-1, 0, -1), (-4, -4, 0))
+
+
 @settings(max_examples=40)
 @given(tables, notion_and_region(), epsilons, epsilons)
 def test_the_identity_is_accuracy_to_the_last_digit(counts, chosen, overall, local):

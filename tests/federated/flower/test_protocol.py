@@ -63,6 +63,7 @@ def test_it_is_the_same_as_in_one_place(way):
     study, paths, _, found, outcome, one = way
     assert outcome.solution.accuracy == pytest.approx(one.solution.accuracy, abs=1e-8)
     assert outcome.solution.gaps.overall == pytest.approx(one.solution.gaps.overall, abs=1e-8)
+    assert outcome.solution.counts.folds == one.solution.counts.folds == study.models
     assert np.allclose(outcome.evaluation.confusion, one.evaluation.confusion, atol=1e-6)
     for model, trained in enumerate(one.trained):
         assert outcome.runs[model].best_done == trained.chosen

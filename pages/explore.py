@@ -1,7 +1,7 @@
 """Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from pages.components.shared.certainty import (
 from pages.components.shared.charts import (
     accuracy_metric,
     chart,
+    mark_on,
     metric,
     part,
     progress,
@@ -73,7 +74,7 @@ def page() -> None:
             _presented()
         else:
             _welcome()
-            _live()
+            _whole()
 
 
 def _welcome() -> None:
@@ -90,26 +91,82 @@ def _welcome() -> None:
             )
 
 
-@st.fragment
-def _live() -> None:
-    """All that follows a slider: only this is re-run when one moves."""
+@dataclass(frozen=True)
+class _Places:
+    """Where on the page stands what follows the sliders."""
+
+    top: DeltaGenerator
+    price: DeltaGenerator
+    policy: DeltaGenerator
+    summary: DeltaGenerator
+    comparison: DeltaGenerator
+    kept: DeltaGenerator
+    recognition: DeltaGenerator
+    clients: DeltaGenerator
+    certainty: DeltaGenerator
+    predictor: DeltaGenerator
+
+
+def _whole() -> None:
+    """All of the page: what stays when a slider moves, with places for what does not.
+
+    These are filled before anything is drawn that takes long.
+    """
     view = state.view()
-    place = st.container()
-    tolerances.sliders()
+    top, sliders = st.container(), st.container()
     tolerances.preset_buttons()
     price = tolerances.certainty()
     policy.asked_for()
+    policy_cost, summary = st.container(), st.container()
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        comparison = st.container()
+        _options()
+        kept = st.container()
+    recognition, advice, clients = st.container(), st.container(), st.container()
+    certainty = _certainty_choice(view)
+    regions = st.container()
+    predictor = downloads.predictor_part(view)
+    with sliders:
+        _live(
+            _Places(
+                top=top,
+                price=price,
+                policy=policy_cost,
+                summary=summary,
+                comparison=comparison,
+                kept=kept,
+                recognition=recognition,
+                clients=clients,
+                certainty=certainty,
+                predictor=predictor,
+            )
+        )
+    with left, part(text.MAP):
+        _map(view)
+    with advice, part(text.ADVICE), suppress(CollisionError):  # floors may be out of its reach
+        _advice(view)
+    with regions, part(text.REGIONS):
+        _regions(view)
+
+
+@st.fragment
+def _live(places: _Places) -> None:
+    """All that follows a slider: only this is re-run when one moves."""
+    tolerances.sliders()
+    view = state.view()
+    _mark(view)
     with part(shared_text.RESULTS):
         try:
             summary = summary_of(view)
         except CollisionError:
-            with place:
+            with places.top:
                 policy.collision(view, collision_of(view))
-            with part(text.MAP):
-                _map(view)
         else:
-            _results(view, summary, place)
-    with price:  # three more solutions: what was asked for comes first
+            _results(view, summary, places)
+    with places.policy:
+        policy.cost(view)
+    with places.price:  # three more solutions: what was asked for comes first
         tolerances.certainty_price(view)
 
 
@@ -126,6 +183,7 @@ def _presented() -> None:
             st.markdown(f"#### {shared_text.headline(summary)}")
         if at == 0:
             _map(view)
+            _mark(view)
         elif at == 1:
             _clients(study_of(view))
         elif at == 2:
@@ -134,10 +192,10 @@ def _presented() -> None:
             _three_numbers(view, summary)
 
 
-def _results(view: View, summary: Summary, place: DeltaGenerator) -> None:
-    with place, part(harm_text.ALARMS):
+def _results(view: View, summary: Summary, places: _Places) -> None:
+    with places.top, part(harm_text.ALARMS):
         alarm_banner(summary.harm)
-    with place, part(text.HEADLINE):
+    with places.top, part(text.HEADLINE):
         verdict_banner(
             summary.verdict.word,
             shared_text.verdict_title(summary),
@@ -145,28 +203,22 @@ def _results(view: View, summary: Summary, place: DeltaGenerator) -> None:
             harmless=summary.harmless,
         )
         st.markdown(f"#### {shared_text.headline(summary)}")
-    with part(text.SUMMARY):
+    with places.summary, part(text.SUMMARY):
         _metrics(summary)
-    left, right = st.columns([3, 2], gap="large")
-    with left, part(text.MAP):
-        _map(view)
-    with right, part(text.COMPARISON):
+    with places.comparison, part(text.COMPARISON):
         _three_numbers(view, summary)
         _prices(view, summary)
-        _options(view, summary)
-    with part(harm_text.RECOGNITION):
+    with places.kept, part(text.COMPARISON):
+        _kept_options(view, summary)
+    with places.recognition, part(harm_text.RECOGNITION):
         recognition_part(summary)
-    with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
-        _advice(view)
-    with part(text.CLIENTS):
+    with places.clients, part(text.CLIENTS):
         _clients(study_of(view))
-    with part(text.CERTAINTY), suppress(CollisionError):
+    with places.certainty, part(text.CERTAINTY), suppress(CollisionError):
         _certainty(view)
-    with part(text.REGIONS):
-        _regions(view)
-    with part(text.PREDICTOR):
-        downloads.predictor_part(view)
-    with place, part(text.OTHER_REGION), suppress(CollisionError):  # floors may be out of reach
+    with places.predictor, part(text.PREDICTOR):
+        downloads.predictor_figures(view)
+    with places.top, part(text.OTHER_REGION), suppress(CollisionError):
         _other_region(view, summary)
 
 
@@ -234,9 +286,8 @@ def _map(view: View) -> None:
         (text.option(place), (one.eps_global, one.eps_local))
         for place, one in enumerate(state.options())
     ]
-    figure = figures.heat_map(heat, (view.eps_global, view.eps_local), kept)
     chart(
-        figure,
+        figures.heat_map(heat, None, kept, marked=True),
         reading=text.map_reading(
             own_limits=bool(view.own_limits), collides=bool(np.isnan(heat.accuracy).any())
         ),
@@ -245,6 +296,13 @@ def _map(view: View) -> None:
         key=HEAT,
         on_click=tolerances.go_to_cell(HEAT),
     )
+
+
+def _mark(view: View) -> None:
+    """Where the visitor stands on the map: a mark that moves while the map stays as it is."""
+    grid = (*(COARSE if heavy(view, map_only=True) else GRID), NO_LIMIT)
+    x, y = (figures.index_on(grid, limit) for limit in (view.eps_global, view.eps_local))
+    mark_on(HEAT, x, y)
 
 
 def _advice(view: View) -> None:
@@ -277,12 +335,19 @@ def _advice(view: View) -> None:
     st.caption(text.advice(advice, points, view.guarantee or SURE))
 
 
+def _certainty_choice(view: View) -> DeltaGenerator:
+    """Whether to draw what certainty costs against people per client; returns its place."""
+    if certainty_possible(view):
+        st.markdown(text.CERTAINTY_TITLE)
+        st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN))
+    return st.container()
+
+
 def _certainty(view: View) -> None:
-    """What certainty costs against people per client."""
-    if not certainty_possible(view) or min(view.eps_global, view.eps_local) >= NO_LIMIT:
+    if not certainty_possible(view) or not state.get(CERTAINTY_DRAWN):
         return
-    st.markdown(text.CERTAINTY_TITLE)
-    if not st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN)):
+    if min(view.eps_global, view.eps_local) >= NO_LIMIT:
+        st.caption(text.NOTHING_TO_BE_SURE_OF)
         return
     price = certainty_of(view)
     chart(
@@ -315,22 +380,25 @@ def _prices(view: View, summary: Summary) -> None:
         st.caption(text.own_limits(view))
 
 
-def _options(view: View, summary: Summary) -> None:
-    """Keep up to four settings, and see them beside the one set now."""
+def _options() -> None:
+    """Keep up to four settings."""
     kept = state.options()
     with st.container(horizontal=True, vertical_alignment="center"):
-        full = len(kept) == MOST
         st.button(
             text.KEEP,
-            on_click=state.keep,
-            args=(view,),
+            on_click=lambda: state.keep(state.view()),
             key="keep",
-            disabled=full,
+            disabled=len(kept) == MOST,
             help=text.KEEP_TIP,
         )
         if kept:
             st.page_link("pages/review.py", label=text.TO_REVIEW)
             st.button(text.LET_GO, on_click=state.let_go, args=kept, key="let-go", type="tertiary")
+
+
+def _kept_options(view: View, summary: Summary) -> None:
+    """The settings that were kept beside the one set now."""
+    kept = state.options()
     if kept:
         rows = text.option_rows([*(summary_of(one) for one in kept), summary])
         headings = [

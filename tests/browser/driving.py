@@ -36,7 +36,7 @@ FLAGS = (
 # Nothing runs, nothing is stale, every chart is drawn, and that for a while.
 QUIET = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent')];
+    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
     const drawn = place => Number(place.querySelector('.fairfl-chart')?.dataset.drawn);
     const quiet = app && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
@@ -49,7 +49,7 @@ QUIET = """() => {
 }"""
 UNREST = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent')];
+    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
     const count = what => document.querySelectorAll(`[data-testid=stMain] ${what}`).length;
     return {
         connection: app?.dataset.testConnectionState, script: app?.dataset.testScriptState,

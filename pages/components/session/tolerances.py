@@ -10,9 +10,9 @@ from fairfl_core._io import numbers as format
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE
 from pages.components.session import state, text
-from pages.components.shared.certainty import certainty_costs, certainty_possible
+from pages.components.shared.certainty import CERTAINTIES, certainty_costs, certainty_possible
 from pages.components.shared.charts import part
-from pages.components.shared.results import GRID, many_margins
+from pages.components.shared.results import LEVELS, many_margins
 from pages.components.view import NO_LIMIT, START, View
 
 __all__ = [
@@ -30,13 +30,6 @@ PRESETS = {
     "local": (NO_LIMIT, 0.01),
     "global": (0.01, NO_LIMIT),
     "both": (0.01, 0.01),
-}
-LEVELS = (*GRID, NO_LIMIT)  # what a slider offers: fine near zero
-CERTAINTIES = {
-    "none": None,
-    "each": Guarantee(),
-    "all": Guarantee(scope="all"),
-    "proved": Guarantee(proof="proved"),
 }
 _SHOWN = 10  # settings a browser may still echo
 
@@ -58,7 +51,7 @@ def certainty() -> DeltaGenerator:
     """
     view = state.view()
     if not certainty_possible(view):
-        return st.empty()
+        return st.container()
     chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))
     key = state.widget("certainty", chosen)
 
@@ -77,7 +70,7 @@ def certainty() -> DeltaGenerator:
         help=text.CERTAINTY_TIP,
         required=True,
     )
-    return st.empty()
+    return st.container()
 
 
 def certainty_price(view: View) -> None:
@@ -88,9 +81,7 @@ def certainty_price(view: View) -> None:
     if many_margins(view):  # three more solutions, unasked
         return
     with part(text.CERTAINTY):
-        offered = {name: one for name, one in CERTAINTIES.items() if one is not None}
-        costs = certainty_costs(view, tuple(offered.values()))
-        st.caption(text.certainty_costs(dict(zip(offered, costs, strict=True))))
+        st.caption(text.certainty_costs(certainty_costs(view)))
 
 
 def _kind(guarantee: Guarantee | None) -> Guarantee | None:

@@ -51,7 +51,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
     await Plotly.react(chart, traces, layout, chart.watched ? undefined : config(chart, data.config));
     Object.assign(chart, { words, widest: layout.yaxis?.ticktext && widest(layout) });
     if (!chart.watched) watch(chart, Plotly);
-    scalable(chart);
+    finish(chart);
     chart.dataset.drawn = performance.now();
     return () => { if (!chart.isConnected) { chart.watched?.disconnect(); Plotly.purge(chart); } };
 }
@@ -113,10 +113,30 @@ function watch(chart, Plotly) {
         const now = size(chart), { width, height } = chart.layout;
         const other = now.width !== width || now.height !== height;
         if (other && now.width > 0 && chart.isConnected && !matchMedia('print').matches) {
-            Plotly.relayout(chart, now).then(() => scalable(chart));
+            Plotly.relayout(chart, now).then(() => finish(chart));
         }
     });
     chart.watched.observe(chart);
+    chart.addEventListener('mark', () => mark(chart));
+}
+
+function finish(chart) {
+    scalable(chart);
+    mark(chart);
+}
+
+/* A cross as Plotly draws it, where mark.js was told; it lets clicks through. */
+function mark(chart) {
+    chart.querySelector('.fairfl-mark')?.remove();
+    const [, place] = [...globalThis.fairflMarks ?? []].find(([on]) => chart.closest(`.st-key-${on}`)) ?? [];
+    if (!place) return;
+    const { xaxis, yaxis } = chart._fullLayout;
+    const cross = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    cross.classList.add('fairfl-mark');
+    cross.setAttribute('d', 'M9.6,3.2H3.2V9.6H-3.2V3.2H-9.6V-3.2H-3.2V-9.6H3.2V-3.2H9.6Z');
+    cross.setAttribute('transform',
+        `translate(${xaxis._offset + xaxis.l2p(place.x)},${yaxis._offset + yaxis.l2p(place.y)})`);
+    chart.querySelector('.main-svg').append(cross);
 }
 
 /* Paper is narrower than the window, and nothing is drawn anew for it: the picture shrinks (style.css). */

@@ -29,6 +29,7 @@ from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 __all__ = [
     "COARSE",
     "GRID",
+    "LEVELS",
     "accuracy_kept",
     "accuracy_within",
     "computed_summary",
@@ -51,6 +52,7 @@ GRID = (
     *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
     *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
 )
+LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups

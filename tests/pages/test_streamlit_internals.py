@@ -65,6 +65,22 @@ def test_sessions_that_were_left_can_still_be_ended():
     assert callable(MemorySessionStorage.list) and callable(Runtime._get_async_objs)
 
 
+def test_a_page_that_runs_can_still_be_seen():
+    def script():
+        import streamlit as st
+
+        from pages.components.session import streamlit_internals
+
+        st.session_state["seen"] = streamlit_internals.pages_running()
+
+    assert not internals.pages_running()
+    app = AppTest.from_function(script).run()
+    assert app.session_state["seen"], (
+        f"Streamlit calls the threads of pages otherwise ({SEE}: pages_running)."
+    )
+    assert internals.session_of_this_run() is None
+
+
 def test_a_fragments_own_run_can_still_be_told_from_a_pages():
     assert "suppress_warning" in inspect.signature(get_script_run_ctx).parameters, (
         f"Streamlit changed get_script_run_ctx ({SEE}: in_fragment_run)."

@@ -28,10 +28,13 @@ __all__ = [
     "in_fragment_run",
     "keep_uploads_in_memory",
     "leave_pages_folder",
+    "pages_running",
+    "session_of_this_run",
     "steers_the_script",
 ]
 
 SECONDS_TO_END = 3
+SCRIPT_THREAD = "ScriptRunner.scriptThread"  # what Streamlit calls a thread that runs a page
 LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
 _end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
@@ -91,6 +94,17 @@ def has_left() -> Callable[[], bool]:
         return lambda: False
     session = context.session_id
     return lambda: not server.is_active_session(session)
+
+
+def session_of_this_run() -> str | None:
+    """The session whose page is being run by a real server; None everywhere else."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None or _server() is None else str(context.session_id)
+
+
+def pages_running() -> bool:
+    """Whether this server runs some visitor's page at this moment: each run has a thread."""
+    return any(one.name == SCRIPT_THREAD for one in threading.enumerate())
 
 
 def end_left_sessions() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,6 +22,7 @@ __all__ = [
     "certainty_price",
     "go_to_cell",
     "nearest_level",
+    "one_move_from",
     "preset_buttons",
     "sliders",
 ]
@@ -31,6 +33,7 @@ PRESETS = {
     "global": (0.01, NO_LIMIT),
     "both": (0.01, 0.01),
 }
+LIMITS = ("eps_local", "eps_global")  # what the sliders move
 _SHOWN = 10  # settings a browser may still echo
 
 
@@ -95,6 +98,14 @@ def _kind(guarantee: Guarantee | None) -> Guarantee | None:
 def nearest_level(value: float) -> float:
     """The slider's step nearest to a tolerance."""
     return min(LEVELS, key=lambda level: abs(level - value))
+
+
+def one_move_from(view: View) -> list[View]:
+    """The views that one move of a slider leads to, nearest first."""
+    stands = {name: LEVELS.index(nearest_level(getattr(view, name))) for name in LIMITS}
+    moves = [(abs(to - stands[name]), name, to) for name in LIMITS for to in range(len(LEVELS))]
+    found: list[dict[str, Any]] = [{name: LEVELS[to]} for far, name, to in sorted(moves) if far]
+    return [replace(view, **move) for move in found]
 
 
 def _control(name: str, label: str, tip: str) -> None:

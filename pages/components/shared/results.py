@@ -32,6 +32,7 @@ __all__ = [
     "LEVELS",
     "accuracy_kept",
     "accuracy_within",
+    "clients_of",
     "computed_summary",
     "first_run_of",
     "heat_of",
@@ -117,7 +118,7 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(160)
+@cached(500)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers: as shipped, for views that visits begin with."""
     return shipped_summary(view) or computed_summary(view)
@@ -128,7 +129,7 @@ def computed_summary(view: View) -> Summary:
     return summarise(study_of(view), study_of(view.without_limits()))
 
 
-@cached(160)
+@cached(500)
 def judged_of(view: View) -> Figures:
     """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
     shipped = shipped_summary(view)
@@ -138,7 +139,14 @@ def judged_of(view: View) -> Figures:
     return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
 
 
-@cached(160)
+@cached(500)
+def clients_of(view: View) -> pd.DataFrame:
+    """One row a client of a view's study, on unseen people where there are any."""
+    study = study_of(view)
+    return study.client_table(unseen=study.has_held_out)
+
+
+@cached(500)
 def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (

@@ -15,7 +15,8 @@ from pages.components.codecs import Flag, OneOf
 from pages.components.explore import text
 from pages.components.explore.figures import certainty_line
 from pages.components.session import ahead, policy, present, state, tolerances
-from pages.components.session.catalogue import catalogue, experiment_of
+from pages.components.session.catalogue import bundled, catalogue, experiment_of
+from pages.components.session.own_data import is_own
 from pages.components.shared import downloads, figures, harm_text
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import certainty_of, certainty_possible, median_client
@@ -155,7 +156,9 @@ def _suggested(view: View, summary: Summary) -> None:
 def _saved_by_scores(view: View, summary: Summary) -> tuple[str, float]:
     """The region that looks at scores, and the accuracy it would save; 0 where that is little."""
     larger = regions_of(experiment_of(view.data), view.notion)[-1]
-    exact = changed(view, catalogue(), region=larger)
+    # Also asked outside of visits (`_results_of`), where nobody has a set of their own.
+    known = catalogue() if is_own(view.experiment) else bundled()
+    exact = changed(view, known, region=larger)
     if not exact.answers_by_scores or heavy(view) or not shared_text.limited(summary):
         return larger, 0.0
     first = view.seeds[0]  # all runs are asked only where it says so: each is a program more

@@ -143,5 +143,26 @@ def test_a_chart_is_redrawn_once_and_where_it_stands(explore):
     charts = explore.page.evaluate(drawings)
     assert charts == 3
     explore.changes(lambda: explore.press(INSIDE))
-    assert explore.page.evaluate("window.drawings.length") == charts
+    assert explore.page.evaluate("window.drawings.length") == charts - 1  # the map stays
     assert explore.page.locator(".main-svg[data-seen=before]").count() == charts
+
+
+def test_the_cross_stands_on_the_cell_of_the_limits(explore):
+    """It moves over a map that is not drawn anew, and is drawn again where the map is."""
+    for act in (lambda: explore.press(INSIDE), lambda: explore.press(OVERALL, "ArrowLeft")):
+        explore.changes(act)
+        _cross_is_on_its_cell(explore)
+    explore.resize(700)
+    _cross_is_on_its_cell(explore)
+    explore.resize(1280)
+    explore.go("Clients").go("Explore")
+    _cross_is_on_its_cell(explore)
+
+
+def _cross_is_on_its_cell(explore):
+    overall, inside = map(float, explore.epsilons)
+    chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
+    cell = chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)])
+    box = explore.page.locator(".fairfl-mark").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert middle == pytest.approx(cell, abs=1)

@@ -7,16 +7,29 @@ from pages.components.methods.results import Compared, Line
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import MARGIN
 from pages.components.shared.outside_text import figure_text
-from pages.components.shared.theme import GREY, HERE
+from pages.components.shared.theme import HERE
 
 __all__ = ["frontiers"]
 
 OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
-SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon", "bowtie")
+FRONT = "rgba(138, 138, 138, 0.35)"
+# Signs that the key can draw too; ours are circles.
+SIGNS = (
+    "square",
+    "diamond",
+    "cross",
+    "x",
+    "triangle-up",
+    "triangle-down",
+    "star",
+    "triangle-left",
+    "triangle-right",
+)
+SHADES = ("#7f7f7f", "#a0714f", "#9b5de5", "#8a8d2a", "#5f7a94")
 
 
 def frontiers(found: Compared, which: str, widest: float) -> Drawing:
-    """One line a method: ours coloured, rivals grey with a sign each; the front dotted."""
+    """One line a method: ours coloured, rivals thin with a sign each; the front a pale band below."""
     figure = Drawing()
     gaps, accuracy = found.front
     figure.add(
@@ -25,17 +38,17 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         y=100 * accuracy,
         mode="lines",
         name=text.FRONT,
-        line={"dash": "dot", "width": 2, "color": GREY, "shape": "hv"},
+        line={"width": 11, "color": FRONT},
         hoverinfo="skip",
     )
     ours = iter(OURS * 3)
     rivals = iter(range(100))
-    for line in sorted(found.lines, key=lambda line: line.title):
+    for line in sorted(found.lines, key=lambda line: line.title.casefold()):
         if line.ours:
             _add(figure, line, next(ours), "circle", 3)
         else:
             turn = next(rivals)
-            _add(figure, line, _shade(turn), SIGNS[turn % len(SIGNS)], 1)
+            _add(figure, line, SHADES[turn % len(SHADES)], SIGNS[turn % len(SIGNS)], 1)
     figure.add_shape(
         type="line",
         x0=found.gap,
@@ -52,10 +65,6 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         xaxis={"title": {"text": text.axis_gap(which)}, "range": [0, widest], "fixedrange": True},
         yaxis={"title": {"text": text.AXIS_ACCURACY}, "fixedrange": True},
     )
-
-
-def _shade(turn: int) -> str:
-    return ("#7f7f7f", "#b08968", "#9b5de5", "#c77dff", "#6c757d")[turn % 5]
 
 
 def _add(figure: Drawing, line: Line, colour: str, sign: str, width: int) -> None:

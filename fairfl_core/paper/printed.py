@@ -138,7 +138,7 @@ class Convergence:
     @property
     def rounds_printed(self) -> str:
         """The rounds, as the table prints them."""
-        return f"> {self.rounds:,}" if self.more_than else f"{self.rounds:,}"
+        return f"over {self.rounds:,}" if self.more_than else f"{self.rounds:,}"
 
 
 # Table 3: rounds of communication and total time for convergence.

@@ -222,14 +222,13 @@ def costs(rows: Sequence[MethodRow], experiment: str, notion: str) -> list[Besid
 
 @dataclass(frozen=True)
 class Able:
-    """What a method does here, as its tests have it, and for which notions it was run."""
+    """What a method does here, as its tests have it."""
 
     name: str
     level: str
     multi_class: bool
     notions: tuple[str, ...]
     approach: str
-    run: tuple[str, ...]
 
 
 def abilities(rows: Sequence[MethodRow], experiment: str) -> list[Able]:
@@ -241,9 +240,6 @@ def abilities(rows: Sequence[MethodRow], experiment: str) -> list[Able]:
     for name, method in named.items():
         if method in titles:
             can = open_method(experiment, method).manifest["capabilities"]
-            run = sorted({row.notion for row in rows if row.method == method}, reverse=True)
             notions = tuple(can["notions"])
-            found.append(
-                Able(name, can["level"], can["multi_class"], notions, can["approach"], tuple(run))
-            )
+            found.append(Able(name, can["level"], can["multi_class"], notions, can["approach"]))
     return found

@@ -59,7 +59,7 @@ VERDICTS = {
 
 def axis_gap(which: str) -> str:
     """What the horizontal axis shows."""
-    return f"gap between groups on unseen people, {GAPS[which]} (0 to 1)"
+    return f"gap on unseen people, {GAPS[which]} (0 to 1)"
 
 
 def gap_choice(which: str) -> str:
@@ -135,11 +135,18 @@ def _at_all_gaps(which: str, elsewhere: Sequence[Beaten], gaps: Sequence[float])
     if not elsewhere:
         return f"{span} no rival beats the best of ours beyond two standard errors."
     told = "; ".join(
-        f"{plain(one.title)} at {_joined([f'{gap:g}' for gap in one.gaps])} "
-        f"(by {format.points(one.most)} at most)"
+        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.points(one.most)} at most)"
         for one in elsewhere
     )
     return f"{span} the best of ours is beaten, beyond two standard errors, by {told}."
+
+
+def _levels(some: Sequence[float], gaps: Sequence[float]) -> str:
+    """Some of the gaps one can choose: from one to another where none between them is missing."""
+    between = [gap for gap in gaps if some[0] <= gap <= some[-1]]
+    if len(some) > 2 and list(some) == between:
+        return f"{some[0]:g} to {some[-1]:g}"
+    return _joined([f"{gap:g}" for gap in some])
 
 
 def _is(names: Sequence[str]) -> str:
@@ -217,7 +224,7 @@ TABLE_2_TITLE = "**The paper's Table 2 beside ours**: accuracy and gaps on unsee
 TABLE_2_READING = (
     "Mean ± standard deviation over runs. “paper” is the paper's own setting, run here from first "
     "weights; “tuned” is what eight trials on validation people chose. Where a method has no row of the "
-    "paper's own setting the paper names none."
+    "paper's own setting the paper names none. Settings are called as `fairfl methods` calls them."
 )
 TABLE_2_COLUMNS = (
     "method",
@@ -287,14 +294,19 @@ def differences(experiment: str) -> str:
     return "\n".join(f"- {plain(one)}" for one in (*DIFFERENCES.get(experiment, ()), *CHOICES))
 
 
+_GIVE_OR_TAKE = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"  # on a telephone one scrolls instead
+
+
 def _spread(values: np.ndarray, digits: int) -> str:
-    deviation = f" ± {values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
+    deviation = f"{_GIVE_OR_TAKE}{values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
     return f"{values.mean():.{digits}f}{deviation}"
 
 
 def _measured(printed: Measured, unit: int, digits: int) -> str:
-    deviation = "" if printed.deviation is None else f" ± {unit * printed.deviation:.{digits}f}"
-    return f"{unit * printed.mean:.{digits}f}{deviation}"
+    mean = f"{unit * printed.mean:.{digits}f}"
+    if printed.deviation is None:
+        return mean
+    return f"{mean}{_GIVE_OR_TAKE}{unit * printed.deviation:.{digits}f}"
 
 
 def _size(size: float) -> str:
@@ -313,7 +325,6 @@ ABILITY_COLUMNS = (
     "more than two labels",
     *(shared.notion_title(name).lower() for name in NOTIONS),
     "by",
-    "compared here for",
 )
 LEVELS = {
     "local": "inside clients",
@@ -342,7 +353,6 @@ def ability_cells(able: Able) -> tuple[str, ...]:
         tick(able.multi_class, labels),
         *(tick(name in able.notions, printed) for name, printed in notions.items()),
         able.approach,
-        ", ".join(shared.notion_title(name).lower() for name in able.run),
     )
 
 

@@ -180,7 +180,8 @@ def rank_cells(line: Line) -> tuple[str, ...]:
 RANK_READING = (
     "Accuracy at that gap is interpolated between two settings of a method: who draws one of two "
     "models by chance reaches it. “Ours less this” is paired run by run, with its standard error; "
-    "better or worse is said beyond two of them."
+    "better or worse is said beyond two of them. Runs split the same people anew, so that these are too "
+    "small if anything."
 )
 
 

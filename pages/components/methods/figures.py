@@ -7,12 +7,11 @@ from pages.components.methods.results import Compared, Line
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.figures import MARGIN
 from pages.components.shared.outside_text import figure_text
-from pages.components.shared.theme import HERE
+from pages.components.shared.theme import GREY, HERE
 
 __all__ = ["frontiers"]
 
 OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
-FRONT = "rgba(138, 138, 138, 0.35)"
 # Signs that the key can draw too; ours are circles.
 SIGNS = (
     "square",
@@ -29,7 +28,7 @@ SHADES = ("#7f7f7f", "#a0714f", "#9b5de5", "#8a8d2a", "#5f7a94")
 
 
 def frontiers(found: Compared, which: str, widest: float) -> Drawing:
-    """One line a method: ours coloured, rivals thin with a sign each; the front a pale band below."""
+    """One line a method: ours coloured, rivals thin with a sign each; the front a broad line below."""
     figure = Drawing()
     gaps, accuracy = found.front
     figure.add(
@@ -38,7 +37,7 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         y=100 * accuracy,
         mode="lines",
         name=text.FRONT,
-        line={"width": 11, "color": FRONT},
+        line={"width": 8, "color": GREY},
         hoverinfo="skip",
     )
     ours = iter(OURS * 3)

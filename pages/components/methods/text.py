@@ -212,7 +212,7 @@ def picture_reading(which: str) -> str:
     return (
         f"**Accuracy against the gap ({GAPS[which]}) on unseen people**: one line a method, its "
         "settings that none of its others beats; bars are one standard deviation over runs. The "
-        "pale band below them is the Pareto front, what no method beats; the dashed line is the gap "
+        "broad grey line below them is the Pareto front, what no method beats; the dashed line is the gap "
         "compared at. Up and to the left is better."
     )
 

@@ -184,6 +184,8 @@ def test_the_front_is_what_no_method_beats_and_signs_are_told_apart():
     drawn = frontiers(found, "gap_global", 0.2).to_dict()
     front, *methods = drawn["data"]
     assert (front["mode"], front["name"]) == ("lines", text.FRONT)
+    low, high = drawn["layout"]["yaxis"]["range"]
+    assert 0 < 100 * best.min() - low < 2 and 0 < high - 100 * best.max() < 2
     looks = [(one["line"]["color"], one["marker"]["symbol"]) for one in methods]
     assert len(set(looks)) == len(looks) == len(found.lines)
     assert {sign for _, sign in looks} <= set(_SHAPES)  # the key draws them as the chart does

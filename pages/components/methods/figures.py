@@ -28,7 +28,10 @@ SHADES = ("#7f7f7f", "#a0714f", "#9b5de5", "#8a8d2a", "#5f7a94")
 
 
 def frontiers(found: Compared, which: str, widest: float) -> Drawing:
-    """One line a method: ours coloured, rivals thin with a sign each; the front a broad line below."""
+    """One line a method: ours coloured, rivals thin with a sign each; the front a broad line below.
+
+    The picture reaches down to the front's own least accuracy, or who is far below would flatten all.
+    """
     figure = Drawing()
     gaps, accuracy = found.front
     figure.add(
@@ -62,7 +65,11 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         margin=MARGIN,
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
         xaxis={"title": {"text": text.axis_gap(which)}, "range": [0, widest], "fixedrange": True},
-        yaxis={"title": {"text": text.AXIS_ACCURACY}, "fixedrange": True},
+        yaxis={
+            "title": {"text": text.AXIS_ACCURACY},
+            "range": [100 * accuracy.min() - 1, 100 * accuracy.max() + 1],
+            "fixedrange": True,
+        },
     )
 
 

@@ -213,7 +213,8 @@ def picture_reading(which: str) -> str:
         f"**Accuracy against the gap ({GAPS[which]}) on unseen people**: one line a method, its "
         "settings that none of its others beats; bars are one standard deviation over runs. The "
         "broad grey line below them is the Pareto front, what no method beats; the dashed line is the gap "
-        "compared at. Up and to the left is better."
+        "compared at. Up and to the left is better. What lies far below the front is told in the "
+        "table alone."
     )
 
 

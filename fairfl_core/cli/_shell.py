@@ -71,10 +71,13 @@ def say(sentence: str) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: the first column is a name, the others are numbers."""
+    """Print a table: the first column is a name, the others are numbers.
+
+    In a narrow terminal a cell goes on in the next line: names that differ at their end do.
+    """
     table = Table(title=escape(title), title_justify="left")
     for place, column in enumerate(columns):
-        table.add_column(escape(column), justify="right" if place else "left")
+        table.add_column(escape(column), justify="right" if place else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     _out.print(table)

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.helpers.strategies import synthetic
@@ -48,12 +49,34 @@ def heard():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_ctrl_c_while_the_dashboard_starts_prints_no_traceback():
-    """Streamlit, interrupted before it serves, stumbles over what it has not made yet."""
+def interrupted(code, once):
+    """How a process ends that is interrupted once it has said so."""
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": TOP}
-    with subprocess.Popen([sys.executable, "-c", STARTING], preexec_fn=heard, **quiet) as started:
-        while b"starting" not in started.stdout.readline():
+    with subprocess.Popen([sys.executable, "-c", code], preexec_fn=heard, **quiet) as started:
+        while once not in started.stdout.readline():
             pass
+        time.sleep(0.3)
         started.send_signal(signal.SIGINT)
         _, said = started.communicate()
-    assert (started.returncode, said) == (130, b"fairfl: Stopped.\n")
+    return started.returncode, said
+
+
+def test_ctrl_c_while_the_dashboard_starts_prints_no_traceback():
+    """Streamlit, interrupted before it serves, stumbles over what it has not made yet."""
+    assert interrupted(STARTING, b"starting") == (130, b"fairfl: Stopped.\n")
+
+
+ENDING = """
+import threading, time
+import fairfl_core.cli
+def run():
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    print("ending", flush=True)
+fairfl_core.cli.main = run
+from fairfl_core.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_python_waits_for_threads_prints_no_traceback():
+    assert interrupted(ENDING, b"ending") == (-signal.SIGINT, b"")

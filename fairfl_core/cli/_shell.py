@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as as_no_markup
 from rich.table import Table
 
 from fairfl_core.errors import InputError
@@ -63,6 +63,13 @@ def print_json(value: Any) -> None:
     # JSON is UTF-8 whatever the terminal speaks; a path goes out in the bytes it came in.
     sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stdout.flush()
+
+
+def escape(text: str) -> str:
+    """Text in which nothing acts, neither Rich's marks nor what a terminal obeys."""
+    from fairfl_core._io.names import acts
+
+    return as_no_markup("".join(c if c == "\n" or not acts(c) else ascii(c)[1:-1] for c in text))
 
 
 def say(sentence: str) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import Predictor
@@ -56,22 +57,24 @@ GRID = (
 LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
-HEAVY = 800  # clients times groups
+HEAVY = 800  # clients times groups, of two labels
 
 OnProgress = Callable[[float], None]
 
 
 def many_margins(view: View) -> bool:
-    """Whether a confidence takes minutes: it compares every pair of groups in every client."""
+    """Whether a confidence takes minutes: every rate of every pair of groups in every client."""
     experiment = experiment_of(view.data)
     groups = len(experiment.groups)
-    return len(experiment.clients) * groups * (groups - 1) > HEAVY
+    rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
+    return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
 def heavy(view: View, *, map_only: bool = False) -> bool:
     """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
     experiment = experiment_of(view.data)
-    if len(experiment.clients) * len(experiment.groups) <= HEAVY:
+    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
+    if cells <= 2 * HEAVY:
         return False
     return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
 

@@ -72,6 +72,8 @@ def many_margins(view: View) -> bool:
 
 def heavy(view: View, *, map_only: bool = False) -> bool:
     """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+    if view.guarantee is not None and many_margins(view):
+        return True
     experiment = experiment_of(view.data)
     cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
     if cells <= 2 * HEAVY:

@@ -21,6 +21,7 @@ __all__ = ["prepare"]
 OFF = "FAIRFL_NO_GUESSES"  # set in the environment, nothing is made that nobody asked for
 DEAR = 0.5  # seconds of processor time: what takes longer is not guessed at
 PAUSE = 0.02  # seconds between two looks at whether a page runs
+REST = 0.3  # seconds after a visit's last answer: a browser on this machine is still drawing it
 MOST = 100  # visitors whose next steps are kept
 
 
@@ -40,12 +41,14 @@ class _Ahead:
         self._wishes: OrderedDict[str, _Wish] = OrderedDict()
         self._new = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._told = 0.0  # when somebody was last told something
 
     def wish(self, session: str, wish: _Wish) -> None:
         """Take a visitor's wish in the place of the one before."""
         with self._new:
             self._wishes[session] = wish
             self._wishes.move_to_end(session)
+            self._told = time.monotonic()
             while len(self._wishes) > MOST:
                 self._wishes.popitem(last=False)
             if self._thread is None:
@@ -60,7 +63,7 @@ class _Ahead:
                     self._new.wait()
                 session = next(reversed(self._wishes))
                 wish = self._wishes[session]
-            while streamlit_internals.pages_running():
+            while streamlit_internals.pages_running() or time.monotonic() < self._told + REST:
                 time.sleep(PAUSE)
             if not self._fulfilled(wish):
                 with self._new:

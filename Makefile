@@ -139,6 +139,7 @@ holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 
 summaries: $(RUNS) ## Compute anew what first pages tell, data/summaries
 	$(BIN)/python -m pages.components.shared.shipped
+	$(BIN)/python -m pages.components.shared.shipped_prices
 
 EXAMPLE ?= adult
 federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)

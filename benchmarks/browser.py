@@ -50,6 +50,7 @@ AS_MANY = "benchmarks/pages/as_many_elements.py"
 OPTIONS = [*GRID, 1.0]
 ROUNDS, STARTS, BROWSERS = 21, 3, 4
 MANY = 2_000  # clients
+TALL = 5_000  # pixels: the whole page
 rng = np.random.default_rng(0)
 STOPWATCH = """() => {
     const said = () => document.querySelector('h4')?.textContent;
@@ -120,6 +121,10 @@ def moves(browser, table: Table, rounds: int) -> None:
             visitor = Visitor(browser, app)
             visitor.page.set_default_timeout(300_000)  # ten maps, on a machine that may be busy
             pages[region] = (visitor.open(experiment=STATES, region=region), INSIDE)
+        tall = Visitor(browser, app)
+        tall.page.set_default_timeout(300_000)
+        tall.page.set_viewport_size({"width": 1280, "height": TALL})
+        pages["tall"] = (tall.open(experiment=STATES, region="exact"), INSIDE)
         rested: dict[str, list[float]] = {name: [] for name in pages}
         for visitor, _ in pages.values():
             visitor.page.evaluate(STOPWATCH)
@@ -146,6 +151,8 @@ def moves(browser, table: Table, rounds: int) -> None:
         what = f"50 states, all runs, {name}: slider to"
         row(table, f"{what} headline", statistics.median(took[name]), 3 * empty, "ms")
         row(table, f"{what} rest", statistics.median(rested[name][2:]), 2.5 * quiet, "ms")
+    what = "exact, a window in which every chart is in sight: to rest"
+    row(table, what, statistics.median(rested["tall"][2:]), 2.5 * quiet, "ms")
 
 
 def first_visits(browser, table: Table) -> None:

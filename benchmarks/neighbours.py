@@ -189,9 +189,10 @@ def waiting(folder: Path, only: str) -> Table:
         with suppress(InputError), within(Budget(seconds=20, megabytes=2000)):
             done = work()
         waits = 1e3 * np.array(turns.waits)
-        cells = [waits.mean(), np.quantile(waits, 0.99), waits.max()]
         seconds = time.process_time() - begun
-        table.add_row(what, f"{seconds:.1f} s", *(f"{cell:.1f} ms" for cell in cells))
+        if len(waits):  # else it was refused before anybody could wait for it
+            cells = [waits.mean(), np.quantile(waits, 0.99), waits.max()]
+            table.add_row(what, f"{seconds:.1f} s", *(f"{cell:.1f} ms" for cell in cells))
         return done
 
     look("none", lambda: time.sleep(2))

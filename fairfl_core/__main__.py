@@ -6,12 +6,15 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Load the commands and run one; Ctrl-C meanwhile ends it, as quietly as later."""
+    """Load the commands and run one; Ctrl-C before and after ends it as quietly as meanwhile."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     from fairfl_core.cli import main as run
 
     signal.signal(signal.SIGINT, before)
-    run()
+    try:
+        run()
+    finally:  # Python may yet wait for threads
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

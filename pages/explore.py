@@ -4,66 +4,54 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
-from fairfl_core.evaluation.finding import within_chance
-from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import Summary
 from fairfl_core.review.file import MOST
-from pages.components.codecs import Between, Flag, OneOf
+from pages.components.codecs import Between, Flag
 from pages.components.explore import text
-from pages.components.explore.figures import certainty_line, region_lines
+from pages.components.explore.figures import region_lines
+from pages.components.explore.live import (
+    CERTAINTY_DRAWN,
+    HEAT,
+    Places,
+    client_gaps,
+    live,
+    mark,
+    three_numbers,
+)
 from pages.components.session import policy, present, state, tolerances
-from pages.components.session.catalogue import catalogue, experiment_of
 from pages.components.session.sidebar import frame
-from pages.components.shared import downloads, figures, harm_text
+from pages.components.shared import downloads, figures
 from pages.components.shared import text as shared_text
 from pages.components.shared.certainty import (
     SURE,
     advice_of,
-    certainty_of,
     certainty_possible,
-    median_client,
 )
 from pages.components.shared.charts import (
-    accuracy_metric,
     chart,
-    metric,
     part,
     progress,
-    verdict_banner,
 )
-from pages.components.shared.client_choice import chosen_clients
-from pages.components.shared.harm import alarm_banner, recognition_part
+from pages.components.shared.harm import recognition_part
 from pages.components.shared.people import counts_of
-from pages.components.shared.policy_results import collision_of
 from pages.components.shared.results import (
     COARSE,
     GRID,
-    accuracy_kept,
     heat_of,
     heavy,
-    judged_of,
     many_margins,
-    papers_region_serves,
     region_curve,
-    study_of,
     summary_of,
 )
-from pages.components.view import NO_LIMIT, View, changed, regions_of
+from pages.components.view import View
 
-HEAT = "explore-heat"
-SHOWN_TO_A_HALL = 8  # clients, the first in the order chosen
 WELCOME = state.Setting("welcome", True, Flag())
 MAP_DRAWN = state.Setting("map_drawn", False, Flag())
 REGIONS_DRAWN = state.Setting("regions_drawn", False, Flag())
-CERTAINTY_DRAWN = state.Setting("certainty_drawn", False, Flag())
 POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
-ORDER = state.Setting("order", "gap", OneOf(tuple(text.ORDERS)))
 
 
 def page() -> None:
@@ -73,7 +61,7 @@ def page() -> None:
             _presented()
         else:
             _welcome()
-            _live()
+            _whole()
 
 
 def _welcome() -> None:
@@ -90,27 +78,47 @@ def _welcome() -> None:
             )
 
 
-@st.fragment
-def _live() -> None:
-    """All that follows a slider: only this is re-run when one moves."""
+def _whole() -> None:
+    """All of the page: what stays when a slider moves, with places for what does not.
+
+    These are filled before anything is drawn that takes long.
+    """
     view = state.view()
-    place = st.container()
-    tolerances.sliders()
+    top, sliders = st.container(), st.container()
     tolerances.preset_buttons()
     price = tolerances.certainty()
     policy.asked_for()
-    with part(shared_text.RESULTS):
-        try:
-            summary = summary_of(view)
-        except CollisionError:
-            with place:
-                policy.collision(view, collision_of(view))
-            with part(text.MAP):
-                _map(view)
-        else:
-            _results(view, summary, place)
-    with price:  # three more solutions: what was asked for comes first
-        tolerances.certainty_price(view)
+    policy_cost, summary = st.container(), st.container()
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        comparison = st.container()
+        _options()
+        kept = st.container()
+    recognition, advice, clients = st.container(), st.container(), st.container()
+    certainty = _certainty_choice(view)
+    regions = st.container()
+    predictor = downloads.predictor_part(view)
+    with sliders:
+        live(
+            Places(
+                top=top,
+                price=price,
+                policy=policy_cost,
+                summary=summary,
+                comparison=comparison,
+                kept=kept,
+                recognition=recognition,
+                clients=clients,
+                certainty=certainty,
+                predictor=predictor,
+            )
+        )
+    with left, part(text.MAP):
+        _map(view)
+    with advice, part(text.ADVICE), suppress(CollisionError):  # floors may be out of its reach
+        _advice(view)
+    with regions, part(text.REGIONS):
+        _regions(view)
 
 
 @st.fragment
@@ -126,102 +134,13 @@ def _presented() -> None:
             st.markdown(f"#### {shared_text.headline(summary)}")
         if at == 0:
             _map(view)
+            mark(view)
         elif at == 1:
-            _clients(study_of(view))
+            client_gaps(view, summary)
         elif at == 2:
             recognition_part(summary)
         else:
-            _three_numbers(view, summary)
-
-
-def _results(view: View, summary: Summary, place: DeltaGenerator) -> None:
-    with place, part(harm_text.ALARMS):
-        alarm_banner(summary.harm)
-    with place, part(text.HEADLINE):
-        verdict_banner(
-            summary.verdict.word,
-            shared_text.verdict_title(summary),
-            shared_text.verdict(summary),
-            harmless=summary.harmless,
-        )
-        st.markdown(f"#### {shared_text.headline(summary)}")
-    with part(text.SUMMARY):
-        _metrics(summary)
-    left, right = st.columns([3, 2], gap="large")
-    with left, part(text.MAP):
-        _map(view)
-    with right, part(text.COMPARISON):
-        _three_numbers(view, summary)
-        _prices(view, summary)
-        _options(view, summary)
-    with part(harm_text.RECOGNITION):
-        recognition_part(summary)
-    with part(text.ADVICE), suppress(CollisionError):  # floors may be out of certainty's reach
-        _advice(view)
-    with part(text.CLIENTS):
-        _clients(study_of(view))
-    with part(text.CERTAINTY), suppress(CollisionError):
-        _certainty(view)
-    with part(text.REGIONS):
-        _regions(view)
-    with part(text.PREDICTOR):
-        downloads.predictor_part(view)
-    with place, part(text.OTHER_REGION), suppress(CollisionError):  # floors may be out of reach
-        _other_region(view, summary)
-
-
-def _other_region(view: View, summary: Summary) -> None:
-    """What another region would do here: another study, so it comes last."""
-    if not view.answers_by_scores:
-        _suggested(view, summary)
-    elif papers_region_serves(view):
-        st.markdown(text.approximation(summary, judged_of(view.as_the_paper())))
-
-
-def _suggested(view: View, summary: Summary) -> None:
-    """Where looking at scores would save more than a point: say so, with the button."""
-    larger = regions_of(experiment_of(view.data), view.notion)[-1]
-    exact = changed(view, catalogue(), region=larger)
-    if not exact.answers_by_scores or heavy(view) or not shared_text.limited(summary):
-        return
-    first = view.seeds[
-        0
-    ]  # all runs are asked only where the first says so: each is a program more
-    if accuracy_kept(view.of_seed(first), exact.of_seed(first)) <= text.WORTH_SAYING:
-        return
-    saved = accuracy_kept(view, exact)
-    if saved > text.WORTH_SAYING:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(text.suggested(larger, saved, unseen=summary.unseen is not None))
-            st.button(
-                text.take_region(larger),
-                key="take-region",
-                on_click=state.change,
-                kwargs={"region": larger},
-            )
-
-
-def _metrics(summary: Summary) -> None:
-    judged, worst = summary.judged, summary.judged.worst
-    cells = st.columns(4)
-    with cells[0]:
-        label = text.ACCURACY_UNSEEN if summary.unseen else text.ACCURACY
-        accuracy_metric(label, judged.accuracy, -judged.cost, summary.effect)
-    with cells[1]:
-        metric(text.OVERALL, format.gap(judged.overall), text.was(judged.overall_before))
-    with cells[2]:
-        if worst is None:
-            metric(*text.NOBODY_TO_COMPARE)
-        else:
-            metric(
-                text.worst_client(worst.client),
-                format.gap(worst.gap),
-                text.was(worst.gap_before),
-                tip=shared_text.WORST_CLIENT_TIP,
-            )
-    with cells[3]:
-        by_group = text.changed_by_group(summary.changed_by_group)
-        metric(text.CHANGED, format.percent(summary.changed), by_group)
+            three_numbers(view, summary)
 
 
 def _map(view: View) -> None:
@@ -234,9 +153,8 @@ def _map(view: View) -> None:
         (text.option(place), (one.eps_global, one.eps_local))
         for place, one in enumerate(state.options())
     ]
-    figure = figures.heat_map(heat, (view.eps_global, view.eps_local), kept)
     chart(
-        figure,
+        figures.heat_map(heat, None, kept, marked=True),
         reading=text.map_reading(
             own_limits=bool(view.own_limits), collides=bool(np.isnan(heat.accuracy).any())
         ),
@@ -277,94 +195,28 @@ def _advice(view: View) -> None:
     st.caption(text.advice(advice, points, view.guarantee or SURE))
 
 
-def _certainty(view: View) -> None:
-    """What certainty costs against people per client."""
-    if not certainty_possible(view) or min(view.eps_global, view.eps_local) >= NO_LIMIT:
-        return
-    st.markdown(text.CERTAINTY_TITLE)
-    if not st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN)):
-        return
-    price = certainty_of(view)
-    chart(
-        certainty_line(price, median_client(view)),
-        reading=text.CERTAINTY_READING,
-        table=pd.DataFrame(
-            {text.AXIS_PEOPLE: price.people.round(), text.AXIS_COST: (100 * price.cost).round(3)}
-        ),
-        name="certainty",
-        key="explore-certainty",
-    )
+def _certainty_choice(view: View) -> DeltaGenerator:
+    """Whether to draw what certainty costs against people per client; returns its place."""
+    if certainty_possible(view):
+        st.markdown(text.CERTAINTY_TITLE)
+        st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN))
+    return st.container()
 
 
-def _three_numbers(view: View, summary: Summary) -> None:
-    st.markdown(text.THREE_NUMBERS, help=shared_text.WORST_CLIENT_TIP)
-    rows, headings = text.three_numbers(summary)
-    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=headings))
-    not_held = text.not_held(summary)
-    if not_held:
-        st.caption(not_held)
-    if view.rates != "labels":
-        st.caption(text.other_rates(view.rates))
-
-
-def _prices(view: View, summary: Summary) -> None:
-    st.markdown(text.PRICES)
-    sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
-    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    if view.own_limits:
-        st.caption(text.own_limits(view))
-
-
-def _options(view: View, summary: Summary) -> None:
-    """Keep up to four settings, and see them beside the one set now."""
+def _options() -> None:
+    """Keep up to four settings."""
     kept = state.options()
     with st.container(horizontal=True, vertical_alignment="center"):
-        full = len(kept) == MOST
         st.button(
             text.KEEP,
-            on_click=state.keep,
-            args=(view,),
+            on_click=lambda: state.keep(state.view()),
             key="keep",
-            disabled=full,
+            disabled=len(kept) == MOST,
             help=text.KEEP_TIP,
         )
         if kept:
             st.page_link("pages/review.py", label=text.TO_REVIEW)
             st.button(text.LET_GO, on_click=state.let_go, args=kept, key="let-go", type="tertiary")
-    if kept:
-        rows = text.option_rows([*(summary_of(one) for one in kept), summary])
-        headings = [
-            text.kept(place, one, view, experiment_of(one.data).protocol)
-            for place, one in enumerate(kept)
-        ]
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=[*headings, text.AS_SET_NOW])
-        st.table(table)
-
-
-def _clients(study: Study) -> None:
-    table = study.client_table(unseen=study.has_held_out)
-    st.selectbox(
-        text.ORDER,
-        tuple(text.ORDERS),
-        format_func=lambda order: text.ORDERS[order],
-        width=260,
-        **state.bound(ORDER),
-    )
-    order = state.get(ORDER)
-    if order != "client":
-        table = table.sort_values(order, ascending=False, kind="stable")
-    within = int(within_chance(table["gap_low"]).sum())
-    drawn = table.head(SHOWN_TO_A_HALL) if present.presenting() else chosen_clients(table)
-    chart(
-        figures.client_gaps(drawn),
-        reading=shared_text.dumbbell_reading(
-            within, len(table), unseen=study.has_held_out, runs=len(study.outcomes)
-        ),
-        table=lambda: table.round(4),
-        headings=shared_text.CLIENT_COLUMNS,
-        name="clients",
-        key="explore-clients",
-    )
 
 
 def _regions(view: View) -> None:

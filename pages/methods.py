@@ -8,18 +8,20 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core.evaluation.methods import GAPS, MethodRow, method_experiments
-from fairfl_core.paper.printed import TABLE_1
 from pages.components.codecs import OneOf
 from pages.components.methods import text
 from pages.components.methods.figures import frontiers
 from pages.components.methods.results import (
-    PRINTED,
+    LEVELS,
     Compared,
-    beside_the_paper,
+    abilities,
+    beaten,
     compared,
+    costs,
     notions_of,
     rows_for,
     settings,
+    table_2,
 )
 from pages.components.session import state
 from pages.components.session.catalogue import experiment_of
@@ -29,7 +31,6 @@ from pages.components.shared.charts import chart, part
 from pages.components.view import View
 
 T = TypeVar("T")
-LEVELS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 
 
 def page() -> None:
@@ -47,13 +48,13 @@ def _live(view: View) -> None:
     rows = rows_for(experiment)
     found = compared(rows, notion, which, gap)
     with part(text.RANKING):
-        _ranking(found, which)
+        _ranking(found, rows, notion, which)
     with part(text.PICTURE):
         _picture(found, rows, notion, which)
     with part(text.COSTS):
         _papers_tables(rows, experiment, notion)
     with part(text.ABILITIES):
-        _abilities(rows)
+        _abilities(rows, experiment)
 
 
 def _choices(view: View) -> tuple[str, str, str, float]:
@@ -90,10 +91,14 @@ def _one(
     return chosen
 
 
-def _ranking(found: Compared, which: str) -> None:
-    """Who is ahead in a sentence, and everybody in a table."""
+def _ranking(found: Compared, rows: tuple[MethodRow, ...], notion: str, which: str) -> None:
+    """Who is ahead in a sentence, how each fares, and everybody in a table."""
     seeds = found.best.frontier.seeds if found.best else ()
     st.markdown(f"#### {text.headline(found, which, seeds)}")
+    elsewhere = beaten(rows, notion, which, LEVELS)
+    said = text.reading(found, which, elsewhere, LEVELS)
+    if said:
+        st.markdown("\n".join(f"- {one}" for one in said))
     cells = [text.rank_cells(line) for line in found.lines]
     st.table(pd.DataFrame(cells, columns=list(text.RANK_COLUMNS)))
     st.caption(text.RANK_READING)
@@ -106,22 +111,31 @@ def _picture(found: Compared, rows: tuple[MethodRow, ...], notion: str, which: s
     chart(
         frontiers(found, which, 1.05 * widest),
         reading=text.picture_reading(which),
-        table=lambda: settings(rows, notion).round(5),
+        table=lambda: settings(rows, notion),
         headings=text.HEADINGS,
         name="methods",
     )
 
 
 def _papers_tables(rows: tuple[MethodRow, ...], experiment: str, notion: str) -> None:
-    table = beside_the_paper(rows, experiment, notion)
-    if len(table):
-        st.markdown(text.COSTS_TITLE)
-        cells = [text.cost_cells(row) for row in table.to_dict("records")]
-        # Two columns are headed alike: numbered inside, so that both are shown.
-        frame_ = pd.DataFrame(cells)
-        frame_.columns = pd.Index(_apart(text.COST_COLUMNS))
-        st.table(frame_)
-        st.caption(text.COSTS_READING)
+    """Tables 2 and 3, for the notion that the paper has."""
+    if notion != experiment_of(experiment).notion:
+        return
+    st.markdown(text.TABLE_2_TITLE)
+    _table(
+        text.TABLE_2_COLUMNS, [text.table_2_cells(x) for x in table_2(rows, experiment, notion)]
+    )
+    st.caption(text.TABLE_2_READING)
+    with st.expander(text.DIFFERS):
+        st.markdown(text.differences(experiment))
+    st.markdown(text.TABLE_3_TITLE)
+    _table(text.TABLE_3_COLUMNS, [text.table_3_cells(x) for x in costs(rows, experiment, notion)])
+    st.caption(text.TABLE_3_READING)
+
+
+def _table(columns: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> None:
+    """A table of which several columns may be headed alike."""
+    st.table(pd.DataFrame(cells, columns=_apart(columns)))
 
 
 def _apart(names: tuple[str, ...]) -> list[str]:
@@ -129,17 +143,10 @@ def _apart(names: tuple[str, ...]) -> list[str]:
     return [name + "\u2060" * names[:place].count(name) for place, name in enumerate(names)]
 
 
-def _abilities(rows: tuple[MethodRow, ...]) -> None:
+def _abilities(rows: tuple[MethodRow, ...], experiment: str) -> None:
     st.markdown(text.ABILITIES_TITLE)
-    here = {printed: method for method, printed in PRINTED.items()}
-    here |= {"FedFB": "fedfb", "Reweighing-FL": "reweighing"}
-    cells = [
-        text.ability_cells(
-            name, sorted({row.notion for row in rows if row.method == here.get(name)})
-        )
-        for name in TABLE_1
-    ]
-    st.table(pd.DataFrame(cells, columns=list(text.ABILITY_COLUMNS)))
+    _table(text.ABILITY_COLUMNS, [text.ability_cells(x) for x in abilities(rows, experiment)])
+    st.caption(text.ABILITIES_READING)
 
 
 page()

@@ -41,9 +41,9 @@ people: *pooled* sees everyone's rows in one place and knows nothing of clients,
 client alone. Ours and these are shown at a tolerance of .01.
 """
 DECLEARN = """declearn 2.9 trains its own methods on the same splits: the same network and inputs, Adam .001, batches of 512, 15
-rounds, last-round weights. Each had six values of its one knob; the one with the least overall plus mean local gap
-on validation people of seeds 0 and 1, at most six points below FedAvg, is shown: the protocol of every method
-here. Its FairFed has no local debiasing, and weighs clients by rows instead of shares, so that beta is of that size.
+rounds, last-round weights. Each had eight trials, as every method here: values of its one knob. The one with the least
+overall plus mean local gap on validation people of seeds 0 and 1, at most six points below FedAvg, is shown; the
+manifests have all of them. Its FairFed has no local debiasing, and weighs clients by rows instead of shares, so that beta is of that size.
 """
 
 

@@ -1,7 +1,7 @@
 """A yardstick of `benchmarks/browser.py`: as many elements as Explore has, and nothing to compute.
 
-The same kinds in the same nesting, in one fragment; only the headline follows the slider, and no
-chart is among them. What this page takes is what Streamlit takes for a page of this size.
+The same kinds in the same nesting, as many of them re-run; only the headline follows the slider,
+and no chart is among them. What this page takes is what Streamlit takes for a page of this size.
 """
 
 import pandas as pd
@@ -36,9 +36,8 @@ def pressed(how_many: int, where: str) -> None:
 
 
 @st.fragment
-def live() -> None:
+def live(headline, summary, beside, below) -> None:
     """All that is re-run when the slider moves."""
-    headline = st.container()
     for column, label in zip(st.columns(2), ("Gap", "Other gap"), strict=True):
         with column:
             slider, number = st.columns([3, 1])
@@ -48,27 +47,41 @@ def live() -> None:
     for _ in range(2):
         with headline.container(border=True):
             written(2)
+    with summary:
+        for column in st.columns(4):
+            column.metric("A number", "0.05", "was 0.06", border=True)
+    with beside:
+        written(4)
+        st.table(ROWS)
+    with below:
+        for place in range(2):
+            st.selectbox(f"Choice {place}", range(3))
+            written(3)
+            st.expander("Table", key=f"table-{place}", on_change="rerun")
+        written(2)
+
+
+def whole() -> None:
+    """What stays, and places for what follows the slider."""
+    headline, sliders = st.container(), st.container()
     pressed(5, "preset")
     st.segmented_control("How sure", ["a", "b", "c", "d"])
     for place in range(4):
         st.expander(f"Fold {place}", key=f"fold-{place}", on_change="rerun")
     st.toggle("Without the group")
-    for column in st.columns(4):
-        column.metric("A number", "0.05", "was 0.06", border=True)
+    summary = st.container()
     left, right = st.columns([3, 2])
+    with right:
+        beside = st.container()
+        pressed(1, "keep")
+    below = st.container()
+    with sliders:
+        live(headline, summary, beside, below)
     with left:
         written(1)
-        st.expander("Table", key="table-0", on_change="rerun")
-    with right:
-        written(3)
-        st.table(ROWS)
-        pressed(1, "keep")
-    for place in range(1, 3):
-        st.selectbox(f"Choice {place}", range(3))
-        written(2)
-        st.expander("Table", key=f"table-{place}", on_change="rerun")
+        st.expander("Table", key="table-map", on_change="rerun")
     pressed(1, "advice")
-    written(5)
+    written(3)
     for place in range(2):
         st.toggle(f"Draw {place}")
     st.download_button("Predictor", "", key="predictor")
@@ -76,4 +89,4 @@ def live() -> None:
 
 with st.sidebar:
     sidebar()
-live()
+whole()

@@ -53,13 +53,13 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     if not lines:
         raise InputError(f"{name}: the file is empty; choose another.")
     delimiter = _delimiter(lines[0])
+    _check_width(name, _outside_quotes(lines[0]).count(delimiter) + 1, limits)
     # Names are given by place, so that the header is a row like the others: none is renamed.
     read = pa.csv.ReadOptions(autogenerate_column_names=True, block_size=2 * _PIECE + LONGEST_LINE)
     with _few(_Malformed(), name) as malformed:
         parse = _parse_options(data, delimiter, malformed)
         width = len(pa.csv.open_csv(pa.BufferReader(start), read, parse).schema)
-    if width > limits.columns:
-        check_header(name, [str(place) for place in range(width)], limits)
+    _check_width(name, width, limits)
     convert = pa.csv.ConvertOptions(
         column_types={f"f{place}": pa.string() for place in range(width)},
         strings_can_be_null=False,
@@ -72,7 +72,8 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     columns = stand_once(header)
     if not columns:
         raise InputError(f"{name}: no column has a name; give a header in the first line.")
-    sample = preview(columns, [cells[header.index(column)][1:] for column in columns])
+    of = dict(zip(header, cells, strict=True))  # columns that have a name stand once
+    sample = preview(columns, [of[column][1:] for column in columns])
     return TableFile(name, data, header, columns, delimiter, sample, limits)
 
 
@@ -121,8 +122,17 @@ def _check_lines(name: str, data: bytes) -> None:
 
 def _delimiter(line: str) -> str:
     """The sign that parts the header's cells: the most frequent one outside quotes."""
-    outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)
+    return max(_DELIMITERS, key=_outside_quotes(line).count)
+
+
+def _outside_quotes(line: str) -> str:
+    return "".join(line.split('"')[::2])
+
+
+def _check_width(name: str, width: int, limits: Limits) -> None:
+    """Refuse too many columns before any is read."""
+    if width > limits.columns:
+        check_header(name, [str(place) for place in range(width)], limits)
 
 
 # -------------------------------------------------------------------- reading it

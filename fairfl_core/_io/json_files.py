@@ -1,6 +1,7 @@
 """JSON in and out, strictly: no NaN, no key twice, every number where it belongs."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from fairfl_core.errors import InputError
 __all__ = ["LARGEST", "check_keys", "nested_numbers", "parse_json", "read_json", "write_json"]
 
 LARGEST = 2**53  # beyond it a float64 no longer holds every integer
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a sign that takes two escapes
 
 
 def write_json(path: str | Path, value: Any) -> Path:
@@ -28,7 +30,10 @@ def parse_json(data: bytes, name: str) -> Any:
     """Take bytes as one strict JSON document; `name` says in errors whose bytes they are."""
     try:
         text = data.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        if _HALF.search(text):
+            _no_halves(value)
+        return value
     except UnicodeDecodeError as error:
         raise InputError(
             f"{name}: is not text in UTF-8, so it is not JSON; check the file."
@@ -48,6 +53,16 @@ def parse_json(data: bytes, name: str) -> Any:
 
 def _no_constant(token: str) -> NoReturn:
     raise InputError(f"{token} is not a finite number; replace it by one.")
+
+
+def _no_halves(value: Any) -> None:
+    r"""Refuse text that JSON can write and UTF-8 cannot: half of a sign, like "\\ud800"."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"holds \\u{ord(error.object[error.start]):x}, half of a sign, which is no text; remove it."
+        ) from error
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST_SHOWN",
+    "acts",
     "as_name",
     "as_series",
     "check_names",
@@ -30,6 +31,7 @@ LONGEST_NAME = 200
 LONGEST_SHOWN = 60
 # Signs that turn the direction of the text around them.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_ACTING = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of signs, ends of lines
 
 # Signs that count as letters or marks, and show nothing.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -45,6 +47,12 @@ def shown(text: str) -> str:
     """A header or a file's name in a sentence: on one line, not endless, nothing unseen in it."""
     line = "".join(c for c in " ".join(text.split()) if c.isprintable() and c not in _TURNING)
     return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 1] + "…"
+
+
+def acts(sign: str) -> bool:
+    """Whether a sign does something to the text, page or terminal around it, or is no sign at all."""
+    no_sign = ord(sign) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(sign) <= 0xFDEF
+    return no_sign or sign in _TURNING or unicodedata.category(sign) in _ACTING
 
 
 def check_names(names: tuple[str, ...], field: str) -> None:
@@ -80,14 +88,7 @@ def check_readable(names: Sequence[str], header: str) -> None:
                 f'column "{shown(header)}": the name "{name[:40]}…" has {len(name):,} letters; '
                 f"shorten it to at most {LONGEST_NAME}."
             )
-        acting = next(
-            (
-                sign
-                for sign in name
-                if sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs")
-            ),
-            None,
-        )
+        acting = next(filter(acts, name), None)
         if acting is not None:
             raise InputError(
                 f'column "{shown(header)}": the name "{shown(name)}" holds the unseen sign '

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as as_no_markup
 from rich.table import Table
 
 from fairfl_core.errors import InputError
@@ -65,16 +65,26 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+def escape(text: str) -> str:
+    """Text in which nothing acts, neither Rich's marks nor what a terminal obeys."""
+    from fairfl_core._io.names import acts
+
+    return as_no_markup("".join(c if c == "\n" or not acts(c) else ascii(c)[1:-1] for c in text))
+
+
 def say(sentence: str) -> None:
     """One sentence for a person; names in it are text, never markup."""
     _out.print(escape(sentence), highlight=False)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: the first column is a name, the others are numbers."""
+    """Print a table: the first column is a name, the others are numbers.
+
+    In a narrow terminal a cell goes on in the next line: names that differ at their end do.
+    """
     table = Table(title=escape(title), title_justify="left")
     for place, column in enumerate(columns):
-        table.add_column(escape(column), justify="right" if place else "left")
+        table.add_column(escape(column), justify="right" if place else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     _out.print(table)

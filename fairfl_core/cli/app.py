@@ -2,8 +2,9 @@
 
 import os
 import runpy
+import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -36,7 +37,19 @@ def app(
         given += ["--server.headless=false", "--server.showEmailPrompt=false"]
     say(f"The dashboard is at http://{address}:{port}. Ctrl+C ends it.")
     sys.argv = ["streamlit", "run", str(TOP / "app.py"), *given, *(settings or [])]
-    runpy.run_module("streamlit", run_name="__main__")
+    before = signal.signal(
+        signal.SIGINT, _stop_at_once
+    )  # until it serves, when it takes that over
+    try:
+        runpy.run_module("streamlit", run_name="__main__")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop_at_once(*_: object) -> NoReturn:
+    """End without a word of libraries that are interrupted while they start."""
+    print("fairfl: Stopped.", file=sys.stderr, flush=True)
+    os._exit(130)
 
 
 def _has_a_screen() -> bool:

@@ -151,13 +151,21 @@ class Harm:
             f"{sure:,} of them beyond chance."
         )
 
-    def recognition_table(self, at: Sequence[int] | None = None) -> "pd.DataFrame":
+    def recognition_table(self) -> "pd.DataFrame":
+        """`recognition_columns` as a table."""
+        import pandas as pd
+
+        names = ("client", "group", "label")
+        columns = self.recognition_columns()
+        return pd.DataFrame(
+            columns | {name: pd.Series(columns[name], dtype=object) for name in names}
+        )
+
+    def recognition_columns(self, at: Sequence[int] | None = None) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits.
 
         `at` names the scopes by position, in the order of the rows; all unless told.
         """
-        import pandas as pd
-
         chosen = np.arange(len(self.scopes)) if at is None else np.asarray(at, int)
         before, after = self.recognition.before, self.recognition.after
         shape = (len(chosen), *before.share.shape[1:])
@@ -180,10 +188,7 @@ class Harm:
             "beyond_chance": self.p_value < UNLIKELY,
             "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
         }
-        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(
-            columns | {name: part[chosen].ravel() for name, part in figures.items()}
-        )
+        return names | {name: part[chosen].ravel() for name, part in figures.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry, but for the alarms."""

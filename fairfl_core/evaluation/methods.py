@@ -52,6 +52,7 @@ GAPS = {
     "gap_local_worst": "worst client",
     "gap_local_debiased": "inside clients, chance taken out",
 }
+_TOLD = ("rounds", "seconds", "bytes_per_client", "rounds_to_converge", "seconds_to_converge")
 _FEWEST_SEEDS = 3  # two that happen to agree have a standard error near nothing
 
 
@@ -75,6 +76,8 @@ class MethodRow:
         then, and bytes that a client receives and sends until then.
     pooled : bool
         Whether it sees everyone's rows in one place and knows nothing of clients.
+    rounds_to_converge, seconds_to_converge : float
+        Means over seeds: up to the first round whose criterion is nearly the least.
     """
 
     experiment: str
@@ -93,6 +96,8 @@ class MethodRow:
     seconds: float
     bytes_per_client: float
     pooled: bool
+    rounds_to_converge: float = float("nan")
+    seconds_to_converge: float = float("nan")
 
     @property
     def gap_local_worst(self) -> Floats:
@@ -162,7 +167,7 @@ def _row(shipped: MethodAnswers, setting: str, split: str) -> MethodRow:
         gap_local_mean=np.array([each.gaps.local_mean for each in judged]),
         gap_local_debiased=np.array([each.debiased(each.larger_half).gap for each in judged]),
         client_gaps=np.array([each.gaps.local for each in judged]),
-        **{name: _number(told.get(name)) for name in ("rounds", "seconds", "bytes_per_client")},
+        **{name: _number(told.get(name)) for name in _TOLD},
         pooled=bool(manifest.get("pooled", False)),
     )
 

@@ -9,6 +9,7 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.held_out_curve import EPSILONS as CURVE
 from fairfl_core.evaluation.held_out_curve import Curve, held_out_curve
 from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.paper.differences import DIFFERENCES
 from fairfl_core.paper.method_tables import method_tables
 from fairfl_core.paper.printed import (
     ASKED,
@@ -43,35 +44,6 @@ SETTINGS = {
 }
 DRAWS = 40
 THE_PAPERS = "simplex"  # the region that the paper solves in
-DIFFERENCES = {
-    "adult": (
-        "The paper does not say whether sex and client are inputs of the model; here both "
-        "are, which changes FedAvg's gap most.",
-        "The paper's kind of rounding, scaling and missing values is not given; we keep all "
-        "48,842 rows with missing values as a category of their own.",
-        "With about 23 doctorate women in a test split one realised draw of a perfectly fair "
-        "predictor shows a local gap of .04 to .05 in the mean of the two clients: the "
-        "paper's fair entries lie at that floor and cannot be ranked.",
-    ),
-    "public_coverage": (
-        "Ours is a 40 % sample of the task, stratified by state: states are 2.5 times "
-        "smaller, so local gaps on test carry more chance.",
-        "The authors' notebook fits local models on all rows, validation and test included, "
-        "averages clients uniformly, and prints the sum of the TPR and TNR gaps as equal "
-        "opportunity. We train on training rows only, weigh by rows, and report the TPR gap.",
-        "State and race are inputs of our model; more rounds were run (see the manifest).",
-    ),
-    "ham10000": (
-        "Images here are DermaMNIST's 28x28 crops, decoded from JPEG, not Kaggle's pixels.",
-        "Splits are by lesion: several images of one lesion never fall on both sides. The "
-        "authors' notebook evaluates HAM10000 on rows it was fitted on.",
-        "The paper's age bands are not given; ours are in the data's README.",
-        "Learning rate 1e-3 instead of 1e-4, mild augmentation, sex and age band joined to "
-        "the dense head.",
-        "A label of a group of a client can hold a handful of people (vascular lesions): "
-        "test gaps of such clients are mostly chance.",
-    ),
-}
 
 
 def papers_experiments() -> list[str]:

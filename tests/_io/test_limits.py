@@ -78,3 +78,10 @@ def test_of_a_file_with_many_rows_the_sample_is_the_first_thousand():
     text = "id,said\n" + "".join(f"{place},{place % 7}\n" for place in range(2500))
     sample = open_csv("t.csv", text.encode(), PAGE).sample
     assert sample["id"].tolist() == [str(place) for place in range(SAMPLE_ROWS)]
+
+
+def test_a_header_of_too_many_columns_is_refused_before_any_is_read(monkeypatch):
+    monkeypatch.setattr("pyarrow.csv.open_csv", None)
+    for sign in (b",", b";", b"\t"):
+        with pytest.raises(InputError, match="has 900,001 columns"):
+            open_csv("t.csv", sign * 900_000 + b"\n", PAGE)

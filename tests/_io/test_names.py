@@ -1,9 +1,11 @@
 """Names in sentences: quoted, few, on one line."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core._io.names import LONGEST_SHOWN, listed, shown
+from fairfl_core._io.names import LONGEST_SHOWN, check_readable, listed, shown
+from fairfl_core.errors import InputError
 
 
 @given(st.lists(st.text("abc", min_size=1), max_size=12), st.integers(1, 9))
@@ -23,3 +25,15 @@ def test_a_line_that_just_fits_is_not_cut():
     assert shown("x" * LONGEST_SHOWN) == "x" * LONGEST_SHOWN
     assert shown("x" * (LONGEST_SHOWN + 1)) == "x" * (LONGEST_SHOWN - 1) + "…"
     assert shown("a\n\u202eb") == "a b"
+
+
+@pytest.mark.parametrize(
+    "sign", "\x00\x1b\x7f\x85\x9b\u2028\u2029\u202e\u2066\ud800\ufdd0\ufffe\U0001ffff"
+)
+def test_a_sign_that_acts_on_other_text_is_refused_in_a_name(sign):
+    with pytest.raises(InputError, match=f"the unseen sign U\\+{ord(sign):04X}"):
+        check_readable([f"a{sign}b"], "clinic")
+
+
+def test_letters_of_any_writing_are_names():
+    check_readable(["Zürich", "بيمارستان\u200cشمال", "👩\u200d⚕️", "בית\u200f", "\ufffd"], "clinic")

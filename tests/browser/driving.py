@@ -33,23 +33,26 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Nothing runs, nothing is stale, every chart is drawn, and that for a while.
+# Nothing runs, nothing is stale, and every chart is drawn or waits for somebody to come near it,
+# and that for a while.
 QUIET = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent')];
-    const drawn = place => Number(place.querySelector('.fairfl-chart')?.dataset.drawn);
+    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
+    const told = place => place.querySelector('.fairfl-chart')?.dataset ?? {};
+    const drawn = place => Number(told(place).drawn);
     const quiet = app && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
         && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
         && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
-        && charts.every(place => place.querySelector('.main-svg') && drawn(place));
+        && charts.every(place =>
+            place.querySelector('.main-svg') && (drawn(place) || told(place).waits));
     if (!quiet) { window.quietSince = undefined; return false; }
     window.quietSince = Math.max(window.quietSince ?? performance.now(), ...charts.map(drawn));
     return performance.now() - window.quietSince > 150;
 }"""
 UNREST = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent')];
+    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
     const count = what => document.querySelectorAll(`[data-testid=stMain] ${what}`).length;
     return {
         connection: app?.dataset.testConnectionState, script: app?.dataset.testScriptState,

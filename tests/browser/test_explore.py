@@ -10,6 +10,7 @@ CELL = """(chart, [column, row]) => {
     const {xaxis, yaxis} = chart._fullLayout;
     return [box.left + xaxis.l2p(column), box.top + yaxis.l2p(row)];
 }"""
+DRAWN = "chart => JSON.stringify(chart.layout.shapes)"  # how far what was asked reaches
 FOCUSED = """() => {
     const now = document.activeElement;
     return now?.type === 'range' ? now.getAttribute('aria-label') : null;
@@ -145,11 +146,55 @@ def test_a_chart_is_redrawn_once_and_where_it_stands(explore):
         }
         return document.querySelectorAll('.fairfl-chart').length;
     }"""
-    charts = explore.page.evaluate(drawings)
+    charts = explore.resize(1280, 5000).page.evaluate(drawings)
     assert charts == 3
     explore.changes(lambda: explore.press(INSIDE))
-    assert explore.page.evaluate("window.drawings.length") == charts
+    assert explore.page.evaluate("window.drawings.length") == charts - 1  # the map stays
     assert explore.page.locator(".main-svg[data-seen=before]").count() == charts
+    explore.resize(1280)
+
+
+def test_a_chart_far_away_is_drawn_anew_when_it_comes_near_or_for_paper(explore):
+    """Nobody sees an old one: not by scrolling, and not on paper."""
+    waiting = explore.page.locator(".fairfl-chart[data-waits]")
+    clients = explore.page.locator(".st-key-explore-clients .fairfl-chart")
+    explore.resize(1280, 5000)
+    assert waiting.count() == 0
+    explore.resize(1280, 500).changes(lambda: explore.press(INSIDE))
+    assert waiting.count() >= 1 and clients.get_attribute("data-waits")
+    before = clients.evaluate(DRAWN)
+    clients.scroll_into_view_if_needed()
+    explore.settle()
+    after = clients.evaluate(DRAWN)
+    assert not clients.get_attribute("data-waits") and after != before
+    explore.page.locator("h4").scroll_into_view_if_needed()
+    explore.changes(lambda: explore.press(INSIDE))
+    assert waiting.count() >= 1
+    explore.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    explore.settle()
+    assert waiting.count() == 0 and clients.evaluate(DRAWN) != after
+    explore.resize(1280)
+
+
+def test_the_cross_stands_on_the_cell_of_the_limits(explore):
+    """It moves over a map that is not drawn anew, and is drawn again where the map is."""
+    for act in (lambda: explore.press(INSIDE), lambda: explore.press(OVERALL, "ArrowLeft")):
+        explore.changes(act)
+        _cross_is_on_its_cell(explore)
+    explore.resize(700)
+    _cross_is_on_its_cell(explore)
+    explore.resize(1280)
+    explore.go("Clients").go("Explore")
+    _cross_is_on_its_cell(explore)
+
+
+def _cross_is_on_its_cell(explore):
+    overall, inside = map(float, explore.epsilons)
+    chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
+    cell = chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)])
+    box = explore.page.locator(".fairfl-mark").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert middle == pytest.approx(cell, abs=1)
 
 
 def test_pinned_setting_stays_in_link(explore, tab):

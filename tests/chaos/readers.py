@@ -4,8 +4,9 @@ import io
 import random
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
@@ -16,8 +17,10 @@ from fairfl_core.review.file import Option, Review, parse_review
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.histogram_file import read_histogram, write_histogram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
+from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.utility import BALANCED
 from pages.components.session.catalogue import catalogue
-from pages.components.view import read_view
+from pages.components.view import read_view, write_view
 from tests.chaos.table import Trouble
 from tests.cli.running import contents, people
 
@@ -151,12 +154,12 @@ def spoilt_files(times: int, seed: int) -> Iterator[Trouble]:
 def _links(times: int, draw: random.Random) -> Trouble:
     """Links in which parameters were changed: a view comes of each, and what it ignored is named."""
     trouble = Trouble("spoilt links", "a view, and what was ignored by name")
-    good = (
-        "experiment=adult&notion=sp&region=exact&rates=labels&seed=0&eps_global=0.01&eps_local=0.05"
-        "&own_limits=doctorate=0.1&guarantee=0.95&policy={}&client=doctorate"
-    )
+    asked = {"experiment": "adult", "own": "doctorate=0.1", "confidence": "0.95-each-measured"}
+    view = read_view(asked, catalogue())[0]
+    policy = Policy(floors=(Floor(label="over 50K", keeps=0.1),), utility=BALANCED)
+    good = write_view(replace(view, policy=policy), catalogue())  # every name a link may have
     for _ in range(times):
-        pairs = dict(parse_qsl(good, keep_blank_values=True))
+        pairs = dict(good)
         for name in draw.sample(sorted(pairs), draw.randint(1, 3)):
             pairs[name] = draw.choice(
                 (*WORDS, mutated(pairs[name].encode(), draw).decode("utf-8", "replace"))

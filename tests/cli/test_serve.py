@@ -1,12 +1,16 @@
 """`serve`: several workers behind one door. `benchmarks/load.py` does it with a class of forty."""
 
 import asyncio
+import os
 import shutil
 import signal
+import ssl
+import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -14,7 +18,7 @@ from fairfl_core.cli import _workers
 from fairfl_core.cli._proxy import Door, nginx_settings
 from tests.cli.running import run
 from tests.helpers.crowd import Person
-from tests.helpers.protocol import OVERALL
+from tests.helpers.protocol import OVERALL, free_port
 from tests.helpers.serving import Served, Server, has_nginx
 
 LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
@@ -104,6 +108,55 @@ def test_certificate_and_other_machines_stand_in_nginxs_settings(tmp_path):
         "listen 0.0.0.0:443 ssl;" in text and f"ssl_certificate_key {tmp_path / 'k.pem'};" in text
     )
     assert "server 10.0.0.2:8501 backup;" in text and "; Secure" in text
+
+
+@needs_nginx
+@pytest.mark.skipif(
+    not shutil.which("openssl"), reason="there is no openssl to make a certificate"
+)
+def test_with_a_certificate_the_door_speaks_tls(tmp_path):
+    """A real nginx with a real certificate, before a small server in the place of a worker."""
+    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
+    name = "/CN=localhost"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+    made += ["-subj", name, "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-out", certificate, "-keyout", key], check=True, capture_output=True)
+    behind = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=behind.serve_forever, daemon=True).start()
+    door = Door("127.0.0.1", free_port(), certificate, key)
+    settings = tmp_path / "nginx.conf"
+    settings.write_text(nginx_settings(door, [f"127.0.0.1:{behind.server_port}"], tmp_path))
+    nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    with subprocess.Popen([nginx, "-p", tmp_path, "-c", settings, "-e", "stderr"]) as proxy:
+        try:
+            trusted = ssl.create_default_context(cafile=certificate)
+            for _ in range(200):
+                try:
+                    address = f"https://localhost:{door.port}/"
+                    with urllib.request.urlopen(address, timeout=60, context=trusted) as reply:
+                        said, cookies = reply.read(), reply.headers.get_all("Set-Cookie")
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            assert said == b"well" and all("Secure" in one for one in cookies)
+            with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+                urllib.request.urlopen(address, timeout=60)
+        finally:
+            proxy.terminate()
+            behind.shutdown()
+            behind.server_close()
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Says that it is well, and nothing else."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"well")
+
+    def log_message(self, *_):
+        pass
 
 
 def test_a_certificate_without_its_key_is_refused(tmp_path):

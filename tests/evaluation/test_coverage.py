@@ -262,6 +262,18 @@ def rows_of(heading):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
+@pytest.mark.parametrize("name", ["adult", "public_coverage", "ham10000"])
+def test_the_document_says_which_seeds_it_leaves_out(name):
+    every, compared = (
+        len(experiments.open(one).seeds) for one in (name, experiments.cross_fitted_of(name))
+    )
+    document = DOCUMENT.read_text(encoding="utf-8")
+    told = document[document.index(f"### {name}, resampled\n") :].split("\n\n")[1]
+    sentence = f"Not cross-fitted, and left out: {every - compared} of {every} seeds."
+    assert (sentence in told) == (compared < every)
+    assert ("left out" in told) == (compared < every)
+
+
 def test_adult_stands_in_the_document_as_it_comes_out_now():
     """Made again and compared: a document typed by hand, or an old one, would differ."""
     pair = [experiments.open(name) for name in ("adult", experiments.cross_fitted_of("adult"))]

@@ -18,7 +18,8 @@ from fairfl_core.federated.method import Plan, Reply, Rows, State, Turn
 from fairfl_core.federated.methods import make_method, method_class
 from fairfl_core.federated.reweighing import cell_factors
 from fairfl_core.federated.training import prepare, train_prepared
-from tests.federated.tiny import RECIPE, as_adult
+from fairfl_core.people.method_answers import list_methods, open_method
+from tests.federated.tiny import RECIPE, as_adult, people
 
 ROUNDS = 3
 # Each method with its fairness switched off.
@@ -143,6 +144,43 @@ def test_what_table_1_says_of_labels_and_notions_is_so(method):
     else:
         with pytest.raises(InputError, match="two labels|2 groups and 3 labels"):
             cls().begin(theta, three)
+
+
+@pytest.fixture(scope="module")
+def by_labels():
+    """People of two and of three labels, with the model that needs no compiling."""
+    recipe = replace(RECIPE, model="linear", batch=64)
+    return {2: prepare(as_adult(), recipe, 0), 3: prepare(people(), recipe, 0)}
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+@pytest.mark.parametrize("method", OFF)
+def test_every_tick_of_table_1_is_trained_with(by_labels, method, notion):
+    """The page ticks what a method does here: so it trains, or is refused in a sentence."""
+    cls = method_class(method)
+    settings = {"notion": notion} | ({"warm": 0} if method == "fcfl" else {})
+    for labels, prepared in by_labels.items():
+        if notion in cls.notions and (labels == 2 or cls.multi_class):
+            made = trained(prepared, method, settings, rounds=2)
+            assert np.isfinite(made.scores).all() and np.isfinite(made.loss).all()
+        else:
+            with pytest.raises(InputError):
+                trained(prepared, method, settings, rounds=2)
+
+
+@pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
+@pytest.mark.parametrize("method", OFF)
+def test_what_is_shipped_says_what_the_method_can(method, experiment):
+    if method not in list_methods(experiment):
+        pytest.skip("it is not shipped")
+    cls = method_class(method)
+    can = open_method(experiment, method).manifest["capabilities"]
+    assert can == {
+        "level": cls.level,
+        "approach": cls.approach,
+        "notions": list(cls.notions),
+        "multi_class": cls.multi_class,
+    }
 
 
 # ------------------------------------------------------------------ identities

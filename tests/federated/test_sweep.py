@@ -52,6 +52,52 @@ def test_what_is_shipped_was_swept_as_it_is_declared(method, experiment):
         assert told == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
 
 
+def _tuned():
+    """Methods that are shipped with a tuning, other people's programs too, by notion."""
+    for experiment in ("adult", "public_coverage"):
+        for method in list_methods(experiment):
+            if method.startswith("declearn") or method in TRAINED:
+                for notion in sorted(
+                    {told["notion"] for told in _settings(experiment, method).values()}
+                ):
+                    yield pytest.param(
+                        experiment, method, notion, id=f"{experiment}-{method}-{notion}"
+                    )
+
+
+def _settings(experiment, method):
+    return open_method(experiment, method).settings
+
+
+@pytest.mark.parametrize(("experiment", "method", "notion"), list(_tuned()))
+def test_each_had_eight_trials_and_the_choice_is_made_on_validation_people(
+    experiment, method, notion
+):
+    shipped = open_method(experiment, method)
+    tuned = shipped.manifest["tuning"][notion]
+    assert len(tuned["trials"]) == TRIALS
+    assert "validation people" in shipped.manifest["protocol"]
+    trials = [Trial(**trial) for trial in tuned["trials"]]
+    answers = open_method(experiment, "fedavg").answered(notion, "validation")
+    right = [_right(answers[seed].confusion) for seed in tuned["seeds"]]
+    chosen = choose(trials, float(np.mean(right)))
+    assert chosen.settings == tuned["chosen"]
+    # Its figures are those of its validation people, counted again; of test people they differ.
+    (name,) = (
+        name
+        for name, told in shipped.settings.items()
+        if (told["notion"], told["role"]) == (notion, "chosen")
+    )
+    for split, same in (("validation", True), ("test", False)):
+        by_seed = shipped.answered(name, split)
+        again = np.mean([_right(by_seed[seed].confusion) for seed in tuned["seeds"]])
+        assert np.isclose(again, chosen.accuracy, rtol=0, atol=1e-9) == same
+
+
+def _right(table):
+    return np.einsum("cayy->", table) / table.sum()
+
+
 def test_methods_without_a_sweep_are_named():
     with pytest.raises(InputError, match='no sweep of "fedavg" is known; choose one of: fairfed'):
         sweep_of("fedavg", "adult", "sp")

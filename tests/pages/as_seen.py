@@ -49,7 +49,7 @@ def _element(element):
     fields = _fields(element.proto)
     if element.type == "bidi_component":  # a chart; see charts.draw
         drawn = json.loads(fields["json"])
-        spec = json.loads(drawn.pop("spec"))
+        spec = json.loads(drawn.pop("spec", '{"data": [], "layout": {}}'))  # a mark has none
         parts = [drawn, *spec["data"], spec["layout"]]
         return "\n".join(_text(_plain(part)) for part in parts)
     if set(fields) == {"body"} or element.type in ("markdown", "caption"):

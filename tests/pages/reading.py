@@ -35,8 +35,20 @@ def said(app, start):
 
 def specs(app, key=""):
     """The charts of a page as Plotly's browser library gets them; those of a key, if one is given."""
-    charts = [chart for chart in app.get("bidi_component") if chart.proto.id.endswith(key)]
-    return [json.loads(json.loads(chart.proto.json)["spec"]) for chart in charts]
+    found = [json.loads(one.proto.json) for one in _components(app, key)]
+    return [json.loads(one["spec"]) for one in found if "spec" in one]
+
+
+def mark(app, key):
+    """Where the cross stands on a chart."""
+    (found,) = _components(app, f"{key}-mark")
+    told = json.loads(found.proto.json)
+    assert told["on"] == key
+    return told["x"], told["y"]
+
+
+def _components(app, key):
+    return [one for one in app.get("bidi_component") if one.proto.id.endswith(key)]
 
 
 def figure(app, key):

@@ -1,6 +1,9 @@
 """Cross-fitted by default, the verdict first, certainty and its price, what to ask for."""
 
+import json
+import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,12 +15,30 @@ from fairfl_core.people import experiments
 from fairfl_core.people.folded import fitted_people, unseen_people
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
+from pages.components.session import cache
+from pages.components.shared import shipped_prices
 from pages.components.shared import text as shared_text
-from pages.components.shared.certainty import advice_of, certainty_costs, certainty_of
-from pages.components.shared.results import predictor_of, study_of, summary_of
+from pages.components.shared.certainty import (
+    advice_of,
+    certainty_costs,
+    certainty_of,
+    certainty_possible,
+    computed_costs,
+    priced,
+)
+from pages.components.shared.results import (
+    LEVELS,
+    many_margins,
+    predictor_of,
+    study_of,
+    summary_of,
+)
+from pages.components.shared.shipped import start_views
+from pages.components.shared.shipped_prices import price_at
 from tests.pages.conftest import linked, view_of
 
 START = {"as_it_starts": True}
+PRICED = [view for view in start_views() if certainty_possible(view) and not many_margins(view)]
 
 
 def markdown(app):
@@ -79,13 +100,45 @@ def test_certainty_is_chosen_by_a_control_and_goes_into_the_link(opened):
 
 def test_each_certainty_has_its_price_beside_it(opened):
     view = view_of(seed=0, eps_global=0.02, eps_local=0.06, **START)
-    offered = [Guarantee(), Guarantee(scope="all")]
+    offered = [Guarantee(), Guarantee(scope="all"), Guarantee(proof="proved")]
     plain = core_study("exact", None, 0.02, 0.06).first.solution.accuracy
     costs = [
         plain - core_study("exact", one, 0.02, 0.06).first.solution.accuracy for one in offered
     ]
-    assert certainty_costs(view, tuple(offered)) == pytest.approx(costs, abs=1e-9)
-    assert 0 < costs[0] < costs[1]
+    names = ("each", "all", "proved")
+    # As shipped, rounded to seven digits; off the sliders' stops solved here.
+    assert certainty_costs(view) == pytest.approx(dict(zip(names, costs, strict=True)), abs=6e-8)
+    assert computed_costs(view) == pytest.approx(costs, abs=1e-9)
+    assert 0 < costs[0] < costs[1] < costs[2]
+    between = replace(view, eps_local=0.0601)
+    assert certainty_costs(between) == dict(zip(names, computed_costs(between), strict=True))
+
+
+@pytest.mark.parametrize("view", PRICED, ids=lambda view: f"{view.data}-{view.region}")
+def test_prices_that_are_shipped_are_those_that_are_computed(view):
+    """At a few stops, drawn anew with every name: three programs each."""
+    chance = random.Random(f"{view.data} {view.region}")
+    for _ in range(2):
+        overall, inside = (chance.choice(LEVELS) for _ in range(2))
+        there = replace(view, eps_global=overall, eps_local=inside)
+        told = price_at(priced(there))
+        assert told is not None, "nothing is shipped for this view: make summaries"
+        assert told == pytest.approx(computed_costs(there), abs=6e-8)
+
+
+def test_prices_of_other_scores_are_not_used(monkeypatch, tmp_path, caplog):
+    view = priced(view_of(seed=0, eps_global=0.02, eps_local=0.06, **START))
+    assert price_at(view)
+    whole = (shipped_prices.FOLDER / "certainty" / f"{view.data}.json").read_text()
+    (tmp_path / "certainty").mkdir()
+    monkeypatch.setattr(shipped_prices, "FOLDER", tmp_path)
+    for spoilt in ({"scores": "0" * 64}, {"levels": [0.1]}, {"prices": None}):
+        cache.forget_everything()
+        told = json.dumps(json.loads(whole) | spoilt)
+        (tmp_path / "certainty" / f"{view.data}.json").write_text(told)
+        assert price_at(view) is None
+    assert "is not used" in caplog.text
+    cache.forget_everything()
 
 
 def test_the_advice_is_the_cores_and_one_click_takes_it(opened):

@@ -22,6 +22,7 @@ from tests.pages.reading import (
     figure,
     gap,
     lines,
+    mark,
     percent,
     points,
     said,
@@ -206,8 +207,7 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, name):
     for local, overall in ((0, 3), (8, 0), (17, 9), (20, 20)):
         solved = program.solve(GRID[overall], GRID[local]).accuracy
         assert accuracy[local, overall] == pytest.approx(100 * solved, abs=1e-6)
-    here = drawn["you are here"]
-    assert (values(here, "x")[0], values(here, "y")[0]) == (GRID.index(0.06), GRID.index(0.2))
+    assert mark(app, "explore-heat") == (GRID.index(0.06), GRID.index(0.2))
     unlimited = 100 * program.solve().accuracy
     assert accuracy.shape == (len(GRID) + 1,) * 2
     assert accuracy[-1, -1] == pytest.approx(unlimited, abs=1e-6)

@@ -82,6 +82,9 @@ def test_rates_reach_scenarios_and_privacy(opened):
         {"own": "doctorate=nan;x=;=;"},
         {"seed": "-0"},
         {"welcome": "<b>"},
+        {"regions_drawn": ""},
+        {"eps_global": "", "notion": ""},
+        {"step4_": "0.1", "step9_anything": "x"},
     ],
 )
 def test_no_value_in_a_link_breaks_a_part(opened, wrong):
@@ -101,11 +104,15 @@ def test_a_name_that_no_page_knows_is_told(opened):
 
 
 def test_every_setting_of_a_page_is_known_to_links():
-    """Whoever adds a setting with a codec names it in `state.OF_PAGES`, too."""
+    """Whoever adds a setting with a codec names it in `state.OF_PAGES` or `OF_STEPS`, too."""
     source = " ".join(path.read_text() for path in (TOP / "pages").rglob("*.py"))
     used = set(re.findall(r'(?:Setting|_one)\(\s*"(\w+)"', source))
-    used = {name for name in used if not re.fullmatch(state.OF_STEPS, name)}
-    assert used == set(state.OF_PAGES)
+    assert {name for name in used if not name.startswith("step") or name == "step"} == set(
+        state.OF_PAGES
+    )
+    lesson = (TOP / "pages/components/learn").rglob("*.py")
+    steps = {name for path in lesson for name in re.findall(r'"(step\d\w+)"', path.read_text())}
+    assert steps == set(state.OF_STEPS)
 
 
 def test_the_line_on_what_was_ignored_goes_with_the_first_move(opened):

@@ -14,6 +14,7 @@ ROWS = f"clinic,{SECRET},{SECRET}\nA,f,1\n".encode()
         ("your_data", {}, "upload-table", ROWS, "check_header"),
         ("your_data", {"bring": "counts"}, "upload-counts", b'{"a": "' + ROWS, "parse_json"),
         ("review", {}, "review-upload", b'["' + SECRET.encode() + b'"]', "Review.from_json"),
+        ("review", {}, "review-upload", rb'["\ud800' + SECRET.encode() + b'"]', "_no_halves"),
     ],
 )
 def test_a_refusal_is_logged_once_without_what_was_in_it(

@@ -2,18 +2,23 @@
 
 import ast
 import inspect
+import logging
 
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
+from streamlit import net_util
 from streamlit.errors import FragmentHandledException
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
-from streamlit.runtime.uploaded_file_manager import UploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileManager, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server import server_util
 
 from pages.components.session import streamlit_internals as internals
 from tests.pages.conftest import TOP
@@ -37,6 +42,42 @@ def test_starlette_still_asks_how_much_of_an_upload_stays_in_memory():
         "keep_uploads_in_memory), so uploads may be written to disk against our promise."
     )
     assert MultiPartParser.spool_max_size == internals.IN_MEMORY >= 200 * 2**20
+
+
+def test_no_visitor_can_fill_the_memory_with_files(monkeypatch, caplog):
+    caplog.set_level(logging.WARNING, logger="pages")
+    monkeypatch.setattr(internals, "HELD", 300)
+    monkeypatch.setattr(internals, "HELD_BY_ALL", 500)
+    held = MemoryUploadedFileManager("/upload")
+
+    def upload(session, name, size=100):
+        held.add_file(session, UploadedFileRec(name, "secret.csv", "text/csv", b"x" * size))
+
+    for name in ("a", "b", "c", "c"):  # the last one in the place of another
+        upload("first", name)
+    with pytest.raises(HTTPException, match="Too many files"):
+        upload("first", "d")
+    upload("second", "a", 200)
+    with pytest.raises(HTTPException, match="Too many files"):
+        upload("third", "a")
+    held.remove_session_files("first")
+    upload("third", "a")
+    said = [line for line in caplog.messages if line.startswith("upload refused")]
+    assert len(said) == 2 and "secret" not in caplog.text, (
+        f"Streamlit changed MemoryUploadedFileManager ({SEE}: hold_so_much)."
+    )
+
+
+def test_a_foreign_origin_makes_the_server_ask_nobody(monkeypatch):
+    def ask(*_, **__):
+        raise AssertionError("asked another host")
+
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", ask)
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    assert "net_util.get_external_ip" in inspect.getsource(server_util), (
+        f"Streamlit looks up its address in another way ({SEE}: ask_no_other_host)."
+    )
+    assert not server_util.is_url_from_allowed_origins("http://evil.example.org")
 
 
 def test_uploaded_files_can_still_be_forgotten():
@@ -63,6 +104,22 @@ def test_sessions_that_were_left_can_still_be_ended():
         f"Streamlit moved where it keeps sessions ({SEE}: end_left_sessions)."
     )
     assert callable(MemorySessionStorage.list) and callable(Runtime._get_async_objs)
+
+
+def test_a_page_that_runs_can_still_be_seen():
+    def script():
+        import streamlit as st
+
+        from pages.components.session import streamlit_internals
+
+        st.session_state["seen"] = streamlit_internals.pages_running()
+
+    assert not internals.pages_running()
+    app = AppTest.from_function(script).run()
+    assert app.session_state["seen"], (
+        f"Streamlit calls the threads of pages otherwise ({SEE}: pages_running)."
+    )
+    assert internals.session_of_this_run() is None
 
 
 def test_a_fragments_own_run_can_still_be_told_from_a_pages():

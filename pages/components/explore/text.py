@@ -68,6 +68,7 @@ ADVICE_POINTS = "Points you would pay"
 ADVICE_TIP = "Accuracy that may be lost, on the fitted people, against no limit at all."
 CERTAINTY_TITLE = "**The price of certainty**, by people per client"
 DRAW_CERTAINTY = "Draw it (what more data would buy, or less would cost)"
+NOTHING_TO_BE_SURE_OF = "No limit is asked for: there is nothing to be sure of."
 CERTAINTY_READING = (
     "**What certainty costs if each client had more people, or fewer**, at these limits and with "
     "the rates seen here; fitted people, one run. The mark is the median client as it is."

@@ -12,11 +12,26 @@ from pages.components.shared.theme import GREY, HERE
 __all__ = ["frontiers"]
 
 OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
-SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon", "bowtie")
+# Signs that the key can draw too; ours are circles.
+SIGNS = (
+    "square",
+    "diamond",
+    "cross",
+    "x",
+    "triangle-up",
+    "triangle-down",
+    "star",
+    "triangle-left",
+    "triangle-right",
+)
+SHADES = ("#7f7f7f", "#a0714f", "#9b5de5", "#8a8d2a", "#5f7a94")
 
 
 def frontiers(found: Compared, which: str, widest: float) -> Drawing:
-    """One line a method: ours coloured, rivals grey with a sign each; the front dotted."""
+    """One line a method: ours coloured, rivals thin with a sign each; the front a broad line below.
+
+    The picture reaches down to the front's own least accuracy, or who is far below would flatten all.
+    """
     figure = Drawing()
     gaps, accuracy = found.front
     figure.add(
@@ -25,17 +40,17 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         y=100 * accuracy,
         mode="lines",
         name=text.FRONT,
-        line={"dash": "dot", "width": 2, "color": GREY, "shape": "hv"},
+        line={"width": 8, "color": GREY},
         hoverinfo="skip",
     )
     ours = iter(OURS * 3)
     rivals = iter(range(100))
-    for line in sorted(found.lines, key=lambda line: line.title):
+    for line in sorted(found.lines, key=lambda line: line.title.casefold()):
         if line.ours:
             _add(figure, line, next(ours), "circle", 3)
         else:
             turn = next(rivals)
-            _add(figure, line, _shade(turn), SIGNS[turn % len(SIGNS)], 1)
+            _add(figure, line, SHADES[turn % len(SHADES)], SIGNS[turn % len(SIGNS)], 1)
     figure.add_shape(
         type="line",
         x0=found.gap,
@@ -50,12 +65,12 @@ def frontiers(found: Compared, which: str, widest: float) -> Drawing:
         margin=MARGIN,
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
         xaxis={"title": {"text": text.axis_gap(which)}, "range": [0, widest], "fixedrange": True},
-        yaxis={"title": {"text": text.AXIS_ACCURACY}, "fixedrange": True},
+        yaxis={
+            "title": {"text": text.AXIS_ACCURACY},
+            "range": [100 * accuracy.min() - 1, 100 * accuracy.max() + 1],
+            "fixedrange": True,
+        },
     )
-
-
-def _shade(turn: int) -> str:
-    return ("#7f7f7f", "#b08968", "#9b5de5", "#c77dff", "#6c757d")[turn % 5]
 
 
 def _add(figure: Drawing, line: Line, colour: str, sign: str, width: int) -> None:

@@ -3,7 +3,9 @@
 Every result is made within a budget, and not finished for a visitor who has left.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -11,10 +13,11 @@ from fairfl_core.budget import Budget, within
 from pages.components.session import own_data, streamlit_internals
 from pages.components.session.store import Store
 
-__all__ = ["budget", "cached", "forget_everything"]
+__all__ = ["budget", "cached", "forget_everything", "while_wanted"]
 
 SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
 _shared: list[Store] = []
+_unwanted: ContextVar[Callable[[], bool] | None] = ContextVar("unwanted", default=None)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,9 +63,19 @@ def budget(seconds: float = SECONDS) -> Budget:
     return Budget(
         seconds=seconds,
         megabytes=MEGABYTES,
-        left=streamlit_internals.has_left(),
+        left=_unwanted.get() or streamlit_internals.has_left(),
         instead=text.LARGER_WORK,
     )
+
+
+@contextmanager
+def while_wanted(unwanted: Callable[[], bool]) -> Iterator[None]:
+    """Make results for nobody in particular, until they are `unwanted`."""
+    token = _unwanted.set(unwanted)
+    try:
+        yield
+    finally:
+        _unwanted.reset(token)
 
 
 def forget_everything() -> None:

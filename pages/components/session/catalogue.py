@@ -1,6 +1,8 @@
 """The experiments of this session: those that are bundled, and the visitor's own set."""
 
+import time
 from dataclasses import replace
+from functools import lru_cache
 
 from fairfl_core.people import experiments
 from fairfl_core.people.experiments import Experiment
@@ -22,6 +24,11 @@ def catalogue() -> Catalogue:
 
 def bundled() -> Catalogue:
     """What everybody can choose."""
+    return _bundled(int(time.monotonic()))
+
+
+@lru_cache(1)  # asked for several times by every page; a new experiment is seen a second later
+def _bundled(second: int) -> Catalogue:
     return Catalogue(tuple(experiments.list_experiments()), experiment_of, _cross_fitted)
 
 

@@ -25,6 +25,8 @@ _MOST = 60  # results kept of one set
 _register: "WeakValueDictionary[str, Held]" = WeakValueDictionary()
 
 streamlit_internals.keep_uploads_in_memory()
+streamlit_internals.hold_so_much()
+streamlit_internals.ask_no_other_host()
 
 
 class Held:

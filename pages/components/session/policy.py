@@ -18,7 +18,7 @@ from pages.components.shared.charts import fold, part
 from pages.components.shared.policy_results import Collided, policy_cost
 from pages.components.view import View
 
-__all__ = ["asked_for", "collision"]
+__all__ = ["asked_for", "collision", "cost"]
 
 OFF = -1.0  # what a slider shows where nothing is asked
 KEEPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
@@ -30,7 +30,7 @@ EVERY = "*"  # every label at once; no label is called so by a link
 
 
 def asked_for() -> None:
-    """Three folds: nobody left worse off, ratios, what counts as good; and what they cost."""
+    """Three folds: nobody left worse off, ratios, what counts as good."""
     view = state.view()
     experiment = experiment_of(view.data)
     policy = view.policy
@@ -51,7 +51,11 @@ def asked_for() -> None:
         if is_open:
             _utility(policy, experiment)
     _without_group(view)
-    if not policy.is_plain:
+
+
+def cost(view: View) -> None:
+    """What all that costs, on top of the two limits."""
+    if not view.policy.is_plain:
         with part(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
 

@@ -6,7 +6,6 @@ gives it back when moved. A fresh session reads the address bar first, so that a
 reopens the same view; what a link says that cannot be used is collected, to be shown in one line.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -67,7 +66,11 @@ OF_PAGES = (
     *("neighbours", "order", "points", "present", "question", "regions_drawn", "screen", "shares"),
     *("size", "step", "welcome", "of", "by", "gap", "at"),
 )
-OF_STEPS = r"step\d_\w+"  # settings of the lesson's steps
+OF_STEPS = (  # the lesson's
+    *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
+    *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),
+    *("step9_women", "step10_harm", "step10_truth"),
+)
 _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _BACK = "back"  # marks a link that the browser went back to
@@ -89,12 +92,13 @@ def view() -> View:
     """The view as it is set now; a fresh session's is the link's."""
     settings = kept()
     if _VIEW not in settings:
-        link, held = st.query_params.to_dict(), own_data.current()
+        given, held = st.query_params.to_dict(), own_data.current()
+        link = dict(given)
         if link.get("experiment") == _OWN:
             link["experiment"] = "" if held is None else held.name
             settings[_GONE] = held is None
         settings[_VIEW], unused = read_view(link, catalogue())
-        _ignore(*unused, *_unknown(link, settings[_VIEW]))
+        _ignore(*unused, *_unknown(given, settings[_VIEW]))
     found: View = settings[_VIEW]
     return found
 
@@ -322,12 +326,12 @@ def ignored() -> tuple[Ignored, ...]:
 
 
 def _unknown(link: Mapping[str, str], seen: View) -> list[Ignored]:
-    """Parameters of a link that no page knows: mistyped, or of another version."""
-    known = {*write_view(seen, catalogue()), _OPTIONS, _BACK, *OF_PAGES}
+    """Parameters of a link that no page knows (mistyped, or of another version) or that say nothing."""
+    known = {*write_view(seen, catalogue()), _OPTIONS, _BACK, *OF_PAGES, *OF_STEPS}
     return [
-        Ignored(name, text, text_of.NO_SUCH_SETTING)
+        Ignored(name, text, text_of.SOMETHING if name in known else text_of.NO_SUCH_SETTING)
         for name, text in link.items()
-        if name not in known and not re.fullmatch(OF_STEPS, name)
+        if name not in known or (not text and name != _BACK)
     ]
 
 

@@ -5,36 +5,50 @@ each of them that fails with a sentence when a new version moves it.
 """
 
 import gc
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
-from streamlit import runtime
+from streamlit import net_util, runtime
 from streamlit.errors import FragmentHandledException
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime, RuntimeState
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 __all__ = [
+    "HELD",
+    "HELD_BY_ALL",
     "IN_MEMORY",
     "LEFT",
+    "ask_no_other_host",
     "end_in_time",
     "end_left_sessions",
     "forget_uploaded_files",
     "has_left",
+    "hold_so_much",
     "in_fragment_run",
     "keep_uploads_in_memory",
     "leave_pages_folder",
+    "pages_running",
+    "session_of_this_run",
     "steers_the_script",
 ]
 
 SECONDS_TO_END = 3
+SCRIPT_THREAD = "ScriptRunner.scriptThread"  # what Streamlit calls a thread that runs a page
 LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
 _end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
+HELD, HELD_BY_ALL = 400 * 2**20, 1_000 * 2**20  # bytes of files of a session, of a server
+_take_file = MemoryUploadedFileManager.add_file
+log = logging.getLogger(__name__)
 
 
 def leave_pages_folder() -> bool:
@@ -51,6 +65,31 @@ def leave_pages_folder() -> bool:
 def keep_uploads_in_memory() -> None:
     """Uploads stay in memory: unless told, Starlette spools what is above 1 MB to a file."""
     MultiPartParser.spool_max_size = IN_MEMORY
+
+
+def hold_so_much() -> None:
+    """Hold no more files than there is room for: a session may send as many as it likes."""
+    MemoryUploadedFileManager.add_file = _add_file  # type: ignore[method-assign]
+
+
+def _add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+    others = dict(self.file_storage.get(session_id, {}))
+    others.pop(file.file_id, None)
+    mine = sum(len(one.data) for one in others.values()) + len(file.data)
+    if mine > HELD or self._total_bytes + len(file.data) > HELD_BY_ALL:
+        whose = "this visitor's" if mine > HELD else "all visitors'"
+        log.warning("upload refused: %d bytes, as %s files are too many", len(file.data), whose)
+        raise HTTPException(413, "Too many files are held; remove some, or try again later.")
+    _take_file(self, session_id, file)
+
+
+def ask_no_other_host() -> None:
+    """Let a server not look up its own address elsewhere.
+
+    Streamlit does where a connection names a foreign origin, each time, and answers nobody
+    meanwhile; it would be let in only if the origin were that address.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def end_in_time() -> None:
@@ -91,6 +130,17 @@ def has_left() -> Callable[[], bool]:
         return lambda: False
     session = context.session_id
     return lambda: not server.is_active_session(session)
+
+
+def session_of_this_run() -> str | None:
+    """The session whose page is being run by a real server; None everywhere else."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None or _server() is None else str(context.session_id)
+
+
+def pages_running() -> bool:
+    """Whether this server runs some visitor's page at this moment: each run has a thread."""
+    return any(one.name == SCRIPT_THREAD for one in threading.enumerate())
 
 
 def end_left_sessions() -> None:

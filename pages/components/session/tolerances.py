@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,9 +11,9 @@ from fairfl_core._io import numbers as format
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE
 from pages.components.session import state, text
-from pages.components.shared.certainty import certainty_costs, certainty_possible
+from pages.components.shared.certainty import CERTAINTIES, certainty_costs, certainty_possible
 from pages.components.shared.charts import part
-from pages.components.shared.results import GRID, many_margins
+from pages.components.shared.results import LEVELS, many_margins
 from pages.components.view import NO_LIMIT, START, View
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "certainty_price",
     "go_to_cell",
     "nearest_level",
+    "one_move_from",
     "preset_buttons",
     "sliders",
 ]
@@ -31,13 +33,7 @@ PRESETS = {
     "global": (0.01, NO_LIMIT),
     "both": (0.01, 0.01),
 }
-LEVELS = (*GRID, NO_LIMIT)  # what a slider offers: fine near zero
-CERTAINTIES = {
-    "none": None,
-    "each": Guarantee(),
-    "all": Guarantee(scope="all"),
-    "proved": Guarantee(proof="proved"),
-}
+LIMITS = ("eps_local", "eps_global")  # what the sliders move
 _SHOWN = 10  # settings a browser may still echo
 
 
@@ -58,7 +54,7 @@ def certainty() -> DeltaGenerator:
     """
     view = state.view()
     if not certainty_possible(view):
-        return st.empty()
+        return st.container()
     chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))
     key = state.widget("certainty", chosen)
 
@@ -77,7 +73,7 @@ def certainty() -> DeltaGenerator:
         help=text.CERTAINTY_TIP,
         required=True,
     )
-    return st.empty()
+    return st.container()
 
 
 def certainty_price(view: View) -> None:
@@ -88,9 +84,7 @@ def certainty_price(view: View) -> None:
     if many_margins(view):  # three more solutions, unasked
         return
     with part(text.CERTAINTY):
-        offered = {name: one for name, one in CERTAINTIES.items() if one is not None}
-        costs = certainty_costs(view, tuple(offered.values()))
-        st.caption(text.certainty_costs(dict(zip(offered, costs, strict=True))))
+        st.caption(text.certainty_costs(certainty_costs(view)))
 
 
 def _kind(guarantee: Guarantee | None) -> Guarantee | None:
@@ -104,6 +98,14 @@ def _kind(guarantee: Guarantee | None) -> Guarantee | None:
 def nearest_level(value: float) -> float:
     """The slider's step nearest to a tolerance."""
     return min(LEVELS, key=lambda level: abs(level - value))
+
+
+def one_move_from(view: View) -> list[View]:
+    """The views that one move of a slider leads to, nearest first."""
+    stands = {name: LEVELS.index(nearest_level(getattr(view, name))) for name in LIMITS}
+    moves = [(abs(to - stands[name]), name, to) for name in LIMITS for to in range(len(LEVELS))]
+    found: list[dict[str, Any]] = [{name: LEVELS[to]} for far, name, to in sorted(moves) if far]
+    return [replace(view, **move) for move in found]
 
 
 def _control(name: str, label: str, tip: str) -> None:

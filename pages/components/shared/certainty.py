@@ -14,18 +14,28 @@ from fairfl_core.solving.guarantee import Guarantee
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
 from pages.components.shared.results import accuracy_within, programs_of
+from pages.components.shared.shipped_prices import price_at
 from pages.components.view import View, can_be_sure
 
 __all__ = [
+    "CERTAINTIES",
     "SURE",
     "advice_of",
     "certainty_costs",
     "certainty_of",
     "certainty_possible",
+    "computed_costs",
     "median_client",
+    "priced",
 ]
 
 SURE = Guarantee()  # 95 % for each client: what is offered first
+CERTAINTIES = {
+    "none": None,
+    "each": SURE,
+    "all": Guarantee(scope="all"),
+    "proved": Guarantee(proof="proved"),
+}
 
 
 def advice_of(view: View, points: float) -> Advice:
@@ -65,11 +75,26 @@ def median_client(view: View) -> float:
 
 
 @cached(2000)
-def certainty_costs(view: View, offered: tuple[Guarantee, ...]) -> list[float]:
-    """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
+def certainty_costs(view: View) -> dict[str, float]:
+    """Accuracy that each certainty costs at the view's limits, against none; one run, fitted.
+
+    As shipped, for views that visits begin with at any stop of the sliders.
+    """
+    offered = [name for name, one in CERTAINTIES.items() if one is not None]
+    shipped = None if view.own_limits else price_at(priced(view))
+    return dict(zip(offered, shipped or computed_costs(view), strict=True))
+
+
+def priced(view: View) -> View:
+    """The view whose prices are told: its first run, by counted labels."""
+    return replace(_sure(view).of_seed(view.seeds[0]), guarantee=None)
+
+
+def computed_costs(view: View) -> list[float]:
+    """The same, solved here."""
     limits = view.limits(experiment_of(view.data).clients)
-    accuracy = []
-    for guarantee in (None, *offered):
-        asked = replace(_sure(view).of_seed(view.seeds[0]), guarantee=guarantee)
-        accuracy.append(accuracy_within(asked, limits))
+    accuracy = [
+        accuracy_within(replace(priced(view), guarantee=one), limits)
+        for one in CERTAINTIES.values()
+    ]
     return [accuracy[0] - one for one in accuracy[1:]]

@@ -32,6 +32,7 @@ __all__ = [
     "csv_for_people",
     "draw",
     "fold",
+    "mark_on",
     "metric",
     "part",
     "progress",
@@ -52,6 +53,11 @@ FOLD = "fold-"  # how the keys of folds begin
 _figure = v2.component(
     "fairfl_figure",
     js=(Path(__file__).parent / "figure.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+_mark = v2.component(
+    "fairfl_mark",
+    js=(Path(__file__).parent / "mark.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
 _SHOWN = 5e-5  # a change of accuracy that two decimals of points show
@@ -185,6 +191,11 @@ def draw(
             },
             on_clicked_change=on_click or _nothing,
         )
+
+
+def mark_on(key: str, x: float, y: float) -> None:
+    """Put a cross on a chart that stays as it is: what moves is sent, and nothing else."""
+    _mark(key=f"{key}-mark", data={"on": key, "x": x, "y": y}, height="content")
 
 
 def spec_of(figure: BaseFigure) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.review import Review
@@ -25,6 +26,7 @@ __all__ = [
     "clients_csv",
     "offer",
     "pdf_now",
+    "predictor_figures",
     "predictor_json",
     "predictor_part",
     "take_along",
@@ -77,12 +79,18 @@ def pdf_now(view: View, link: str = "") -> bytes:
     return pdf_report(Review(""), view, link)
 
 
-def predictor_part(view: View) -> None:
-    """The predictor to take along: of which run it is, its figures, and the button."""
+def predictor_part(view: View) -> DeltaGenerator:
+    """The predictor to take along: of which run it is, and the button; returns the figures' place."""
     st.markdown(text.predictor_title(view.seeds, own=own_data.is_own(view.experiment)))
+    figures = st.container()
+    offer([(text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json")], key="take")
+    return figures
+
+
+def predictor_figures(view: View) -> None:
+    """What the predictor reaches, on whom."""
     people = text.judged_on(summary_of(view))
     st.markdown(text.predictor_figures(first_run_of(view), people))
-    offer([(text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json")], key="take")
 
 
 def predictor_json(view: View, link: str = "") -> str:

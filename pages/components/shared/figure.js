@@ -2,7 +2,7 @@
 
 Streamlit's own chart is thrown away whenever one number in it changes, and its successor is drawn
 three times over. Here a figure that changes is redrawn once, where it stands; what is out of sight
-waits until what is in sight has been drawn. Colours and letters are those of Streamlit's theme. */
+waits until what is in sight has been drawn, and what is far from it until it comes near. Colours and letters are those of Streamlit's theme. */
 
 let library;
 
@@ -31,29 +31,36 @@ async function load(source) {
     return window.Plotly;
 }
 
-export default async function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
     const chart = parentElement.querySelector('.fairfl-chart') ?? made(parentElement);
     const asked = JSON.stringify([data.spec, palette(chart)]);
-    if (chart.asked === asked) return;
-    Object.assign(chart, { asked, setTriggerValue });
-    chart.dataset.drawn = ''; // not yet
-    chart.ariaLabel = data.spoken;
-    chart.classList.toggle('fairfl-stretched', data.stretch);
-    const Plotly = await plotly(data.library);
-    if (!inSight(chart)) await new Promise(resolve => setTimeout(resolve));
+    if (chart.asked !== asked) {
+        Object.assign(chart, { asked, setTriggerValue, next: data });
+        chart.dataset.drawn = ''; // not yet
+        chart.ariaLabel = data.spoken;
+        chart.classList.toggle('fairfl-stretched', data.stretch);
+        if (chart.watched && chart.far) chart.dataset.waits = 'yes'; else draw(chart);
+    }
+    return () => { if (!chart.isConnected) forget(chart); };
+}
+
+async function draw(chart) {
+    const { asked, next } = chart;
+    delete chart.dataset.waits;
+    const Plotly = await plotly(next.library);
+    if (!chart.watched && !inSight(chart)) await new Promise(resolve => setTimeout(resolve));
     if (chart.asked !== asked || !chart.isConnected) return; // a later one is on its way
-    const { data: traces, layout } = JSON.parse(data.spec);
+    const { data: traces, layout } = JSON.parse(next.spec);
     chart.ownHeight = layout.height;
     Object.assign(layout, size(chart), { template: template(palette(chart)) });
     const words = wording(traces, layout);
     if (words === chart.words) layout.margin = margins(chart, layout);
     // Told once: a config told again has buttons of its own, so that Plotly would begin anew, twice.
-    await Plotly.react(chart, traces, layout, chart.watched ? undefined : config(chart, data.config));
+    await Plotly.react(chart, traces, layout, chart.watched ? undefined : config(chart, next.config));
     Object.assign(chart, { words, widest: layout.yaxis?.ticktext && widest(layout) });
     if (!chart.watched) watch(chart, Plotly);
-    scalable(chart);
+    finish(chart);
     chart.dataset.drawn = performance.now();
-    return () => { if (!chart.isConnected) { chart.watched?.disconnect(); Plotly.purge(chart); } };
 }
 
 function made(parent) {
@@ -61,8 +68,25 @@ function made(parent) {
     chart.className = 'fairfl-chart';
     chart.role = 'figure';
     parent.append(chart);
+    nearness.observe(chart);
     return chart;
 }
+
+function forget(chart) {
+    nearness.unobserve(chart);
+    chart.watched?.disconnect();
+    window.Plotly?.purge(chart);
+}
+
+/* A chart that stands more than a screen away is drawn anew when it comes nearer, or for paper. */
+const nearness = new IntersectionObserver(seen => {
+    for (const { target: chart, isIntersecting } of seen) {
+        chart.far = !isIntersecting;
+        if (isIntersecting && chart.dataset.waits) draw(chart);
+    }
+}, { rootMargin: '100% 0px', scrollMargin: '100% 0px' });
+
+addEventListener('beforeprint', () => document.querySelectorAll('.fairfl-chart[data-waits]').forEach(draw));
 
 function inSight(chart) {
     const { top, bottom } = chart.getBoundingClientRect();
@@ -113,10 +137,30 @@ function watch(chart, Plotly) {
         const now = size(chart), { width, height } = chart.layout;
         const other = now.width !== width || now.height !== height;
         if (other && now.width > 0 && chart.isConnected && !matchMedia('print').matches) {
-            Plotly.relayout(chart, now).then(() => scalable(chart));
+            Plotly.relayout(chart, now).then(() => finish(chart));
         }
     });
     chart.watched.observe(chart);
+    chart.addEventListener('mark', () => mark(chart));
+}
+
+function finish(chart) {
+    scalable(chart);
+    mark(chart);
+}
+
+/* A cross as Plotly draws it, where mark.js was told; it lets clicks through. */
+function mark(chart) {
+    chart.querySelector('.fairfl-mark')?.remove();
+    const [, place] = [...globalThis.fairflMarks ?? []].find(([on]) => chart.closest(`.st-key-${on}`)) ?? [];
+    if (!place) return;
+    const { xaxis, yaxis } = chart._fullLayout;
+    const cross = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    cross.classList.add('fairfl-mark');
+    cross.setAttribute('d', 'M9.6,3.2H3.2V9.6H-3.2V3.2H-9.6V-3.2H-3.2V-9.6H3.2V-3.2H9.6Z');
+    cross.setAttribute('transform',
+        `translate(${xaxis._offset + xaxis.l2p(place.x)},${yaxis._offset + yaxis.l2p(place.y)})`);
+    chart.querySelector('.main-svg').append(cross);
 }
 
 /* Paper is narrower than the window, and nothing is drawn anew for it: the picture shrinks (style.css). */

@@ -33,6 +33,7 @@ Place = tuple[float, float]  # eps_global, eps_local
 LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
 MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
 CIVIDIS = plotly.colors.get_colorscale("Cividis")
+CROSS = {"symbol": "cross", "size": 16, "color": HERE, "line": {"width": 1, "color": "white"}}
 ROW = 22  # height of a client's row
 
 
@@ -58,11 +59,13 @@ def heat_map(
     limits: tuple[float, float] | None = None,
     height: int = 470,
     scale: bool = True,
+    marked: bool = False,
 ) -> Drawing:
     """Accuracy over (eps_global, eps_local), with a cross at `here` and rings at `others`.
 
     `limits` of the colour scale are accuracies in per cent; default are those of the map. The
-    scale itself stands beside the map unless told.
+    scale itself stands beside the map unless told. A map that is `marked` from outside has the
+    cross in its key alone.
     """
     accuracy = 100 * heat.accuracy
     low, high = limits or (np.fmin.reduce(accuracy, None), np.fmax.reduce(accuracy, None))
@@ -85,6 +88,8 @@ def heat_map(
         _add_mark(figure, heat, place, other, "circle-open")
     if here is not None:
         _add_mark(figure, heat, here, name, "cross")
+    elif marked:
+        figure.add("scatter", x=[None], y=[None], mode="markers", name=name, marker=CROSS)
     figure.update_layout(
         xaxis=_axis(text.AXIS_OVERALL, heat.eps_global),
         yaxis=_axis(text.AXIS_INSIDE, heat.eps_local),
@@ -133,14 +138,14 @@ def _cells(overall: tuple[float, ...], inside: tuple[float, ...]) -> list[list[l
 
 
 def _add_mark(figure: Drawing, heat: Frontier, place: Place, name: str, symbol: str) -> None:
-    line = {"width": 1, "color": "white"} if symbol == "cross" else {"width": 3, "color": HERE}
+    ring = CROSS | {"symbol": symbol, "line": {"width": 3, "color": HERE}}
     figure.add(
         "scatter",
         x=[index_on(heat.eps_global, place[0])],
         y=[index_on(heat.eps_local, place[1])],
         mode="markers",
         name=name,
-        marker={"symbol": symbol, "size": 16, "color": HERE, "line": line},
+        marker=CROSS if symbol == "cross" else ring,
         customdata=[list(place)],
         hoverinfo="name",
     )

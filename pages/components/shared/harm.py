@@ -1,7 +1,5 @@
 """Parts of a page about those who are worse off, and about rates that nobody asked for."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 import streamlit as st
 
@@ -109,9 +107,12 @@ def recognition_part(summary: Summary) -> None:
     label = label_choice(harm)
     place = {name: at for at, name in enumerate(harm.scopes)}
     worst_first = dict.fromkeys([*harm.clients, *harm.scopes[1:]])
-    drawn = _recognition_table(harm, [place[name] for name in (None, *list(worst_first)[:MOST])])
+    at = [place[name] for name in (None, *list(worst_first)[:MOST])]
+    every = harm.recognition_columns(at)
+    drawn = {name: values[every["label"] == label] for name, values in every.items()}
+    clients = [text.where(name) for name in drawn["client"]]
     chart(
-        figures.recognition(drawn[drawn["label"] == label], harm.groups),
+        figures.recognition(drawn | {"client": clients}, harm.groups),
         reading=text.recognition_reading(
             label, unseen=summary.unseen is not None, runs=summary.runs
         ),
@@ -128,7 +129,7 @@ def recognition_part(summary: Summary) -> None:
     st.markdown("\n".join(f"- {line}" for line in lines))
 
 
-def _recognition_table(harm: Harm, at: Sequence[int] | None = None) -> pd.DataFrame:
+def _recognition_table(harm: Harm) -> pd.DataFrame:
     """Recognition, with a word for everyone."""
-    table = harm.recognition_table(at)
+    table = harm.recognition_table()
     return table.assign(client=[text.where(name) for name in table["client"]])

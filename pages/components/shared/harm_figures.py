@@ -1,9 +1,11 @@
 """The picture of recognition before and after."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import SHOWN
 from pages.components.shared import harm_text as text
@@ -14,6 +16,8 @@ from pages.components.shared.theme import GREY, GROUP_COLOURS
 
 __all__ = ["recognition"]
 
+Floats = NDArray[np.float64]
+Names = NDArray[Any]
 ROW = 44  # height of a client's row
 # How a change looks: word, symbol, and whether a bar is drawn across it.
 LOOKS = {
@@ -23,33 +27,43 @@ LOOKS = {
 }
 
 
-def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
+@dataclass(frozen=True, eq=False)
+class _Marks:
+    """What is drawn of each client and group: shares in per cent, and how it looks."""
+
+    client: Names
+    n: Floats
+    before: Floats
+    after: Floats
+    low: Floats
+    high: Floats
+    y: Floats
+    change: Floats  # 1 more, -1 less, 0 the same; NaN where a group has nobody of this label
+    colour: Names
+
+    def take(self, chosen: NDArray[np.bool_]) -> "_Marks":
+        """Some of them."""
+        return _Marks(*(getattr(self, one.name)[chosen] for one in fields(self)))
+
+
+def recognition(columns: Mapping[str, Any], groups: Sequence[str]) -> Drawing:
     """One row a client, one mark a group, joined to where it was: how often a label is recognised.
 
-    `table` has the columns client, group, n, before, after, after_low, after_high, alarm of one
-    label, in the order of the rows that are drawn.
+    `columns` are client, group, n, before, after, after_low, after_high, alarm of one label, in the
+    order of the rows that are drawn.
     """
     figure = Drawing()
-    clients = list(dict.fromkeys(table["client"]))
-    row_of = {client: row for row, client in enumerate(clients)}
-    aside = np.linspace(-0.22, 0.22, len(groups)) if len(groups) > 1 else np.zeros(1)
-    before, after = (100 * table[side].to_numpy(float) for side in ("before", "after"))
-    place = table["group"].map(list(groups).index).to_numpy(int)
-    marks = table.assign(
-        before=before,
-        after=after,
-        change=np.where(np.abs(after - before) < 100 * SHOWN, 0, np.sign(after - before)),
-        y=table["client"].map(row_of).to_numpy(float) + aside[place],
-        colour=np.array(GROUP_COLOURS)[place % len(GROUP_COLOURS)],
-    )
+    row_of = {client: row for row, client in enumerate(dict.fromkeys(columns["client"]))}
+    place = np.array([list(groups).index(group) for group in columns["group"]])
+    marks = _marks(columns, [row_of[client] for client in columns["client"]], place, len(groups))
     for at in range(len(groups)):
-        _add_changes(figure, marks[place == at], GROUP_COLOURS[at % len(GROUP_COLOURS)])
+        _add_changes(figure, marks.take(place == at), GROUP_COLOURS[at % len(GROUP_COLOURS)])
     _add_before(figure, marks)
-    known = marks["change"].notna().to_numpy()  # a group may have nobody of this label
+    known = ~np.isnan(marks.change)
     for at, group in enumerate(groups):
         colour = GROUP_COLOURS[at % len(GROUP_COLOURS)]
-        _add_after(figure, marks[known & (place == at)], figure_text(group), colour)
-    _add_bars(figure, marks[known])
+        _add_after(figure, marks.take(known & (place == at)), figure_text(group), colour)
+    _add_bars(figure, marks.take(known))
     for word, symbol, _ in (*LOOKS.values(), (text.BEFORE, "circle-open", False)):
         figure.add(
             "scatter",
@@ -59,23 +73,43 @@ def recognition(table: pd.DataFrame, groups: Sequence[str]) -> Drawing:
             name=word,
             marker={"symbol": symbol, "size": 10, "color": GREY},
         )
-    rows: dict[str, list[tuple[float, bool]]] = {client: [] for client in clients}
-    for client, n, alarm in zip(table["client"], table["n"], table["alarm"], strict=True):
+    rows: dict[str, list[tuple[float, bool]]] = {client: [] for client in row_of}
+    for client, n, alarm in zip(columns["client"], columns["n"], columns["alarm"], strict=True):
         rows[client].append((n, alarm))
-    names = [_tick(client, groups_in) for client, groups_in in rows.items()]
     return figure.update_layout(
-        height=max(200, 120 + ROW * len(clients)),
+        height=max(200, 120 + ROW * len(rows)),
         margin=MARGIN,
         legend=LEGEND_ABOVE | {"y": 1.0},
         xaxis={"title": {"text": text.AXIS_RECOGNISED}, "range": [-3, 103], "fixedrange": True},
         yaxis={
             "tickvals": list(row_of.values()),
-            "ticktext": names,
-            "range": [len(clients) - 0.5, -0.5],
+            "ticktext": [_tick(client, groups_in) for client, groups_in in rows.items()],
+            "range": [len(rows) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
             "fixedrange": True,
         },
+    )
+
+
+def _marks(
+    columns: Mapping[str, Any], rows: Sequence[int], place: NDArray[np.int64], groups: int
+) -> _Marks:
+    before, after, low, high = (
+        100 * np.asarray(columns[name], float)
+        for name in ("before", "after", "after_low", "after_high")
+    )
+    aside = np.linspace(-0.22, 0.22, groups) if groups > 1 else np.zeros(1)
+    return _Marks(
+        client=np.array(columns["client"], object),
+        n=np.asarray(columns["n"], float),
+        before=before,
+        after=after,
+        low=low,
+        high=high,
+        y=np.asarray(rows, float) + aside[place],
+        change=np.where(np.abs(after - before) < 100 * SHOWN, 0, np.sign(after - before)),
+        colour=np.array(GROUP_COLOURS)[place % len(GROUP_COLOURS)],
     )
 
 
@@ -86,15 +120,13 @@ def _tick(client: str, groups: Sequence[tuple[float, bool]]) -> str:
     return f"{mark}{figure_text(client, 24)}<br>n = {people}"
 
 
-def _add_changes(figure: Drawing, marks: pd.DataFrame, colour: str) -> None:
+def _add_changes(figure: Drawing, marks: _Marks, colour: str) -> None:
     """A group's intervals, and from where to where it went."""
-    low, high = (100 * marks[f"after_{end}"].to_numpy(float) for end in ("low", "high"))
-    before, after, y = (marks[name].to_numpy(float) for name in ("before", "after", "y"))
-    for start, end, width in ((low, high, 1), (before, after, 4)):
+    for start, end, width in ((marks.low, marks.high, 1), (marks.before, marks.after, 4)):
         figure.add(
             "scatter",
             x=segments(start, end),
-            y=np.repeat(y, 3),
+            y=np.repeat(marks.y, 3),
             mode="lines",
             line={"color": colour, "width": width},
             showlegend=False,
@@ -102,11 +134,11 @@ def _add_changes(figure: Drawing, marks: pd.DataFrame, colour: str) -> None:
         )
 
 
-def _add_before(figure: Drawing, marks: pd.DataFrame) -> None:
+def _add_before(figure: Drawing, marks: _Marks) -> None:
     figure.add(
         "scatter",
-        x=marks["before"].to_numpy(float),
-        y=marks["y"].to_numpy(float),
+        x=marks.before,
+        y=marks.y,
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": GREY, "line": {"width": 2}},
         showlegend=False,
@@ -114,16 +146,15 @@ def _add_before(figure: Drawing, marks: pd.DataFrame) -> None:
     )
 
 
-def _add_after(figure: Drawing, marks: pd.DataFrame, name: str, colour: str) -> None:
+def _add_after(figure: Drawing, marks: _Marks, name: str, colour: str) -> None:
     """A group's marks, one look a change, and its colour in the legend."""
-    told = np.stack(
-        [marks["client"], [name] * len(marks), marks["before"], marks["n"]], axis=1, dtype=object
-    )
-    symbols = [LOOKS[int(change)][1] for change in marks["change"]]
+    group = np.full(len(marks.n), name, object)
+    told = np.stack([marks.client, group, marks.before, marks.n], axis=1, dtype=object)
+    symbols = [LOOKS[int(change)][1] for change in marks.change]
     figure.add(
         "scatter",
-        x=marks["after"].to_numpy(float),
-        y=marks["y"].to_numpy(float),
+        x=marks.after,
+        y=marks.y,
         mode="markers",
         marker={"symbol": symbols, "size": 13, "color": colour, "line": {"width": 2}},
         name=name,
@@ -141,14 +172,14 @@ def _add_after(figure: Drawing, marks: pd.DataFrame, name: str, colour: str) -> 
     )
 
 
-def _add_bars(figure: Drawing, marks: pd.DataFrame) -> None:
+def _add_bars(figure: Drawing, marks: _Marks) -> None:
     """A stroke through the marks whose look has one."""
-    barred = marks[np.array([LOOKS[int(change)][2] for change in marks["change"]], bool)]
-    line = {"width": 2, "color": barred["colour"].tolist()}
+    barred = marks.take(np.array([LOOKS[int(change)][2] for change in marks.change], bool))
+    line = {"width": 2, "color": barred.colour.tolist()}
     figure.add(
         "scatter",
-        x=barred["after"].to_numpy(float),
-        y=barred["y"].to_numpy(float),
+        x=barred.after,
+        y=barred.y,
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": line},
         showlegend=False,

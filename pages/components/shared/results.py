@@ -14,6 +14,7 @@ import pandas as pd
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.predictor import Predictor
@@ -29,8 +30,10 @@ from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
 __all__ = [
     "COARSE",
     "GRID",
+    "LEVELS",
     "accuracy_kept",
     "accuracy_within",
+    "clients_of",
     "computed_summary",
     "first_run_of",
     "heat_of",
@@ -51,24 +54,27 @@ GRID = (
     *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
     *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
 )
+LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
-HEAVY = 800  # clients times groups
+HEAVY = 800  # clients times groups, of two labels
 
 OnProgress = Callable[[float], None]
 
 
 def many_margins(view: View) -> bool:
-    """Whether a confidence takes minutes: it compares every pair of groups in every client."""
+    """Whether a confidence takes minutes: every rate of every pair of groups in every client."""
     experiment = experiment_of(view.data)
     groups = len(experiment.groups)
-    return len(experiment.clients) * groups * (groups - 1) > HEAVY
+    rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
+    return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
 def heavy(view: View, *, map_only: bool = False) -> bool:
     """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
     experiment = experiment_of(view.data)
-    if len(experiment.clients) * len(experiment.groups) <= HEAVY:
+    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
+    if cells <= 2 * HEAVY:
         return False
     return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
 
@@ -115,7 +121,7 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(160)
+@cached(500)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers: as shipped, for views that visits begin with."""
     return shipped_summary(view) or computed_summary(view)
@@ -126,7 +132,7 @@ def computed_summary(view: View) -> Summary:
     return summarise(study_of(view), study_of(view.without_limits()))
 
 
-@cached(160)
+@cached(500)
 def judged_of(view: View) -> Figures:
     """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
     shipped = shipped_summary(view)
@@ -136,7 +142,14 @@ def judged_of(view: View) -> Figures:
     return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
 
 
-@cached(160)
+@cached(500)
+def clients_of(view: View) -> pd.DataFrame:
+    """One row a client of a view's study, on unseen people where there are any."""
+    study = study_of(view)
+    return study.client_table(unseen=study.has_held_out)
+
+
+@cached(500)
 def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (

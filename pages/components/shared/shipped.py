@@ -21,7 +21,7 @@ from pages.components.session.cache import cached
 from pages.components.session.catalogue import bundled, experiment_of
 from pages.components.view import View, read_view
 
-__all__ = ["FOLDER", "main", "read_shipped", "shipped_summary", "start_views"]
+__all__ = ["FOLDER", "main", "read_shipped", "scores_of", "shipped_summary", "start_views"]
 
 log = logging.getLogger(__name__)
 FORMAT = "fairfl-summaries/1"
@@ -55,7 +55,7 @@ def read_shipped(experiment: Experiment, folder: Path = FOLDER) -> dict[View, An
         return {}
     try:
         found = read_json(path)
-        if (found["format"], found["scores"]) != (FORMAT, _scores(experiment)):
+        if (found["format"], found["scores"]) != (FORMAT, scores_of(experiment)):
             return {}
         return {from_plain(View, one["view"]): one["summary"] for one in found["summaries"]}
     except (InputError, KeyError, TypeError) as error:
@@ -74,11 +74,12 @@ def main() -> None:
             for view in start_views()
             if view.data == name
         ]
-        told = {"format": FORMAT, "scores": _scores(experiment), "summaries": summaries}
+        told = {"format": FORMAT, "scores": scores_of(experiment), "summaries": summaries}
         print(write_json(FOLDER / f"{name}.json", told))
 
 
-def _scores(experiment: Experiment) -> str:
+def scores_of(experiment: Experiment) -> str:
+    """The hash of the scores that results were computed from."""
     return str(experiment.manifest["scores"]["sha256"])
 
 

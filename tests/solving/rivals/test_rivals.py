@@ -102,7 +102,7 @@ def test_beta_calibration_mends_scores_that_are_too_sure(people):
 
 
 @pytest.mark.parametrize("labels", [2, 4])
-@pytest.mark.parametrize("notion", ["sp", "eo"])
+@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
 def test_fedfact_meets_its_budgets_by_scores_and_any_number_of_labels(labels, notion):
     people = made(labels, clients=2, rows=4000)
     rule = fit_fedfact(people, notion, 0.02, 0.05)

@@ -18,9 +18,9 @@ from tests.helpers.serving import Server
 
 
 def long_work(folder):
-    """Counts whose page takes some five seconds of work."""
+    """Counts whose page takes some ten seconds of work."""
     rng = np.random.default_rng(0)
-    clients, groups, labels = 2_500, 3, 3
+    clients, groups, labels = 5_000, 3, 3
     share = rng.dirichlet(np.ones(labels**2), (clients, groups))
     table = (share * rng.integers(30, 400, (clients, groups, 1))).astype(int)
     names = [

@@ -71,7 +71,7 @@ def _opened(_regular):
 
 @pytest.fixture
 def opened(_opened, regular):
-    """A tab that these tests share; what each of them finds in its history is where it begins."""
+    """A tab that two tests share; what each of them finds in its history is where it begins."""
     return _opened
 
 
@@ -97,16 +97,17 @@ def test_a_setting_after_a_run_that_was_too_quick_to_be_seen_is_one_entry(opened
     assert quick == before[-1] + "&k=2" and len(after) == 1
 
 
-def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(opened):
-    """As Streamlit does it when the browser is slower than the server. The last in this tab."""
-    before = entries(opened)
-    opened.page.evaluate(
+def test_a_link_written_before_the_path_of_its_page_is_one_step_with_it(tab):
+    """As Streamlit does it when the browser is slower than the server."""
+    visitor = tab().open(**PAPERS)  # its own: what was set just before would be one step with it
+    start = visitor.page.url
+    visitor.page.evaluate(
         """() => {
             history.pushState({}, '', `${location.search}&k=2`);
             history.pushState({}, '', `/clients${location.search}`);
         }"""
     )
-    assert entries(opened) == [*before, before[-1].replace("/?", "/clients?") + "&k=2"]
+    assert entries(visitor) == [start, start.replace("/?", "/clients?") + "&k=2"]
 
 
 def test_opening_a_link_is_one_entry_on_a_slow_machine_too(tab):

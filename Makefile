@@ -10,6 +10,8 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
 	$$name -c '$(FITS)' 2>/dev/null && { echo $$name; break; }; done)
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
+# Kept, wherever the surroundings say otherwise: tests start a hundred processes of ours.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx mutants chaos reproduce holding summaries federation federation-faults bench clean docs
@@ -29,9 +31,11 @@ $(RUNS): pyproject.toml requirements.txt | $(BIN)/python
 	$(BIN)/python $(PIP_INSTALL) -c requirements.txt -e .
 	@touch $@
 
-# Bytecode is compiled at install: without it TensorFlow takes three times as long to import.
+# Bytecode is compiled at install: without it TensorFlow takes three times as long to import. So is
+# that of the tests, which are imported here, or else four workers would each do it at once.
 $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/python
 	$(BIN)/python $(PIP_INSTALL) -r requirements.txt -r requirements-dev.txt -e .
+	-@$(BIN)/python -m pytest -q --collect-only > /dev/null
 	@touch $(RUNS) $@
 
 run: $(RUNS) ## Start the dashboard (PORT=8501)

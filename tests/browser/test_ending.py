@@ -52,22 +52,23 @@ def test_work_ends_with_its_visitor_and_a_server_when_told(browser, tmp_path):
     """Somebody stays, which tells how much work it is; then it is left when a quarter is done."""
     work = long_work(tmp_path)
     with Server() as server:
-        visitor, before = begun(Visitor(browser, server), work)
+        somebody = Visitor(browser, server)
+        visitor, before = begun(somebody.tab(), work)
         visitor.page.get_by_text(ANOTHER_SET).wait_for()
         part = (server.processor_seconds_with_ended - before) / 4
-        visitor.close()
-        visitor, before = begun(Visitor(browser, server), work)
+        visitor.page.close()
+        visitor, before = begun(somebody.tab(), work)
         worked = at_work(server, before + part)
-        visitor.close()
+        visitor.page.close()
         while busy(server) > 0.2:
             assert server.processor_seconds_with_ended - worked < part
-        visitor, before = begun(Visitor(browser, server), work)
+        visitor, before = begun(somebody.tab(), work)
         others = of_ended_processes()
         worked = at_work(server, before + part)
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(60)
         assert of_ended_processes() - others - worked < part
-        visitor.close()
+        somebody.close()
 
 
 def begun(visitor, work):

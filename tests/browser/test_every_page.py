@@ -28,7 +28,8 @@ def test_every_page_by_its_address(regular, server):
     assert len(pages) >= 2
     wrong = {}
     for title, path in pages.items():
-        regular.open(path)
+        if path:  # the first one is open
+            regular.open(path)
         wrong |= {
             f"{title}, {width}": found for width, found in _looked_at(regular, path, "light")
         }
@@ -42,14 +43,25 @@ def test_every_page_by_its_address(regular, server):
         assert "tensorflow" not in loaded
 
 
-def test_every_page_by_the_navigation_in_the_dark(visit):
-    """In large letters, as in a hall: nothing is cut by them."""
-    visitor = visit(theme="dark").open(large="True")
+def test_every_page_by_the_navigation_in_the_dark(tab):
+    """With fifty clients, in large letters as in a hall: nothing is cut, every setting is kept.
+
+    `tests/pages` opens the other experiments.
+    """
+    visitor = tab()
+    visitor.page.emulate_media(color_scheme="dark")
+    visitor.open(large="True", **ELSEWHERE)
+    said = visitor.changes(lambda: visitor.press(INSIDE))
+    settings = visitor.link
+    first, *others = visitor.navigation().items()
     wrong = {}
-    for title, path in visitor.navigation().items():
+    for title, path in (*others, first):
         visitor.resize(WIDE).go(title)
+        assert {name: visitor.link.get(name) for name in ELSEWHERE} == ELSEWHERE, title
         wrong |= {f"{title}, {width}": found for width, found in _looked_at(visitor, path, "dark")}
     assert not wrong
+    assert visitor.headline == said
+    assert settings.items() <= visitor.link.items()
 
 
 def _steps(visitor: Visitor) -> dict[str, list[str]]:
@@ -97,19 +109,6 @@ def _take_picture(visitor: Visitor, width: int, name: str) -> None:
     height = visitor.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     visitor.resize(width, min(max(height, 400), 8000))
     visitor.page.screenshot(path=PICTURES / name)
-
-
-def test_fifty_clients_and_every_setting_on_every_page(regular):
-    """Every page takes the 50 states, and keeps what was set; `tests/pages` opens the others."""
-    visitor = regular.open(**ELSEWHERE)
-    said = visitor.changes(lambda: visitor.press(INSIDE))
-    settings = visitor.link
-    for title in (*list(visitor.navigation())[1:], "Explore"):
-        visitor.go(title)
-        assert not visitor.trouble(), title
-        assert {name: visitor.link.get(name) for name in ELSEWHERE} == ELSEWHERE, title
-    assert visitor.headline == said
-    assert settings.items() <= visitor.link.items()
 
 
 def test_charts_are_whole_on_paper(regular):

@@ -17,19 +17,66 @@ FOCUSED = """() => {
 }"""
 # In the paper's split and region, which are the quickest: here it is the hand that is tried.
 PAPERS = {"split": "paper", "region": "simplex"}
-START = PAPERS | {"seed": "0", "eps_global": "0.01", "eps_local": "0.05"}
+ADULT = PAPERS | {"experiment": "adult", "seed": "0"}
+STATES = PAPERS | {"experiment": "public_coverage", "seed": "0"}
+LIMITS = {"eps_global": "0.01", "eps_local": "0.05"}
 
 
 @pytest.fixture
 def explore(regular):
-    """Explore at its start: as the test before left it, where that is the start."""
-    at_start = regular.page.url.startswith(regular.server.address) and (
-        START.items() <= regular.link.items()
-        and regular.link["experiment"] == "adult"
-        and "options" not in regular.link
-        and regular.page.url.split("?")[0] == f"{regular.server.address}/"
+    """Explore at its start; where the test before left other limits only, they are reset."""
+    at(regular, ADULT)
+    if not LIMITS.items() <= regular.link.items():
+        regular.changes(regular.page.get_by_role("button", name="Reset").click)
+    return regular
+
+
+@pytest.fixture
+def states(regular):
+    """Explore with the fifty states, at whatever limits the test before left."""
+    return at(regular, STATES)
+
+
+def at(visitor, settings):
+    """Explore with settings: as the test before left it, where it left it with these."""
+    there = visitor.page.url.split("?")[0] == f"{visitor.server.address}/" and (
+        settings.items() <= visitor.link.items() and "options" not in visitor.link
     )
-    return regular if at_start else regular.open(experiment="adult", **START)
+    return visitor if there else visitor.open(**settings)
+
+
+@pytest.mark.parametrize("pause", [0, 150])
+def test_no_quick_press_is_lost(states, pause):
+    """Presses that come while the page is still being repainted for the ones before."""
+    explore = states
+    explore.press(INSIDE, "Home")
+    explore.rest()
+    assert float(explore.link["eps_local"]) == 0
+    for _ in range(10):
+        explore.page.keyboard.press("ArrowRight", delay=pause)
+    explore.rest()
+    assert float(explore.link["eps_local"]) == GRID[10]
+    assert f"at most {GRID[10]:g} inside" in explore.headline
+
+
+@pytest.mark.parametrize("clients", ["fifty", "nine"])
+def test_click_on_map(request, clients):
+    explore = request.getfixturevalue({"fifty": "states", "nine": "explore"}[clients])
+
+    def click(overall, inside):
+        chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
+        chart.scroll_into_view_if_needed()
+        explore.page.mouse.click(*chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)]))
+
+    said = set()
+    for cell in ((0.1, 0.2), (0.0, 0.0), (0.3, 0.05)):
+        said.add(explore.changes(lambda cell=cell: click(*cell)))
+        assert tuple(map(float, explore.epsilons)) == cell
+    assert len(said) == 3
+    # Away by the slider and back by the same cell: it is no second click that takes it away.
+    last = explore.headline
+    explore.changes(lambda: explore.press(INSIDE))
+    assert explore.changes(lambda: click(0.3, 0.05)) == last
 
 
 @pytest.mark.parametrize(("name", "setting"), [(OVERALL, "eps_global"), (INSIDE, "eps_local")])
@@ -89,48 +136,6 @@ def _looks_other(element, before: bytes, tries: int = 20) -> bool:
     return any(element.screenshot() != before for _ in range(tries))
 
 
-def test_pinned_setting_stays_in_link(explore, tab):
-    explore.page.get_by_role("button", name="Keep as an option").click()
-    explore.settle()
-    explore.changes(lambda: explore.press(OVERALL))
-    assert "eps_global=0.01&eps_local=0.05" in explore.link["options"]
-    other = tab().follow(explore.page.url)
-    table = other.page.get_by_test_id("stMain").get_by_text("A: sp, simplex, ε0 0.01, εc 0.05")
-    table.first.wait_for()
-
-
-@pytest.mark.parametrize("pause", [0, 150])
-def test_no_quick_press_is_lost(regular, pause):
-    """Presses that come while the page is still being repainted for the ones before."""
-    explore = regular.open(experiment="public_coverage", eps_local=0, **PAPERS)
-    explore.slider(INSIDE).focus()
-    for _ in range(10):
-        explore.page.keyboard.press("ArrowRight", delay=pause)
-    explore.rest()
-    assert float(explore.link["eps_local"]) == GRID[10]
-    assert f"at most {GRID[10]:g} inside" in explore.headline
-
-
-@pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
-def test_click_on_map(regular, experiment):
-    explore = regular.open(experiment=experiment, seed=0)
-
-    def click(overall, inside):
-        chart = explore.page.locator(".st-key-explore-heat .js-plotly-plot")
-        chart.scroll_into_view_if_needed()
-        explore.page.mouse.click(*chart.evaluate(CELL, [GRID.index(overall), GRID.index(inside)]))
-
-    said = set()
-    for cell in ((0.1, 0.2), (0.0, 0.0), (0.3, 0.05)):
-        said.add(explore.changes(lambda cell=cell: click(*cell)))
-        assert tuple(map(float, explore.epsilons)) == cell
-    assert len(said) == 3
-    # Away by the slider and back by the same cell: it is no second click that takes it away.
-    last = explore.headline
-    explore.changes(lambda: explore.press(INSIDE))
-    assert explore.changes(lambda: click(0.3, 0.05)) == last
-
-
 def test_a_chart_is_redrawn_once_and_where_it_stands(explore):
     """Told its buttons anew, Plotly would throw every chart away and draw the next one twice."""
     drawings = """() => {
@@ -153,6 +158,7 @@ def test_a_chart_far_away_is_drawn_anew_when_it_comes_near_or_for_paper(explore)
     """Nobody sees an old one: not by scrolling, and not on paper."""
     waiting = explore.page.locator(".fairfl-chart[data-waits]")
     clients = explore.page.locator(".st-key-explore-clients .fairfl-chart")
+    explore.resize(1280, 5000)
     assert waiting.count() == 0
     explore.resize(1280, 500).changes(lambda: explore.press(INSIDE))
     assert waiting.count() >= 1 and clients.get_attribute("data-waits")
@@ -189,3 +195,13 @@ def _cross_is_on_its_cell(explore):
     box = explore.page.locator(".fairfl-mark").bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert middle == pytest.approx(cell, abs=1)
+
+
+def test_pinned_setting_stays_in_link(explore, tab):
+    explore.page.get_by_role("button", name="Keep as an option").click()
+    explore.settle()
+    explore.changes(lambda: explore.press(OVERALL))
+    assert "eps_global=0.01&eps_local=0.05" in explore.link["options"]
+    other = tab().follow(explore.page.url)
+    table = other.page.get_by_test_id("stMain").get_by_text("A: sp, simplex, ε0 0.01, εc 0.05")
+    table.first.wait_for()

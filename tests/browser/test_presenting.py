@@ -61,8 +61,9 @@ def test_a_code_leads_whoever_scans_it_to_the_same_setting(browser):
         assert code.get_attribute("src") == drawn.svg_data_uri(
             scale=6, border=4, light="white", encode_minimal=False
         )
-        student = Visitor(browser, server, width=390).follow(link)
+        student = lecturer.tab()
+        student.page.set_viewport_size({"width": 390, "height": 900})
+        student.follow(link)
         assert student.headline == lecturer.headline and "present" not in student.link
         assert not lecturer.trouble() and not student.trouble()
         lecturer.close()
-        student.close()

@@ -1,8 +1,5 @@
 """Your data, by hand: from a file to a fair predictor and a report, and nothing left behind."""
 
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +13,8 @@ from fairfl_core.intake import example_counts
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from tests.browser.driving import INSIDE, PATIENCE, Visitor
+from tests.cli.running import run
 from tests.helpers.compas import predictions
-from tests.helpers.serving import ROOT
 from tests.pages.test_your_data import hostile_table, many_clients
 
 PAGES = ("Explore", "Clients", "Scenarios", "Privacy", "Learn", "Your data")
@@ -152,19 +149,12 @@ def compas(tmp_path_factory) -> Iterator[pd.DataFrame]:
     yield predictions(tmp_path_factory.mktemp("compas"))
 
 
-def shell(folder: Path, *arguments: object) -> dict:
-    done = subprocess.run(
-        [sys.executable, "-m", "fairfl_core", *map(str, arguments), "--json"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    return json.loads(done.stdout)
+def shell(*arguments: object) -> dict:
+    return run(*arguments, "--json").json
 
 
-def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
+def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     compas.to_csv(tmp_path / "compas.csv", index=False)
     visitor.open("your_data", **{name: ASKED[name] for name in ("eps_global", "eps_local")})
     bring(visitor, tmp_path / "compas.csv")
@@ -184,9 +174,8 @@ def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
     )
     for split in ("validation", "test"):
         compas[compas.split == split].to_csv(tmp_path / f"{split}.csv", index=False)
-        shell(tmp_path, "count", f"{split}.csv", *columns, "--out", f"{split}.json")
+        shell("count", f"{split}.csv", *columns, "--out", f"{split}.json")
     shell(
-        tmp_path,
         "solve",
         "validation.json",
         "--notion",
@@ -208,7 +197,7 @@ def test_compas_by_the_page_and_by_the_shell(visitor, compas, tmp_path):
     )
     assert len(mine.groups) == 4 and len(mine.clients) == 6
     np.testing.assert_allclose(mine.lottery, theirs.lottery, atol=1e-9)
-    found = shell(tmp_path, "evaluate", "shell.json", "test.json")
+    found = shell("evaluate", "shell.json", "test.json")
     on_test = evaluate(mine, ClientCounts.read(tmp_path / "test.json"))
     assert found["accuracy"] == pytest.approx(on_test.accuracy, abs=1e-9)
     said = visitor.headline

@@ -26,7 +26,6 @@ def trouble(stops: int, files: int, people: int, seconds: float, seed: int) -> l
 
     Training is stopped an eighth as often, as it takes so much longer.
     """
-    logging.disable(logging.WARNING)  # Streamlit speaks of pages that do not run
     with tempfile.TemporaryDirectory() as folder:
         troubles = [*all_commands(Path(folder), stops, seed)]
         if trainings := stops // 8:
@@ -46,6 +45,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="document whose table is made anew")
     options = parser.parse_args()
+    logging.disable(logging.WARNING)  # Streamlit speaks of pages that do not run
     troubles = trouble(options.stops, options.files, options.people, options.seconds, options.seed)
     table = markdown(troubles)
     print(table)

@@ -77,8 +77,12 @@ def _add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFi
     others.pop(file.file_id, None)
     mine = sum(len(one.data) for one in others.values()) + len(file.data)
     if mine > HELD or self._total_bytes + len(file.data) > HELD_BY_ALL:
-        whose = "this visitor's" if mine > HELD else "all visitors'"
-        log.warning("upload refused: %d bytes, as %s files are too many", len(file.data), whose)
+        held = mine - len(file.data), self._total_bytes
+        log.warning(
+            "upload refused: %d bytes beside %d of this visitor and %d of all",
+            len(file.data),
+            *held,
+        )
         raise HTTPException(413, "Too many files are held; remove some, or try again later.")
     _take_file(self, session_id, file)
 

@@ -86,6 +86,7 @@ def live(places: Places) -> None:
         policy.cost(view)
     with places.price:  # three more solutions: what was asked for comes first
         tolerances.certainty_price(view)
+    state.publish()  # last: the browser looks at the whole page for it
     if not heavy(view):
         ahead.prepare(tolerances.one_move_from(view), _results_of)
 

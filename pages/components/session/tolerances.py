@@ -38,13 +38,15 @@ _SHOWN = 10  # settings a browser may still echo
 
 
 def sliders() -> None:
-    """Both tolerances, each by a slider and by an exact number; the view's own are changed."""
+    """Both tolerances, each by a slider and by an exact number; the view's own are changed.
+
+    Whoever shows them publishes the view (`state.publish`).
+    """
     left, right = st.columns(2)
     with left:
         _control("eps_global", text.OVERALL, text.OVERALL_TIP)
     with right:
         _control("eps_local", text.INSIDE, text.INSIDE_TIP)
-    state.publish()
 
 
 def certainty() -> DeltaGenerator:

@@ -51,7 +51,6 @@ def _live() -> None:
     place = st.container()
     client = _pick(clients)
     tolerances.sliders()
-    state.publish()
     price = tolerances.certainty()
     _own_limit(view, client)
     with part(shared_text.RESULTS):

@@ -127,7 +127,6 @@ def _presented() -> None:
     view = state.view()
     place = st.container()
     tolerances.sliders()
-    state.publish()
     at = present.screen(text.SCREENS)
     with part(shared_text.RESULTS):
         summary = summary_of(view)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -24,6 +25,9 @@ def commands(files: Files, out: Path) -> dict[str, list[str]]:
         "predict": [files.predictor, files.rows, *ANSWERED, "--seed", "1"],
     }
     return {name: [name, *map(str, words), "--out", str(out)] for name, words in given.items()}
+
+
+OURS = re.compile(rb"fairfl_core[/.](?!__init__|__main__)")  # lines that `main` has called
 
 
 def start(words: list[str], **options) -> subprocess.Popen:
@@ -76,8 +80,8 @@ def _stopped(files, whole, seconds, times, draw, how: signal.Signals) -> Trouble
                 process.send_signal(how)
                 _, said = process.communicate()
             found = out.read_bytes()
-            # Before a line of ours runs Python itself may say so: that is nobody's to mend here.
-            ours = b"Traceback" in said and b"fairfl_core" in said
+            # Before `__main__.main` runs Python itself may say so: that is nobody's to mend here.
+            ours = b"Traceback" in said and OURS.search(said)
             kept = found in (OLD, whole[name]) and not (asked and ours)
             trouble.tried(kept=kept, otherwise=f"{name}: {len(found)} bytes; {said[-200:]!r}")
         with start(commands(files, out)[name]) as process:

@@ -73,7 +73,10 @@ WRONG_COUNTS = {
     "clients are names": (change("clients", to=["north"]), ['"clients"']),
     "a name is a number": (change("clients", 1, "name", to=7), ['"name"', "clients[1]"]),
     "noisy is text": (change("noisy", to="yes"), ['"noisy"']),
-    "a name that no file can hold": (change("clients", 1, "name", to="\ud800"), ["half of a sign"]),
+    "a name that no file can hold": (
+        change("clients", 1, "name", to="\ud800"),
+        ["half of a sign"],
+    ),
 }
 
 

@@ -71,7 +71,7 @@ class Places:
 @st.fragment
 def live(places: Places) -> None:
     """All that follows a slider: only this is re-run when one moves."""
-    tolerances.sliders()
+    tolerances.controls()
     view = state.view()
     mark(view)
     with part(shared_text.RESULTS):

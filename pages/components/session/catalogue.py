@@ -1,6 +1,7 @@
 """The experiments of this session: those that are bundled, and the visitor's own set."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -24,12 +25,13 @@ def catalogue() -> Catalogue:
 
 def bundled() -> Catalogue:
     """What everybody can choose."""
-    return _bundled(int(time.monotonic()))
+    names = _names(int(time.monotonic()), experiments.list_experiments)
+    return Catalogue(names, experiment_of, _cross_fitted)
 
 
 @lru_cache(1)  # asked for several times by every page; a new experiment is seen a second later
-def _bundled(second: int) -> Catalogue:
-    return Catalogue(tuple(experiments.list_experiments()), experiment_of, _cross_fitted)
+def _names(second: int, listed: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+    return tuple(listed())
 
 
 def _cross_fitted(name: str) -> str | None:

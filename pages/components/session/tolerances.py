@@ -20,6 +20,7 @@ __all__ = [
     "LEVELS",
     "certainty",
     "certainty_price",
+    "controls",
     "go_to_cell",
     "nearest_level",
     "one_move_from",
@@ -38,10 +39,13 @@ _SHOWN = 10  # settings a browser may still echo
 
 
 def sliders() -> None:
-    """Both tolerances, each by a slider and by an exact number; the view's own are changed.
+    """`controls`, and the link with what they say."""
+    controls()
+    state.publish()
 
-    Whoever shows them publishes the view (`state.publish`).
-    """
+
+def controls() -> None:
+    """Both tolerances, each by a slider and by an exact number; the view's own are changed."""
     left, right = st.columns(2)
     with left:
         _control("eps_global", text.OVERALL, text.OVERALL_TIP)

@@ -61,8 +61,9 @@ class Nursery:
         return int(answer)
 
     def _start(self) -> None:
-        # One thread each for linear algebra: the workers are what uses the processors.
-        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        # One thread each for linear algebra: the workers are what uses the processors. And few
+        # heaps: each run of a page is a thread, and would leave a heap of its own half empty.
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
         path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
             self._command,

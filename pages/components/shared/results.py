@@ -115,7 +115,7 @@ def programs_of(view: View) -> list[Program]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(160)
+@cached(40)  # the largest of results, and seldom asked for again once it is told
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
     programs = list(zip(view.seeds, programs_of(view), strict=True))
@@ -123,7 +123,7 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(500)
+@cached(400)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers: as shipped, for views that visits begin with."""
     return shipped_summary(view) or computed_summary(view)
@@ -134,7 +134,7 @@ def computed_summary(view: View) -> Summary:
     return summarise(study_of(view), study_of(view.without_limits()))
 
 
-@cached(500)
+@cached(400)
 def judged_of(view: View) -> Figures:
     """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
     shipped = shipped_summary(view)
@@ -144,14 +144,14 @@ def judged_of(view: View) -> Figures:
     return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
 
 
-@cached(500)
+@cached(400)
 def clients_of(view: View) -> pd.DataFrame:
     """One row a client of a view's study, on unseen people where there are any."""
     study = study_of(view)
     return study.client_table(unseen=study.has_held_out)
 
 
-@cached(500)
+@cached(400)
 def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
     with_limits, without = (

@@ -115,7 +115,7 @@ def programs_of(view: View) -> list[Program]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(40)  # the largest of results, and seldom asked for again once it is told
+@cached(24)  # the largest of results, and seldom asked for again once it is told
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
     programs = list(zip(view.seeds, programs_of(view), strict=True))
@@ -123,7 +123,7 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(400)
+@cached(320)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers: as shipped, for views that visits begin with."""
     return shipped_summary(view) or computed_summary(view)

@@ -1,0 +1,235 @@
+"""Optima, prices and lotteries as they were approved, for every kind of question.
+
+Not that they are right: `test_program.py` and its neighbours have oracles for that. These notice that a line changed.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from fairfl_core.errors import CollisionError
+from fairfl_core.solving.build import build_program
+from fairfl_core.solving.exact.bin_program import BinProgram
+from fairfl_core.solving.exact.histograms import ScoreHistogram
+from fairfl_core.solving.exact.program import ExactProgram
+from fairfl_core.solving.frontier import frontier, mean_frontier
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
+from fairfl_core.solving.rate_estimates import counts_by, measured, shrink
+from fairfl_core.solving.regions import region_kind, region_names
+from fairfl_core.solving.rivals.fedfact import fit_fedfact
+from fairfl_core.solving.rivals.logofair import fit_logofair
+from fairfl_core.solving.utility import BALANCED, Utility
+from tests.helpers.approved import check, tell
+from tests.helpers.small import LABELS, people
+
+APPROVED = Path(__file__).with_name("as_computed")
+EACH = {"north": 0.02, "south": 0.1, "east": 0.3, "west": 0.05}
+LIMITS = ((0.03, 0.06), (0.2, 0.01), (1.0, EACH))
+SURE = {
+    f"{scope} {proof}": Guarantee(0.8, scope, proof)
+    for scope in ("each", "all")
+    for proof in ("measured", "proved")
+}
+COSTS = Utility.missing(LABELS[2], "ill", 3.0)
+POLICIES = {
+    "floor": Policy(floors=(Floor("ill", 0.5), Floor("well", 0.3))),
+    "keep": Policy(floors=(Floor("ill", keeps=0.1),)),
+    "ratios": Policy(ratio_global=0.9, ratio_local=0.8),
+    "ratios of most": Policy(ratio_global=0.95, ratio_leave_out=0.49),
+    "balanced": Policy(utility=BALANCED),
+    "costs": Policy(utility=COSTS),
+    "all": Policy(
+        floors=(Floor("ill", 0.4), Floor("well", keeps=0.3)), ratio_local=0.7, utility=COSTS
+    ),
+}
+GROUPED = {
+    "sex": Policy(limits=(GroupingLimit("sex", "local", 0.05),)),
+    "age and both": Policy(
+        limits=(GroupingLimit("age", "global", 0.01), GroupingLimit("sex*age", "local", 0.1))
+    ),
+}
+BLIND = Policy(without_group=True)
+
+
+def solved(program, limits=LIMITS):
+    """What the program finds at each pair of limits."""
+    return {f"limits {k}": _solution(program, *pair) for k, pair in enumerate(limits)}
+
+
+def _solution(program, overall, local):
+    try:
+        found = program.solve(overall, local)
+    except CollisionError as error:
+        return {"collides": str(error), **error.collision.to_json()}
+    counts = found.counts
+    cells = [(c, a) for c in range(len(counts.clients)) for a in range(len(counts.groups))]
+    return {
+        **found.to_json(),
+        "attention": found.attention,
+        "blind": found.blind,
+        "remarks": found.remarks(),
+        "lotteries": {
+            f"{counts.clients[c]} {counts.groups[a]}": [
+                f"{one.rule}: {one.share:.9g}" for one in found.lottery_of(c, a)
+            ]
+            for c, a in cells
+        },
+    }
+
+
+def asked(labels=2, groups=2, rows=900, limits=LIMITS, **options):
+    """The optimum of a question."""
+    return lambda: solved(build_program(people(labels, groups, rows), **options), limits)
+
+
+def mapped(program, method="auto", local=(0.0, 0.02, 0.1, 1.0), overall=(0.0, 0.05, 1.0)):
+    steps = []
+    keep = lambda *step: steps.append(step)  # noqa: E731
+    found = frontier(program, eps_local=local, eps_global=overall, method=method, on_progress=keep)
+    return {**vars(found), "mean": vars(mean_frontier([found, found])), "steps": steps}
+
+
+def maps():
+    tables = {}
+    for notion, region in (("eop", "simplex"), ("sp", "kernel"), ("eo", "simplex")):
+        program = build_program(people(), notion, region)
+        tables[f"{notion} {region}"] = mapped(program)
+        tables[f"{notion} {region}, as a program"] = mapped(program, "program")
+    for name, policy in (("floor", POLICIES["floor"]), ("ratios", POLICIES["ratios"])):
+        tables[name] = mapped(build_program(people(), "eo", "kernel", policy=policy))
+    tables["exact"] = mapped(build_program(people(), "eop", "exact"), local=(0.0, 0.1))
+    sure = build_program(people(), "eop", guarantee=SURE["each measured"])
+    tables["sure"] = mapped(sure, local=(0.1, 0.3))
+    return tables
+
+
+def more_people():
+    """As if there were more, and the same program asked something else."""
+    program = build_program(people(), "eop", "kernel", guarantee=SURE["each measured"])
+    many = {f"{times} times": solved(program.as_if(times), LIMITS[:1]) for times in (2.0, 10.0)}
+    other = build_program(people(), "eop", "kernel").asking(POLICIES["keep"])
+    return many | {"asking": solved(other, LIMITS[:1])}
+
+
+def in_bins():
+    """Score histograms and rules of bins."""
+    made = people()
+    histogram = ScoreHistogram.of(made, 8)
+    exact = ExactProgram(histogram.measured(), "eo")
+    answers = {"histogram": histogram, "exact": solved(exact, LIMITS[:2])}
+    for notion in ("eop", "sp"):
+        answers[f"bins {notion}"] = solved(BinProgram(made, notion, policy=BLIND), LIMITS[:2])
+    sure = BinProgram(made, "eop", policy=BLIND, guarantee=SURE["each measured"])
+    return answers | {"bins, sure": solved(sure, LIMITS[:1])}
+
+
+def rates():
+    """People as every choice of rates takes them."""
+    answers = {}
+    for name in ("labels", "scores", "shrunk"):
+        answers[name] = counts_by(people().calibrated, name).table
+        found = measured(people().calibrated, name)
+        answers[f"{name}, measured"] = {
+            "amount": found.amount,
+            "counts": found.counts.table,
+            "bytes": found.bytes_once,
+        }
+    return answers | {"shrunk by 50": shrink(people(3).counts, 50.0).table}
+
+
+def rivals():
+    """Other people's post-processing on the same people."""
+    made, answers = people(rows=400), {}
+    for notion in ("sp", "eop"):
+        for rule, fitted in {
+            "logofair": fit_logofair(made, notion, 0.03, 0.05),
+            "logofair, as it is": fit_logofair(made, notion, 0.03, 0.05, calibrated=False),
+            "fedfact": fit_fedfact(made, notion, 0.03, 0.05),
+        }.items():
+            answers[f"{rule} {notion}"] = made.under_chances(fitted.chances).confusion
+    return answers
+
+
+def regions():
+    """What every region says of itself."""
+    answers = {"names": region_names(), "without scores": region_names(scores=False)}
+    for name in region_names():
+        kind = region_kind(name)
+        answers[name] = [kind.title, kind.meaning, kind.needs_scores, kind.default_rates]
+    for name in region_names(scores=False):
+        rules = region_kind(name).answer_rules(LABELS[3])
+        answers[f"rules of {name}"] = [rules.names, rules.response, rules.block, rules.keeps]
+        answers[f"corners of {name}"] = [rules.own, rules.blocks, rules.span, rules.corners]
+    return answers
+
+
+NOTIONS = ("sp", "eop", "eo", "eo-full")
+QUESTIONS = {
+    **{
+        f"{notion} {region}, {labels} labels": asked(labels, notion=notion, region=region)
+        for notion in NOTIONS
+        for labels in (2, 3)
+        for region in ("simplex", "kernel", "exact")
+        if (notion, region) != ("eo-full", "simplex") and (region, labels) != ("exact", 3)
+    },
+    "eo exact, 3 labels": asked(3, rows=300, notion="eo", region="exact", limits=LIMITS[:1]),
+    **{
+        f"{region} by {name}": asked(notion="eo", region=region, rates=name, limits=LIMITS[:2])
+        for region, name in (
+            ("simplex", "scores"),
+            ("kernel", "shrunk"),
+            ("exact", "labels"),
+            ("exact", "scores"),
+        )
+    },
+    **{
+        f"{region}, sure {name}": asked(
+            notion=notion, region=region, guarantee=sure, limits=((0.3, 0.4), (0.15, 1.0))
+        )
+        for name, sure in SURE.items()
+        for notion, region in (("eop", "simplex"), ("sp", "kernel"), ("eop", "exact"))
+    },
+    **{
+        f"{region} with {name}": asked(notion="eo", region=region, policy=policy)
+        for name, policy in POLICIES.items()
+        for region in ("kernel", "exact")
+    },
+    "sure floor": asked(
+        notion="eop", policy=POLICIES["floor"], guarantee=SURE["each measured"], limits=LIMITS[:1]
+    ),
+    "sure keep, exact": asked(
+        notion="eop",
+        region="exact",
+        policy=POLICIES["keep"],
+        guarantee=SURE["all proved"],
+        limits=LIMITS[:1],
+    ),
+    "colliding": asked(
+        notion="sp", policy=Policy(floors=(Floor("ill", 0.99), Floor("well", keeps=0.0)))
+    ),
+    "colliding, exact": asked(
+        notion="sp", region="exact", policy=Policy(floors=(Floor("ill", 0.9), Floor("well", 0.95)))
+    ),
+    **{
+        f"groups of {name}": asked(2, 4, notion="eop", region="kernel", policy=policy)
+        for name, policy in GROUPED.items()
+    },
+    "four groups, sure": asked(2, 4, notion="eop", guarantee=SURE["all measured"]),
+    **{
+        f"without group, {notion} {region}": asked(notion=notion, region=region, policy=BLIND)
+        for notion, region in (("eo", "simplex"), ("sp", "kernel"), ("eop", "exact"))
+    },
+    "maps": maps,
+    "more people": more_people,
+    "bins": in_bins,
+    "rates": rates,
+    "rivals": rivals,
+    "regions": regions,
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_is_what_was_approved(name):
+    shown = tell(**QUESTIONS[name]())
+    check(APPROVED / f"{name}.txt", shown, close=1e-6)

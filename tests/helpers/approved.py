@@ -12,7 +12,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from itertools import zip_longest
@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from fairfl_core.errors import FairflError
 
 NUMBER = re.compile(r"(?<![\w#])[-+]?\d+\.?\d*(?:e[-+]?\d+)?(?!\w)")
 DIGITS = 10  # that are written
@@ -69,6 +71,15 @@ def told(value: Any, **names: Any) -> str:
 def tell(**names: Any) -> str:
     """Several values, each under its name."""
     return told(None, **names)
+
+
+def refusal(attempt: Callable[[], object]) -> str:
+    """The sentence with which something is refused, or that it is not."""
+    try:
+        found = attempt()
+    except FairflError as error:
+        return f"{type(error).__name__}: {error}"
+    return f"taken: {type(found).__name__}"
 
 
 def _lines(name: str, value: Any, seen: tuple[int, ...]) -> Iterator[str]:

@@ -4,6 +4,7 @@ Not that they are right, which the other tests of this room say: these notice th
 model needs no TensorFlow, so that a round is exact arithmetic; see `helpers/approved.py`.
 """
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from fairfl_core.federated.recipes import RECIPES, recipe
 from fairfl_core.federated.reweighing import cell_factors
 from fairfl_core.federated.scaling import Moments
 from fairfl_core.federated.scenarios import SCENARIOS, draw_clients
-from fairfl_core.federated.sweep import Trial, choose
+from fairfl_core.federated.shipping import converged, ship_fedavg, ship_method
+from fairfl_core.federated.sweep import Sweeper, Trial, choose
 from fairfl_core.federated.sweeps import sweep_of
 from fairfl_core.federated.training import plan_of, prepare, train_prepared
 from fairfl_core.federated.turns import row_weights
@@ -234,3 +236,41 @@ def arithmetic():
 )
 def test_what_is_declared_and_computed_is_what_was_approved(part):
     check(APPROVED / f"{part.__name__}.txt", tell(**part()), close=1e-6)
+
+
+def test_what_is_swept_and_shipped_is_what_was_approved(tmp_path):
+    """Trials, the chosen one, its sweep and the paper's setting, as the command ships them."""
+    made, said = as_adult(), []
+    asked = replace(LINEAR, experiment="adult", rounds=2)
+    sweeper = Sweeper(made, asked, tmp_path / "runs", on_run=said.append)
+    short = replace(
+        sweep_of("reweighing", "adult", "eop"),
+        rounds=1,
+        values={"": (0.5, 2.0)},
+        paper={"scope": "local", "strength": 1.0},
+        paper_rounds=2,
+    )
+    ship_fedavg(sweeper, made, asked, ["eop"], seeds=[0, 1], folder=tmp_path / "out")
+    shipped = ship_method(
+        sweeper, made, asked, [short], seeds=[0, 1], tuning_seeds=[1], folder=tmp_path / "out"
+    )
+    timed = ("seconds", "seconds_to_converge")
+    settings = {
+        name: {key: value for key, value in one.items() if key not in timed}
+        for name, one in shipped.settings.items()
+    }
+    manifest = {key: value for key, value in shipped.manifest.items() if key != "settings"}
+    answers = {
+        name: [each.confusion for each in shipped.answered(name).values()] for name in settings
+    }
+    kept = sweeper.fedavg(0)
+    shown = tell(
+        trials=sweeper.tried(short, [1]),
+        manifest={key: value for key, value in manifest.items() if "sha256" not in str(value)},
+        settings=settings,
+        answers=answers,
+        kept=[kept.counts(0), kept.numbers, kept.loss, kept.theta],
+        converged=converged(kept),
+        said=sorted({re.sub(r"[\d.]+ s,", "", line) for line in said}),
+    )
+    check(APPROVED / "shipped.txt", shown, close=1e-4)

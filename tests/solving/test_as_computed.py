@@ -5,10 +5,13 @@ Not that they are right: `test_program.py` and its neighbours have oracles for t
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fairfl_core.errors import CollisionError
+from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
+from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.exact.bin_program import BinProgram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
@@ -22,6 +25,7 @@ from fairfl_core.solving.rivals.logofair import fit_logofair
 from fairfl_core.solving.utility import BALANCED, Utility
 from tests.helpers.approved import check, tell
 from tests.helpers.small import LABELS, people
+from tests.helpers.strategies import biased
 
 APPROVED = Path(__file__).with_name("as_computed")
 EACH = {"north": 0.02, "south": 0.1, "east": 0.3, "west": 0.05}
@@ -233,3 +237,27 @@ QUESTIONS = {
 def test_an_answer_is_what_was_approved(name):
     shown = tell(**QUESTIONS[name]())
     check(APPROVED / f"{name}.txt", shown, close=1e-6)
+
+
+def test_clients_apart_are_what_was_approved():
+    """Solved client by client, as programs of thousands of clients are: values, prices, vertices."""
+    shown = {}
+    for notion, region, policy in (
+        ("eop", "simplex", Policy()),
+        ("eo", "kernel", Policy()),
+        ("sp", "simplex", Policy(utility=BALANCED)),
+        ("eo", "simplex", BLIND),
+    ):
+        program = FairnessProgram(biased(7, 2, rows=300), notion, region, policy=policy)
+        sharing = program._listed_columns()
+        worth = sharing.totals(program._worth(sharing.columns))
+        apart = ClientsApart(program._rows, sharing, worth)
+        for overall, local in ((0.01, 0.05), (0.0, 0.3), (1.0, 0.0)):
+            values, duals = apart.solve(overall, np.linspace(local, 2 * local, 7))
+            key = f"{notion} {region} {overall} {local} {bool(policy.without_group)}"
+            shown[key] = [worth @ values, values, duals]
+        grid = apart.grid([0.0, 0.05, 1.0], [np.full(7, eps) for eps in (0.0, 0.1)])
+        shown[f"{notion} {region} {policy.utility.name}, grid"] = [
+            [worth @ one for one in row] for row in grid
+        ]
+    check(APPROVED / "clients apart.txt", tell(**shown), close=1e-6)

@@ -13,7 +13,7 @@ from fairfl_core._io.json_files import check_keys, nested_numbers, parse_json, r
 from fairfl_core._io.plain import from_plain, to_plain
 from fairfl_core._io.tables import open_table, open_table_at, read_columns, read_rows, write_table
 from fairfl_core.evaluation.summary import ClientRow, Figures
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
 VALUES = (
@@ -144,3 +144,8 @@ def test_files_are_refused_as_was_approved(tmp_path, monkeypatch):
             lambda name=name: names.check_readable([name], "sex")
         )
     check(APPROVED / "files.txt", tell(**shown))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("_io"))

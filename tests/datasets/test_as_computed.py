@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core import datasets
 from fairfl_core.datasets import Raw
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
 
@@ -85,3 +85,8 @@ def test_refusals_are_what_was_approved(tmp_path):
     }
     told = tell(**{name: refusal(one) for name, one in tries.items()})
     check(APPROVED / "refusals.txt", told.replace(str(tmp_path), "FOLDER"))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("datasets"))

@@ -29,7 +29,7 @@ from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
 from fairfl_core.solving.utility import BALANCED
-from tests.helpers.approved import check, tell
+from tests.helpers.approved import check, declared, tell
 from tests.helpers.small import people, save_experiments
 
 APPROVED = Path(__file__).with_name("as_computed")
@@ -223,5 +223,11 @@ def test_fold_models_are_judged_as_was_approved(folder):
         fit, test = fitted_people(opened, seed), unseen_people(opened, seed)
         for region in ("simplex", "exact"):
             found = build_program(fit, "eo", region).solve(0.05, 0.1)
-            shown[f"{seed} {region}"] = evaluate(predictor_of(found), test).to_json()
+            judged = evaluate(predictor_of(found), test)
+            shown[f"{seed} {region}"] = [judged.to_json(), harm_of([judged]).to_json()]
     check(APPROVED / "fold models.txt", tell(**shown), close=1e-6)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("evaluation"))

@@ -14,7 +14,7 @@ from fairfl_core.fairness.notions import (
     notion_names,
     spreads,
 )
-from tests.helpers.approved import check, tell
+from tests.helpers.approved import check, declared, tell
 from tests.helpers.small import people
 
 APPROVED = Path(__file__).with_name("as_computed")
@@ -50,3 +50,8 @@ def test_intervals_are_what_was_approved():
         signs=sign_test(np.array([0.0, 3.0, 12.0, 200.0]), np.array([0.0, 9.5, 2.0, 150.0])),
     )
     check(APPROVED / "intervals.txt", shown)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("fairness"))

@@ -32,6 +32,7 @@ from fairfl_core.federated.training import plan_of, prepare, train_prepared
 from fairfl_core.federated.turns import row_weights
 from tests.federated.tiny import RECIPE, as_adult, people
 from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import declared as declared_in
 
 APPROVED = Path(__file__).with_name("as_computed")
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, rounds=3)
@@ -274,3 +275,22 @@ def test_what_is_swept_and_shipped_is_what_was_approved(tmp_path):
         said=sorted({re.sub(r"[\d.]+ s,", "", line) for line in said}),
     )
     check(APPROVED / "shipped.txt", shown, close=1e-4)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(
+        APPROVED / "declared.txt",
+        declared_in(
+            "federated",
+            without=(
+                "work",
+                "models",
+                "pictures",
+                "server_app",
+                "client_app",
+                "codec",
+                "declearn",
+            ),
+        ),
+    )

@@ -7,16 +7,20 @@ it has looked at it. An approved number says nothing of being right, which is th
 notices that a line changed. A number is compared to what another machine's arithmetic may change.
 """
 
+import ast
 import dataclasses
+import importlib
 import inspect
 import json
 import os
+import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -113,6 +117,8 @@ def _leaf(value: Any) -> str | None:
 def _scalar(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Path):
+        return value.name  # where it lies is another matter on every machine
     return value if isinstance(value, bool | int | str) else str(value)
 
 
@@ -186,3 +192,73 @@ def _of_a_thing(value: Any) -> dict[str, Any]:
 def _needs_nothing(method: Any) -> bool:
     _, *parameters = inspect.signature(method).parameters.values()
     return all(one.default is not one.empty for one in parameters)
+
+
+# -------------------------------------------------------------------- what a room declares
+
+
+def declared(room: str, *, without: tuple[str, ...] = ()) -> str:
+    """Public constants of a room's modules, and what its public functions take unless told.
+
+    What begins with an underscore is nobody else's matter: it shows in what is computed.
+    """
+    package = importlib.import_module(f"fairfl_core.{room}")
+    found = {}
+    for name in _modules(package):
+        if name.rpartition(".")[2] in without:
+            continue
+        module = importlib.import_module(name)
+        assigned = _assigned(module)
+        for key, value in vars(module).items():
+            if not key.startswith("_") and _is_own(value, module, assigned, key):
+                found[f"{name.removeprefix('fairfl_core.')}: {key}"] = _declares(value)
+    return tell(**{key: value for key, value in found.items() if value not in ({}, ())})
+
+
+def _modules(package: ModuleType) -> Iterator[str]:
+    yield package.__name__
+    if hasattr(package, "__path__"):
+        inside = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        yield from sorted(one.name for one in inside if not one.name.endswith("__main__"))
+
+
+def _assigned(module: ModuleType) -> set[str]:
+    """Names that the module itself gives a value, not those it imports."""
+    body = ast.parse(inspect.getsource(module)).body
+    stored = (
+        node
+        for part in body
+        if isinstance(part, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(part)
+    )
+    return {
+        node.id
+        for node in stored
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _is_own(value: Any, module: ModuleType, assigned: set[str], key: str) -> bool:
+    if inspect.isfunction(value) or inspect.isclass(value):
+        return value.__module__ == module.__name__
+    plain = bool | int | float | str | tuple | list | dict | set | frozenset
+    return isinstance(value, plain) and key.isupper() and key in assigned
+
+
+def _declares(value: Any) -> Any:
+    """Defaults of a function, of a class's methods and fields; else the constant itself."""
+    if inspect.isfunction(value):
+        parameters = inspect.signature(value).parameters.values()
+        return {one.name: one.default for one in parameters if one.default is not one.empty}
+    if not inspect.isclass(value):
+        return value
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    parts = {one.name: one.default for one in fields if one.default is not dataclasses.MISSING}
+    for name, one in vars(value).items():
+        plain = isinstance(one, bool | int | float | str | tuple)
+        if not name.startswith("_") and plain and name not in parts:
+            parts[name] = one
+        function = one.__func__ if isinstance(one, classmethod | staticmethod) else one
+        if inspect.isfunction(function) and not name.startswith("_") and _declares(function):
+            parts[f"{name}()"] = _declares(function)
+    return parts

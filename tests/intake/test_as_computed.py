@@ -23,7 +23,7 @@ from fairfl_core.intake import (
     open_table,
     take_in,
 )
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.cross_fitted import cross_fitted
 from tests.helpers.small import people
 
@@ -225,3 +225,8 @@ def test_examples_and_readings_are_what_was_approved():
         ],
     )
     check(APPROVED / "examples.txt", shown)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("intake"))

@@ -15,7 +15,7 @@ from fairfl_core.paper.original_form import (
     paper_region,
 )
 from fairfl_core.paper.trend import scenario_costs, trend_of, trend_table
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.small import people
 from tests.helpers.strategies import biased
 
@@ -70,3 +70,8 @@ def test_the_papers_form_is_what_was_approved():
         ],
     )
     check(APPROVED / "form.txt", shown, close=1e-6)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("paper"))

@@ -24,7 +24,7 @@ from fairfl_core.people.resample import (
 from fairfl_core.people.score_kinds import SCORE_KINDS, as_probabilities, of_one_probability
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.people.shares import normal_quantile, wilson
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.cross_fitted import COLUMNS, SCORES, cross_fitted
 from tests.helpers.small import CROSSED, people, save_experiments
 
@@ -182,3 +182,8 @@ def test_people_are_what_was_approved(part):
 
 def test_experiments_are_what_was_approved(tmp_path):
     check(APPROVED / "experiments.txt", tell(**folded(tmp_path)))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("people"))

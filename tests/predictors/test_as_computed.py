@@ -13,7 +13,7 @@ from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.small import people
 
 APPROVED = Path(__file__).with_name("as_computed")
@@ -133,3 +133,8 @@ def test_refusals_are_what_was_approved():
         "wide": lambda: fitted(y=scores),
     }
     check(APPROVED / "refusals.txt", tell(**{name: refusal(one) for name, one in tries.items()}))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("predictors"))

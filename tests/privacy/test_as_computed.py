@@ -15,7 +15,7 @@ from fairfl_core.privacy.noise_study import (
     without_noise,
 )
 from fairfl_core.solving.exact.histograms import ScoreHistogram
-from tests.helpers.approved import check, tell
+from tests.helpers.approved import check, declared, tell
 from tests.helpers.small import people
 
 APPROVED = Path(__file__).with_name("as_computed")
@@ -84,3 +84,8 @@ def studies():
 @pytest.mark.parametrize("part", [mechanisms, studies], ids=lambda part: part.__name__)
 def test_privacy_is_what_was_approved(part):
     check(APPROVED / f"{part.__name__}.txt", tell(**part()), close=1e-6)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("privacy"))

@@ -13,7 +13,7 @@ from fairfl_core.review.picture import svg_of
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import BALANCED
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
 
@@ -101,3 +101,8 @@ def test_files_and_refusals_are_what_was_approved(options):
     }
     told = {name: refusal(one) for name, one in tries.items()}
     check(APPROVED / "files.txt", tell(file=value, refused=told))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("review"))

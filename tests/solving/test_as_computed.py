@@ -23,7 +23,7 @@ from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.rivals.fedfact import fit_fedfact
 from fairfl_core.solving.rivals.logofair import fit_logofair
 from fairfl_core.solving.utility import BALANCED, Utility
-from tests.helpers.approved import check, tell
+from tests.helpers.approved import check, declared, tell
 from tests.helpers.small import LABELS, people
 from tests.helpers.strategies import biased
 
@@ -261,3 +261,8 @@ def test_clients_apart_are_what_was_approved():
             [worth @ one for one in row] for row in grid
         ]
     check(APPROVED / "clients apart.txt", tell(**shown), close=1e-6)
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("solving"))

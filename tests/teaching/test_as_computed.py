@@ -8,7 +8,7 @@ from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from fairfl_core.teaching.messages import demo_log
 from fairfl_core.teaching.precision import equalising_rate, precision
-from tests.helpers.approved import check, tell
+from tests.helpers.approved import check, declared, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
 
@@ -72,3 +72,8 @@ def test_the_lesson_is_what_was_approved(part):
 
 def test_the_messages_are_what_was_approved():
     check(APPROVED / "messages.txt", tell(log=demo_log()))
+
+
+def test_what_the_room_declares_is_what_was_approved():
+    """Public constants, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("teaching"))

@@ -7,6 +7,8 @@ right is the other tests' matter; these notice that a line changed. `APPROVE=1` 
 import json
 import re
 import shlex
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +16,8 @@ import pytest
 from typer.main import get_command
 
 from fairfl_core.cli import _shell, app
-from fairfl_core.intake import example_table
+from fairfl_core.intake import Reading, example_table, guess_roles, open_table, take_in
+from fairfl_core.review import UPLOADED, Option, Review
 from tests.cli.running import contents, people, run
 from tests.helpers.approved import check, told
 from tests.helpers.cross_fitted import cross_fitted
@@ -126,6 +129,11 @@ SESSIONS = {
         "federation server far/server",
         "federation client far/north",
     ],
+    "review": [
+        "review review.json --rows example.csv --out report.html; json",
+        "review review.json",
+        "review review.json --rows scored.csv",
+    ],
     "wrong words": [
         "solve counts.json --eps-global 2",
         "solve counts.json --eps-local-client nowhere=0.1",
@@ -200,9 +208,20 @@ def folder(tmp_path_factory):
     (made / "many.json").write_text(json.dumps(synthetic(18, 3, 3, rows=90).to_json()), "utf-8")
     costs = {"name": "costs", "labels": ["no", "yes"], "gain": [[0, -1], [-3, 0.5]]}
     (made / "costs.json").write_text(json.dumps(costs), "utf-8")
+    intake = take_in([("example.csv", example_table().encode())], Reading("", guessed(made)))
+    sha256 = intake.experiment.manifest["scores"]["sha256"]
+    first = Option("A", UPLOADED, UPLOADED, sha256, "eo", "simplex", "labels", (0,), 0.05, 0.1)
+    both = (first, replace(first, name="B", eps_local=0.01, note="Too dear?"))
+    Review("Which?", both, intake.reading).write(made / "review.json")
     save_experiments(made / "small")
     save_experiments(made / "more", (2,))
     return made
+
+
+def guessed(folder):
+    """Which columns of the example hold what."""
+    data = (folder / "example.csv").read_bytes()
+    return guess_roles(open_table("example.csv", data))
 
 
 def _scored(table):
@@ -268,6 +287,23 @@ def _commands(command, words=()):
     yield words
     for name, inner in getattr(command, "commands", {}).items():
         yield from _commands(inner, (*words, name))
+
+
+def test_what_a_federation_came_to_is_printed_as_was_approved(capsys):
+    """As `federation run` tells it, from its result."""
+    federation = import_module("fairfl_core.cli.federation")  # its group goes by the same name
+    solution = {"accuracy": 0.8123, "model_accuracy": 0.8345}
+    result = {
+        "solution": solution,
+        "evaluation": {"n": 1234.0, "accuracy": 0.7987},
+        "verdict": {"verdict": "not told", "sentence": "Too few people to tell."},
+        "left_out": [{"client": "North", "when": "in round 2", "reason": "no answer in 5 s"}],
+        "bytes": {"North": 12_345, "South": 23_456},
+    }
+    federation._show(result, Path("out"))
+    nothing = {"evaluation": None, "verdict": None, "left_out": []}
+    federation._show(result | nothing, Path("out"))
+    check(APPROVED / "federation result.txt", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("words", list(_commands(get_command(app))), ids=" ".join)

@@ -17,13 +17,13 @@ from fairfl_core.evaluation.holding.document import holding
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.methods import difference, frontier_of, method_rows
 from fairfl_core.evaluation.own_models import MODEL_GAPS, frontier, model_settings
-from fairfl_core.evaluation.post_processed import POST_PROCESSED, answers_of
+from fairfl_core.evaluation.post_processed import POST_PROCESSED, answers_of, ship_post_processed
 from fairfl_core.evaluation.prohibition import ProhibitionPrice
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import client_rows, summarise
 from fairfl_core.people import experiments
 from fairfl_core.people.folded import fitted_people, unseen_people
-from fairfl_core.people.method_answers import save_method
+from fairfl_core.people.method_answers import FOLDER, save_method
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
@@ -193,6 +193,26 @@ def test_every_post_processing_answers_what_was_approved(folder):
     rates = [(gap, best.at(gap), difference(best, best, gap)) for gap in (0.01, 0.1, 0.5)]
     shown |= {"rows": [row.to_json() for row in rows], "frontier": best.gaps, "at": rates}
     check(APPROVED / "post-processed.txt", tell(**shown), close=1e-6)
+
+
+def test_what_is_shipped_of_a_method_is_what_was_approved(tmp_path):
+    """Beside FedAvg's, as the command writes it for Adult."""
+    for path in (FOLDER / "adult").glob("fedavg.*"):
+        (tmp_path / "adult").mkdir(exist_ok=True)
+        (tmp_path / "adult" / path.name).write_bytes(path.read_bytes())
+    shown = {}
+    for name in ("post_ffl", "ours_simplex"):
+        shipped = ship_post_processed(name, "adult", ["eop"], [0], tmp_path)
+        before = shipped.settings
+        settings = {
+            one: {key: value for key, value in before[one].items() if "seconds" not in key}
+            for one in before
+        }
+        kept = {
+            key: shipped.manifest[key] for key in ("title", "ours", "fitted_on", "capabilities")
+        }
+        shown[name] = [kept, settings, shipped.answered(next(iter(settings)))[0].confusion]
+    check(APPROVED / "shipped.txt", tell(**shown), close=1e-6)
 
 
 def test_models_side_by_side_are_what_was_approved(folder):

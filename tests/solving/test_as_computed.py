@@ -103,6 +103,8 @@ def maps():
     for name, policy in (("floor", POLICIES["floor"]), ("ratios", POLICIES["ratios"])):
         tables[name] = mapped(build_program(people(), "eo", "kernel", policy=policy))
     tables["exact"] = mapped(build_program(people(), "eop", "exact"), local=(0.0, 0.1))
+    three = build_program(people(3, rows=200), "eo", "exact")
+    tables["exact, three labels"] = mapped(three, local=(0.1,), overall=(1.0, 0.05))
     sure = build_program(people(), "eop", guarantee=SURE["each measured"])
     tables["sure"] = mapped(sure, local=(0.1, 0.3))
     return tables

@@ -32,7 +32,6 @@ from fairfl_core.federated.training import plan_of, prepare, train_prepared
 from fairfl_core.federated.turns import row_weights
 from tests.federated.tiny import RECIPE, as_adult, people
 from tests.helpers.approved import check, refusal, tell
-from tests.helpers.approved import declared as declared_in
 
 APPROVED = Path(__file__).with_name("as_computed")
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, rounds=3)
@@ -140,7 +139,7 @@ def _federation(made):
     }
 
 
-def declared():
+def known():
     """Every recipe, method and model as it is declared."""
     return {
         "recipes": {name: [one.to_json(), one.in_words()] for name, one in RECIPES.items()},
@@ -232,9 +231,7 @@ def arithmetic():
     }
 
 
-@pytest.mark.parametrize(
-    "part", [splits, declared, sweeps, arithmetic], ids=lambda one: one.__name__
-)
+@pytest.mark.parametrize("part", [splits, known, sweeps, arithmetic], ids=lambda one: one.__name__)
 def test_what_is_declared_and_computed_is_what_was_approved(part):
     check(APPROVED / f"{part.__name__}.txt", tell(**part()), close=1e-6)
 
@@ -281,7 +278,7 @@ def test_what_the_room_declares_is_what_was_approved():
     """Public constants, and what is taken unless told."""
     check(
         APPROVED / "declared.txt",
-        declared_in(
+        declared(
             "federated",
             without=(
                 "work",

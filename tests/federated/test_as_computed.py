@@ -31,7 +31,7 @@ from fairfl_core.federated.sweeps import sweep_of
 from fairfl_core.federated.training import plan_of, prepare, train_prepared
 from fairfl_core.federated.turns import row_weights
 from tests.federated.tiny import RECIPE, as_adult, people
-from tests.helpers.approved import check, refusal, tell
+from tests.helpers.approved import check, declared, refusal, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, rounds=3)

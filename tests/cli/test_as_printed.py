@@ -88,6 +88,13 @@ SESSIONS = {
         f"solve scored.csv {SCORED} --region exact --eps-local 0.02 --without-group --out blind.json",
         f"evaluate blind.json scored.csv {SCORED}",
     ],
+    "many clients": [
+        "solve many.json --eps-global 0 --eps-local 0 --out m.json",
+        "evaluate m.json many.json",
+        "solve holes.json --eps-local 0.1",
+        "map many.json --notion sp --region kernel --epsilons 0.1",
+        "check many.json",
+    ],
     "predict": [
         "predict predictor.json rows.csv --client clinic --group sex --prediction model --seed 3 --out o.csv; json",
         "predict predictor.json rows.csv --client clinic --group sex --prediction model --row-id patient --out o.csv; json",
@@ -206,6 +213,10 @@ def folder(tmp_path_factory):
     untidy.to_csv(made / "untidy.csv", index=False)
     (made / "example.csv").write_text(example_table(), newline="")
     (made / "many.json").write_text(json.dumps(synthetic(18, 3, 3, rows=90).to_json()), "utf-8")
+    holes = synthetic(18, 3, 3, rows=30, seed=2).to_json()
+    for client in holes["clients"]:
+        client["counts"][1][2] = [0, 0, 0]
+    (made / "holes.json").write_text(json.dumps(holes), "utf-8")
     costs = {"name": "costs", "labels": ["no", "yes"], "gain": [[0, -1], [-3, 0.5]]}
     (made / "costs.json").write_text(json.dumps(costs), "utf-8")
     intake = take_in([("example.csv", example_table().encode())], Reading("", guessed(made)))

@@ -3,6 +3,7 @@
 Not that they are right: `test_program.py` and its neighbours have oracles for that. These notice that a line changed.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.rivals.fedfact import fit_fedfact
 from fairfl_core.solving.rivals.logofair import fit_logofair
 from fairfl_core.solving.utility import BALANCED, Utility
-from tests.helpers.approved import check, declared, tell
+from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.small import LABELS, people
 from tests.helpers.strategies import biased
 
@@ -268,3 +269,50 @@ def test_clients_apart_are_what_was_approved():
 def test_what_the_room_declares_is_what_was_approved():
     """Public constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("solving"))
+
+
+def test_refusals_are_what_was_approved():
+    made, counts = people(), people().counts
+    noisy = replace(counts, table=counts.table + 0.5, noisy=True)
+    costs = {"labels": ["well", "ill"], "gain": [[0, 1], [1, 0]]}
+    tries = {
+        "nobody": lambda: build_program(replace(noisy, table=0 * counts.table)),
+        "noisy and sure": lambda: build_program(noisy, guarantee=SURE["each proved"]),
+        "scores of counts": lambda: build_program(counts, rates="scores"),
+        "exact of counts": lambda: build_program(counts, "eo", "exact"),
+        "three labels, sure": lambda: build_program(
+            people(3), "eo", "exact", guarantee=Guarantee()
+        ),
+        "three labels, blind": lambda: build_program(people(3), "eo", "exact", policy=BLIND),
+        "blind in bins": lambda: ScoreHistogram.of(made, 5),
+        "histogram of three": lambda: ScoreHistogram.of(people(3), 4),
+        "too few bins": lambda: ScoreHistogram.of(made, 0),
+        "eps": lambda: build_program(counts).solve(-0.1, 0.1),
+        "eps of words": lambda: build_program(counts).solve("a", 0.1),
+        "eps of some": lambda: build_program(counts).solve(0.1, [0.1, 0.2]),
+        "eps of nobody": lambda: build_program(counts).solve(0.1, {"moon": 0.2}),
+        "no grid": lambda: frontier(build_program(counts), eps_local=[], eps_global=[0.1]),
+        "no merge": lambda: frontier(
+            build_program(counts), eps_local=[0.1], eps_global=[0.1], method="merge"
+        ),
+        "utility": lambda: Utility("luck"),
+        "no table": lambda: Utility.from_json(3),
+        "one label": lambda: Utility.from_json(costs | {"labels": ["a"]}),
+        "no names": lambda: Utility.from_json(costs | {"labels": [1, 2]}),
+        "no name": lambda: Utility.from_json(costs | {"name": ""}),
+        "shape": lambda: Utility("x", ("a", "b"), ((1.0, 2.0),)),
+        "large": lambda: Utility("x", ("a", "b"), ((1.0, 2.0), (1e9, 0.0))),
+        "all the same": lambda: Utility("x", ("a", "b"), ((1.0, 1.0), (2.0, 2.0))),
+        "other labels": lambda: build_program(people(3), policy=Policy(utility=COSTS)),
+        "policy": lambda: Policy.from_json({"floor": 3}),
+        "limits": lambda: Policy.from_json({"limits": [3]}),
+        "without": lambda: Policy.from_json({"without_group": 3}),
+        "floor": lambda: Floor("ill", 1.5),
+        "keep": lambda: Floor("ill", keeps=-0.5),
+        "guarantee": lambda: Guarantee.from_json(3),
+        "proof": lambda: Guarantee(0.9, "each", "hope"),
+        "region": lambda: region_kind("moon"),
+        "rates": lambda: counts_by(counts, "luck"),
+        "full": lambda: build_program(counts, "eo-full"),
+    }
+    check(APPROVED / "refusals.txt", tell(**{name: refusal(one) for name, one in tries.items()}))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.color import ColorSystem
 from typer.main import get_command
 
 from fairfl_core.cli import _shell, app
@@ -298,6 +299,16 @@ def _commands(command, words=()):
     yield words
     for name, inner in getattr(command, "commands", {}).items():
         yield from _commands(inner, (*words, name))
+
+
+def test_on_a_terminal_a_session_looks_as_was_approved(folder, monkeypatch):
+    """With the signs that a terminal takes for bold and colours."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(_shell._out, "_force_terminal", True)
+    monkeypatch.setattr(_shell._out, "_color_system", ColorSystem.STANDARD)
+    commands = ("solve counts.json --eps-local 0.02", "map counts.json --epsilons 0.1,1")
+    shown = "\n".join(_printed(command).replace("\x1b", "ESC") for command in commands)
+    check(APPROVED / "on a terminal.txt", shown, close=1e-5)
 
 
 def test_what_a_federation_came_to_is_printed_as_was_approved(capsys):

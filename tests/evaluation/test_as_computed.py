@@ -46,6 +46,7 @@ QUESTIONS = {
         *(2, 4, 0.05, 0.1),
         {"notion": "eop", "policy": Policy(limits=(GroupingLimit("sex", "global", 0.01),))},
     ),
+    "four groups, three labels": (3, 4, 0.05, 0.1, {"notion": "eo", "region": "kernel"}),
     "sure": (2, 2, 0.3, 0.4, {"notion": "eop", "guarantee": Guarantee(0.8)}),
     "floors": (
         *(2, 2, 0.1, 0.1),

@@ -20,10 +20,10 @@ from tests.helpers.small import people
 APPROVED = Path(__file__).with_name("as_computed")
 
 
-@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize(("labels", "groups"), [(2, 2), (3, 2), (2, 4)])
 @pytest.mark.parametrize("name", notion_names())
-def test_gaps_are_what_was_approved(name, labels):
-    counts = people(labels).counts
+def test_gaps_are_what_was_approved(name, labels, groups):
+    counts = people(labels, groups).counts
     notion, kind = Notion.of(name, counts.labels, counts.favourable), notion_kind(name)
     there, answered = notion.people(counts.n_label), notion.answered(counts.table)
     rates = np.nan_to_num(answered / np.maximum(there, 1))
@@ -40,7 +40,7 @@ def test_gaps_are_what_was_approved(name, labels):
         expected=expected_gap(rates, rates * (1 - rates) / np.maximum(there, 1), there > 0),
         not_assessable=not_assessable(notion, counts),
     )
-    check(APPROVED / f"{name}, {labels} labels.txt", shown)
+    check(APPROVED / f"{name}, {labels} labels, {groups} groups.txt", shown)
 
 
 def test_intervals_are_what_was_approved():

@@ -23,6 +23,7 @@ from fairfl_core.solving.rate_estimates import counts_by, measured, shrink
 from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.rivals.fedfact import fit_fedfact
 from fairfl_core.solving.rivals.logofair import fit_logofair
+from fairfl_core.solving.rivals.post_ffl import fit_post_ffl
 from fairfl_core.solving.utility import BALANCED, Utility
 from tests.helpers.approved import check, declared, refusal, tell
 from tests.helpers.small import LABELS, people
@@ -152,9 +153,18 @@ def rivals():
         for rule, fitted in {
             "logofair": fit_logofair(made, notion, 0.03, 0.05),
             "logofair, as it is": fit_logofair(made, notion, 0.03, 0.05, calibrated=False),
+            "logofair, distributed": fit_logofair(made, notion, 0.03, 0.05, distributed=True),
             "fedfact": fit_fedfact(made, notion, 0.03, 0.05),
         }.items():
             answers[f"{rule} {notion}"] = made.under_chances(fitted.chances).confusion
+            answers[f"{rule} {notion}, fitted"] = {
+                name: getattr(fitted, name)
+                for name in ("prices", "threshold", "shares")
+                if hasattr(fitted, name)
+            }
+        rule = fit_post_ffl(made.counts, notion, 0.03, 0.05)
+        answers[f"post-ffl {notion}"] = [rule.second, rule.accuracy, rule.lottery]
+    answers["fedfact, three labels"] = fit_fedfact(people(3, rows=200), "eo", 0.03, 0.05).prices
     return answers
 
 
@@ -222,6 +232,20 @@ QUESTIONS = {
         f"groups of {name}": asked(2, 4, notion="eop", region="kernel", policy=policy)
         for name, policy in GROUPED.items()
     },
+    **{
+        f"{notion} {region}, four groups": asked(labels, 4, rows=500, notion=notion, region=region)
+        for notion, region, labels in (
+            ("eo", "kernel", 3),
+            ("sp", "simplex", 2),
+            ("eo", "exact", 2),
+        )
+    },
+    "four groups, ratios": asked(
+        2, 4, notion="sp", policy=Policy(ratio_global=0.8, ratio_local=0.7, ratio_leave_out=0.24)
+    ),
+    "four groups, floors": asked(
+        3, 4, rows=600, notion="sp", region="kernel", policy=Policy(floors=(Floor("flu", 0.3),))
+    ),
     "four groups, sure": asked(2, 4, notion="eop", guarantee=SURE["all measured"]),
     **{
         f"without group, {notion} {region}": asked(notion=notion, region=region, policy=BLIND)

@@ -263,7 +263,8 @@ QUESTIONS = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_an_answer_is_what_was_approved(name):
     shown = tell(**QUESTIONS[name]())
-    check(APPROVED / f"{name}.txt", shown, close=1e-6)
+    # Rivals go down a slope in steps, which ends a little elsewhere on other machines.
+    check(APPROVED / f"{name}.txt", shown, close=1e-3 if name == "rivals" else 1e-6)
 
 
 def test_clients_apart_are_what_was_approved():

@@ -12,6 +12,7 @@ from fairfl_core._io.columns import as_numbers, code_names, decimal_points
 from fairfl_core._io.json_files import check_keys, nested_numbers, parse_json, read_json
 from fairfl_core._io.plain import from_plain, to_plain
 from fairfl_core._io.tables import open_table, open_table_at, read_columns, read_rows, write_table
+from fairfl_core._io.whole import read_whole, write_whole
 from fairfl_core.evaluation.summary import ClientRow, Figures
 from tests.helpers.approved import check, declared, refusal, tell
 
@@ -135,6 +136,11 @@ def test_files_are_refused_as_was_approved(tmp_path, monkeypatch):
         refusal(lambda: check_keys({}, {"b"}, set(), "this")),
         refusal(lambda: check_keys({}, {"b"}, {"b"}, "this")),
     ]
+    Path("folder").mkdir()
+    for where in ("folder", "nowhere/x.txt", "/dev/null", "out.csv/x"):
+        shown[f"written to {where}"] = refusal(lambda where=where: write_whole(where, "x"))
+        shown[f"read from {where}"] = refusal(lambda where=where: read_whole(f"{where}/y"))
+    shown["too large"] = refusal(lambda: read_whole("out.csv", 3, "cut it"))
     shown["no file"] = refusal(lambda: read_json("nothing.json"))
     shown["a folder"] = refusal(lambda: read_json(tmp_path)).replace(str(tmp_path), "FOLDER")
     for some in ((), ("a", "a"), ("a", " "), ("a", "\u2800")):

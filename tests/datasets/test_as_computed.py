@@ -1,5 +1,7 @@
 """What every dataset declares, and made-up rows arranged by it, as they were approved; see `helpers/approved.py`."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,8 @@ import pandas as pd
 import pytest
 
 from fairfl_core import datasets
-from fairfl_core.datasets import Raw
+from fairfl_core.datasets import Raw, _open
+from fairfl_core.datasets._columns import codes_of, one_hot
 from tests.helpers.approved import check, declared, refusal, tell
 
 APPROVED = Path(__file__).with_name("as_computed")
@@ -78,13 +81,30 @@ def test_rows_are_arranged_as_was_approved(name):
 
 
 def test_refusals_are_what_was_approved(tmp_path):
+    pd.DataFrame({"age": [1]}).to_parquet(tmp_path / "adult.parquet")
+    for name in ("ham10000_metadata.csv", "ham10000_28x28.npz"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    declared = datasets.declaration("adult")
+    (form,) = [one for one in declared.forms if "adult.parquet" in one.files]
     tries = {
+        "copy": lambda: datasets.raw("adult", source=tmp_path),
+        "pictures": lambda: datasets.raw("ham10000", source=tmp_path / "ham10000_28x28.npz"),
+        "columns": lambda: _open._read(declared, form, tmp_path),
+        "no table": lambda: _open._read(
+            datasets.declaration("ham10000"), datasets.declaration("ham10000").forms[0], tmp_path
+        ),
+        "rows": lambda: _open._read(replace(declared, columns=("age",)), form, tmp_path),
+        "code": lambda: codes_of(pd.Series(["a", "b"], name="x"), {"a": 0}),
+        "category": lambda: one_hot(pd.Series(["a", "b"], name="x"), ["a"]),
         "name": lambda: datasets.declaration("moon"),
         "grouping": lambda: datasets.open("adult", source=tmp_path, grouping="moon"),
-        "nothing": lambda: datasets.open("ham10000", source=tmp_path),
+        "nothing": lambda: datasets.open("ham10000", source=tmp_path / "nowhere"),
     }
     told = tell(**{name: refusal(one) for name, one in tries.items()})
-    check(APPROVED / "refusals.txt", told.replace(str(tmp_path), "FOLDER"))
+    check(
+        APPROVED / "refusals.txt",
+        re.sub(r"sha256 [0-9a-f]{12}", "sha256 ", told.replace(str(tmp_path), "FOLDER")),
+    )
 
 
 def test_what_the_room_declares_is_what_was_approved():

@@ -1,5 +1,7 @@
 """People counted, scored, drawn anew, calibrated and kept, as they were approved; see `helpers/approved.py`."""
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.fold_rows import FoldRows
 from fairfl_core.people.folded import FoldedPeople, fitted_people, unseen_people
 from fairfl_core.people.grouping import Grouping, crossed_name, group_columns
+from fairfl_core.people.method_answers import open_method
 from fairfl_core.people.ranks import Ranks
 from fairfl_core.people.resample import (
     client_names,
@@ -182,6 +185,39 @@ def test_people_are_what_was_approved(part):
 
 def test_experiments_are_what_was_approved(tmp_path):
     check(APPROVED / "experiments.txt", tell(**folded(tmp_path)))
+
+
+def test_experiments_are_refused_as_was_approved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_experiments(Path())
+    manifest, scores = Path("tiny/manifest.json"), Path("tiny/scores.parquet")
+    value, data = json.loads(manifest.read_text("utf-8")), scores.read_bytes()
+    shown = {"none": refusal(lambda: experiments.open("moon", "."))}
+    for name, change in {
+        "format": {"format": "moon"},
+        "seeds": {"seeds": [1]},
+        "splits": {"splits": ["a"]},
+        "labels": {"labels": ["one"]},
+        "protocol": {"protocol": {"name": "moon"}},
+    }.items():
+        manifest.write_text(json.dumps(value | change), "utf-8")
+        shown[name] = refusal(lambda: experiments.open("tiny", "."))
+    manifest.write_text(json.dumps({"format": value["format"]}), "utf-8")
+    shown["few"] = refusal(lambda: experiments.open("tiny", "."))
+    manifest.write_text(json.dumps(value), "utf-8")
+    scores.write_bytes(data[:-9])
+    shown["cut"] = refusal(lambda: experiments.open("tiny", "."))
+    scores.unlink()
+    shown["gone"] = refusal(lambda: experiments.open("tiny", "."))
+    scores.mkdir()
+    shown["a folder"] = refusal(lambda: experiments.open("tiny", "."))
+    opened = experiments.open("tiny_cf", ".")
+    shown["seed"] = refusal(lambda: opened.counts(9, "test"))
+    shown["split"] = refusal(lambda: opened.counts(1, "moon"))
+    shown["method"] = refusal(lambda: open_method("tiny", "moon", "."))
+    shown["listed"] = experiments.list_experiments(".", protocol=None)
+    text = re.sub(r"[0-9a-f]{12}", "...", tell(**shown))
+    check(APPROVED / "experiments refused.txt", text)
 
 
 def test_what_the_room_declares_is_what_was_approved():

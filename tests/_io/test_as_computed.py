@@ -1,6 +1,7 @@
 """Numbers and names as text, plain values, and files that are refused, as they were approved; see `helpers/approved.py`."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,9 @@ def test_files_are_refused_as_was_approved(tmp_path, monkeypatch):
     opened = open_table_at("whole.parquet")
     shown["opened"] = [opened.header, opened.columns, opened.delimiter, opened.sample]
     shown["columns"] = [part.to_pylist() for part in read_columns(opened, ["b"], ["a"])[0].columns]
+    for most in (1, 2):
+        few = replace(opened, limits=replace(opened.limits, rows=most))
+        shown[f"{most} rows at most"] = refusal(lambda few=few: read_columns(few, ["a"]))
     shown["skipped"] = read_columns(open_table_at("ragged.csv"), ["a"])[1]
     for text in ("[1", "{}x", '{"a": Infinity}'):
         shown[f"json {text[:20]}"] = refusal(lambda text=text: parse_json(text.encode(), "x"))

@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import replace
 from importlib import import_module
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pandas as pd
@@ -16,11 +17,11 @@ import pytest
 from rich.color import ColorSystem
 from typer.main import get_command
 
-from fairfl_core.cli import _shell, app
+from fairfl_core.cli import _may_lack_letters, _shell, app
 from fairfl_core.intake import Reading, example_table, guess_roles, open_table, take_in
 from fairfl_core.review import UPLOADED, Option, Review
 from tests.cli.running import contents, people, run
-from tests.helpers.approved import check, told
+from tests.helpers.approved import check, tell, told
 from tests.helpers.cross_fitted import cross_fitted
 from tests.helpers.small import save_experiments
 from tests.helpers.strategies import synthetic
@@ -309,6 +310,16 @@ def test_on_a_terminal_a_session_looks_as_was_approved(folder, monkeypatch):
     commands = ("solve counts.json --eps-local 0.02", "map counts.json --epsilons 0.1,1")
     shown = "\n".join(_printed(command).replace("\x1b", "ESC") for command in commands)
     check(APPROVED / "on a terminal.txt", shown, close=1e-5)
+
+
+def test_letters_a_stream_may_lack_are_known():
+    """By its encoding and what it does with letters it has not: (may lack letters)."""
+    told = {
+        f"{encoding} {errors}": _may_lack_letters(TextIOWrapper(BytesIO(), encoding, errors))
+        for encoding in ("utf-8", "ascii", "latin-1")
+        for errors in ("strict", "surrogateescape", "replace")
+    }
+    check(APPROVED / "letters.txt", tell(**told))
 
 
 def test_what_a_federation_came_to_is_printed_as_was_approved(capsys):

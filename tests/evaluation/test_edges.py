@@ -14,7 +14,7 @@ from fairfl_core.evaluation.alarms import (
     blindness,
     is_lost,
 )
-from fairfl_core.evaluation.all_rates import NotionGap
+from fairfl_core.evaluation.all_rates import NotionGap, all_rates_of
 from fairfl_core.evaluation.closed_gaps import SHOWN, ClosedGap, GroupRate
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.finding import CHANCE, Finding, PeopleBehind, within_chance
@@ -22,6 +22,7 @@ from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.methods import Difference, MethodFrontier
 from fairfl_core.evaluation.study import Spread
 from fairfl_core.fairness.notions import Rate
+from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
 from tests.helpers.approved import check, refusal, tell
@@ -137,7 +138,15 @@ def test_shares_frontiers_and_prices_on_the_edge_are_what_was_approved():
     judged = evaluate(predictor_of(program.solve(0.1, 0.1)), people())
     share = judged.counts.table.sum(axis=(0, 2, 3)) / judged.counts.n
     frontier = MethodFrontier((), np.array([0.1, 0.2]), np.array([[0.5, 0.6], [0.7, 0.8]]), (0, 1))
+    even = ClientCounts(
+        np.array([[[[40, 10], [10, 40]], [[41, 10], [10, 40]]]]),
+        ("a",),
+        ("men", "women"),
+        ("no", "yes"),
+    )
+    alike = evaluate(predictor_of(build_program(even, "eop").solve(1.0, 1.0)), even)
     shown = tell(
+        alike=all_rates_of([alike]).base.sentence(),
         left_out=[
             impact_ratios_of([judged], leave_out=least).left_out for least in (share[0], share[1])
         ],

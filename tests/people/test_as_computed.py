@@ -44,6 +44,8 @@ def counted():
         "some": counts.select_clients(["south", "west"]).to_json(),
         "by sex": four.coarsen("sex"),
         "by age": four.coarsen("age"),
+        "of lists": replace(counts, clients=[1, 2, 3, 4], groups=["a", "b"]).to_json(),
+        "kinds": [type(replace(counts, groups=["a", "b"]).groups).__name__],
         "grouping": CROSSED.to_json(),
         "of names": Grouping.of_names(["a", "b"], ["x · 1", "y · 2"]),
         "named": crossed_name(["man", "old"]),

@@ -88,6 +88,7 @@ def test_the_postprocessor_answers_as_was_approved():
 def test_draws_of_a_row_are_what_was_approved():
     client, row = ["a", "b", "a", "a"], ["1", "1", "2", "ü"]
     shown = tell(
+        nobody=row_draws([], []),
         draws=row_draws(client, row),
         salted=row_draws(client, row, salt="x"),
         folds=fold_draws(client, row, 3),

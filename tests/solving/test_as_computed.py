@@ -21,6 +21,7 @@ from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
 from fairfl_core.solving.rate_estimates import counts_by, measured, shrink
 from fairfl_core.solving.regions import region_kind, region_names
+from fairfl_core.solving.rivals.cells import beta_calibrated
 from fairfl_core.solving.rivals.fedfact import fit_fedfact
 from fairfl_core.solving.rivals.logofair import fit_logofair
 from fairfl_core.solving.rivals.post_ffl import fit_post_ffl
@@ -164,6 +165,8 @@ def rivals():
             }
         rule = fit_post_ffl(made.counts, notion, 0.03, 0.05)
         answers[f"post-ffl {notion}"] = [rule.second, rule.accuracy, rule.lottery]
+    large = people(rows=3000)
+    answers["beta-calibrated"] = beta_calibrated(large, large)
     answers["fedfact, three labels"] = fit_fedfact(people(3, rows=200), "eo", 0.03, 0.05).prices
     return answers
 

@@ -25,6 +25,7 @@ from fairfl_core.federated.flower.question import Question
 from fairfl_core.federated.flower.roster import Silence
 from fairfl_core.federated.flower.server_folder import ServerFolder, host_and_port, is_loopback
 from fairfl_core.federated.flower.study import Study, toml_of
+from fairfl_core.intake import experiment_from_counts
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor, Policy
@@ -62,7 +63,10 @@ def test_a_federation_is_what_was_approved(name, tmp_path, monkeypatch):
     found = server(paths, Path("out"), study=study, question=question, on_event=said.append)
     outcome = found.run()
     result = read_json(Path("out") / "result.json")
+    data = (Path("out") / "result.json").read_bytes()
+    taken = experiment_from_counts([("result.json", data)])
     shown = tell(
+        taken=[taken.experiment.manifest["dataset"], [one.sentence for one in taken.checks]],
         said=[masked(sentence) for sentence in said],
         loss=[run.loss for run in outcome.runs],
         accuracy=[run.accuracy for run in outcome.runs],

@@ -18,6 +18,7 @@ from rich.color import ColorSystem
 from typer.main import get_command
 
 from fairfl_core.cli import _may_lack_letters, _shell, app
+from fairfl_core.federated.methods import METHODS
 from fairfl_core.intake import Reading, example_table, guess_roles, open_table, take_in
 from fairfl_core.review import UPLOADED, Option, Review
 from tests.cli.running import contents, people, run
@@ -253,6 +254,7 @@ def _wide(monkeypatch):
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_is_what_was_approved(folder, monkeypatch, tmp_path, name):
+    monkeypatch.delitem(METHODS, "toy", raising=False)  # which other tests make known
     for path in folder.iterdir():
         (tmp_path / path.name).symlink_to(path)
     monkeypatch.chdir(tmp_path)

@@ -25,6 +25,7 @@ from fairfl_core.federated.flower.question import Question
 from fairfl_core.federated.flower.roster import Silence
 from fairfl_core.federated.flower.server_folder import ServerFolder, host_and_port, is_loopback
 from fairfl_core.federated.flower.study import Study, toml_of
+from fairfl_core.federated.methods import METHODS
 from fairfl_core.intake import experiment_from_counts
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.solving.guarantee import Guarantee
@@ -126,6 +127,7 @@ def test_folders_are_what_was_approved(tmp_path, monkeypatch):
 
 def test_refusals_are_what_was_approved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(METHODS, "toy", raising=False)  # which other tests make known
     (path,) = open_hospitals(Path("at"), replace(STUDY, clients=("North",)), (40,))
     client, people = (path / "client.toml"), (path / "people.csv")
     settings, table, value = client.read_text(), people.read_text(), STUDY.to_json()

@@ -12,6 +12,7 @@ from fairfl_core._io import names, numbers
 from fairfl_core._io.columns import as_numbers, code_names, decimal_points
 from fairfl_core._io.json_files import check_keys, nested_numbers, parse_json, read_json
 from fairfl_core._io.plain import from_plain, to_plain
+from fairfl_core._io.table_file import check_header
 from fairfl_core._io.tables import open_table, open_table_at, read_columns, read_rows, write_table
 from fairfl_core._io.whole import read_whole, write_whole
 from fairfl_core.evaluation.summary import ClientRow, Figures
@@ -112,6 +113,7 @@ def test_files_are_refused_as_was_approved(tmp_path, monkeypatch):
         "bom.csv": b"\xef\xbb\xbfa,b\n1,2\n",
         "ragged.csv": b"a,b\n1,2\n3\n",
         "rows.csv": b"a,b\n",
+        "lines.csv": b'"a",b\n"x\ny",2\n',
     }
     shown = {"written": Path("out.csv").read_text()}
     for name, data in files.items():
@@ -129,6 +131,11 @@ def test_files_are_refused_as_was_approved(tmp_path, monkeypatch):
     for most in (1, 2):
         few = replace(opened, limits=replace(opened.limits, rows=most))
         shown[f"{most} rows at most"] = refusal(lambda few=few: read_columns(few, ["a"]))
+    shown["lines"] = read_rows(open_table_at("lines.csv"), ["a"]).num_rows
+    two = replace(opened.limits, columns=2)
+    shown["columns at most"] = [
+        refusal(lambda header=header: check_header("x", header, two)) for header in ("ab", "abc")
+    ]
     shown["skipped"] = read_columns(open_table_at("ragged.csv"), ["a"])[1]
     for text in ("[1", "{}x", '{"a": Infinity}'):
         shown[f"json {text[:20]}"] = refusal(lambda text=text: parse_json(text.encode(), "x"))

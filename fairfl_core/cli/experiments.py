@@ -60,9 +60,9 @@ def summary(experiment: "Experiment") -> dict[str, Any]:
 
 def _show(rows: list[dict[str, Any]]) -> None:
     """One line each, then what each is; plain text, so that a pipe sees it whole."""
-    name = max(len(row["name"]) for row in rows) + 2
-    form = f"{{:<{name}}}" + "{:<18}{:<8}{:>10}{:>8}{:>6}{:>9}  {:<8}{:>12}{:>12}"
     head = ("experiment", "protocol", "method", "rows", "clients", "seeds", "size", "sha256")
+    name = max(len(one) for one in (head[0], *(row["name"] for row in rows))) + 2
+    form = f"{{:<{name}}}" + "{:<18}{:<8}{:>10}{:>8}{:>6}{:>9}  {:<8}{:>12}{:>12}"
     typer.echo("The method's own model on test rows: mean and spread over seeds, in per cent.\n")
     typer.echo(form.format(*head, "accuracy", "balanced"))
     for row in rows:

@@ -30,7 +30,7 @@ def one_hot(
     """One column a category, in sorted order unless given; missing ("?") is a category too."""
     if categories is None:
         categories = sorted(column.unique())
-    codes = pd.Categorical(column, categories=list(categories)).codes
+    codes = pd.Index(list(categories)).get_indexer(column)
     if (codes < 0).any():
         row = int(np.flatnonzero(codes < 0)[0])
         raise InputError(

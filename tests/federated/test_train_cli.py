@@ -19,7 +19,7 @@ from tests.federated.tiny import as_adult, train_tiny
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
-    from fairfl_core.cli.train import folder_name, seeds_from, train
+    from fairfl_core.cli.train import _silenced, folder_name, seeds_from, train
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "datasets"
 
@@ -129,3 +129,10 @@ def test_training_adult_again_gives_the_shipped_scores_back(tmp_path):
         # the same processor gives the same bits; another one other last digits
         assert np.abs(ours.scores - theirs.scores).max() < 0.01
         assert (ours.prediction == theirs.prediction).mean() > 0.999
+
+
+def test_tensorflow_is_asked_to_say_little(monkeypatch):
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "")  # so that it is put back
+    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL")
+    with _silenced():
+        assert os.environ["TF_CPP_MIN_LOG_LEVEL"] == "2"

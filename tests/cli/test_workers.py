@@ -1,0 +1,120 @@
+"""Workers behind the door, with small servers in the dashboard's place: looked after, ended, started again."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from fairfl_core.cli import _workers
+from fairfl_core.cli._workers import Worker
+from fairfl_core.errors import InputError
+
+SERVER = """
+import http.server, signal, sys
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/_stcore/health" else 404)
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+if "deaf" in sys.argv:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Health).serve_forever()
+"""
+
+
+class Shed:
+    """In the nursery's place: every worker is a small server of its own."""
+
+    def __init__(self):
+        self.born, self.ended = [], False
+
+    def fork(self, port, settings):
+        command = [sys.executable, "-S", "-c", SERVER, str(port), *settings]
+        self.born.append(subprocess.Popen(command))
+        return self.born[-1].pid
+
+    def reap(self):
+        for process in self.born:
+            process.poll()
+
+    def end(self):
+        self.ended = True
+
+
+@pytest.fixture
+def shed():
+    made = Shed()
+    yield made
+    for process in made.born:
+        process.kill()
+        process.wait()
+
+
+def started(shed, *settings):
+    (port,) = _workers._free_ports(1)
+    worker = Worker(port, shed, settings)
+    worker.start()
+    _workers._wait_until_well([worker], threading.Event())
+    return worker
+
+
+def test_ports_are_free_and_different():
+    ports = _workers._free_ports(5)
+    assert len(set(ports)) == 5
+    for port in ports:
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+
+
+def test_a_worker_says_where_it_is_and_whether_it_is_well(shed):
+    asleep = Worker(1, shed)
+    assert not asleep.is_running and not asleep.answers(1) and not asleep.signal(signal.SIGTERM)
+    worker = started(shed)
+    assert worker.address == f"127.0.0.1:{worker.port}"
+    assert worker.is_running and worker.answers(5) and worker.failed == 0
+
+
+def test_one_that_ended_is_started_again_with_a_sentence(shed):
+    first, second = started(shed), started(shed)
+    said, pids = [], (first.pid, second.pid)
+    _workers._look_after([first, second], said.append)
+    assert said == [] and (first.pid, second.pid) == pids
+    second.failed = _workers._CHANCES - 2
+    shed.born[0].kill()
+    shed.born[0].wait()
+    _workers._look_after([first, second], said.append)
+    assert said == [f"The worker at {first.address} ended or did not answer; it is started again."]
+    assert first.pid != pids[0] and second.pid == pids[1] and second.failed == 0
+
+
+def test_one_that_never_starts_is_told(shed):
+    (port,) = _workers._free_ports(1)
+    worker = Worker(port, shed)
+    worker.pid = shed.fork(0, ())  # listens elsewhere
+    os.kill(worker.pid, signal.SIGKILL)
+    shed.born[-1].wait()
+    with pytest.raises(InputError, match="a worker did not start; its own words stand above"):
+        _workers._wait_until_well([worker], threading.Event())
+    told = threading.Event()
+    told.set()
+    _workers._wait_until_well([worker], told)  # nobody waits any more
+
+
+def test_all_are_asked_to_end_and_then_made_to(shed, monkeypatch):
+    monkeypatch.setattr(_workers, "_GRACE", 0.3)
+    polite, deaf = started(shed), started(shed, "deaf")
+    proxy = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+    end = threading.Timer(0.1, shed.reap)  # a child that ended is one until somebody looks
+    end.start()
+    begun = time.monotonic()
+    _workers._end([polite, deaf], shed, proxy)
+    assert 0.3 <= time.monotonic() - begun < 20
+    assert shed.ended and proxy.poll() is not None
+    assert [process.wait(10) for process in shed.born] == [-signal.SIGTERM, -signal.SIGKILL]
+    _workers._end([Worker(1, shed)], shed, None)

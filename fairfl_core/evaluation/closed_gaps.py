@@ -29,7 +29,10 @@ __all__ = ["ClosedGap", "GroupRate", "closed_gaps"]
 
 Floats = NDArray[np.float64]
 _NONE = 0.005  # a smaller share is not told
-_WORDS = ((0.29, "a quarter"), (0.42, "a third"), (0.58, "half"), (0.71, "two thirds"))
+_WORDS = (
+    *((0.2, "a little"), (0.29, "a quarter"), (0.42, "a third")),
+    *((0.58, "half"), (0.71, "two thirds")),
+)
 
 
 @dataclass(frozen=True)

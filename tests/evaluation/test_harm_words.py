@@ -77,6 +77,8 @@ TOO = ("and fewer men (20.0 % →", "and more women (60.0 % →")
     [
         (0.0, None),
         (0.0049, None),
+        (0.006, "a little"),
+        (0.19, "a little"),
         (0.25, "a quarter"),
         (0.33, "a third"),
         (0.5, "half"),

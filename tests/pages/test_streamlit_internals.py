@@ -3,6 +3,7 @@
 import ast
 import inspect
 import logging
+import sys
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -104,6 +105,14 @@ def test_sessions_that_were_left_can_still_be_ended():
         f"Streamlit moved where it keeps sessions ({SEE}: end_left_sessions)."
     )
     assert callable(MemorySessionStorage.list) and callable(Runtime._get_async_objs)
+
+
+def test_visitors_take_short_turns_once_a_page_is_opened(opened):
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.005)
+    opened("learn")
+    assert sys.getswitchinterval() == pytest.approx(internals.TURN) and internals.TURN < 0.001
+    sys.setswitchinterval(before)
 
 
 def test_a_page_that_runs_can_still_be_seen():

@@ -36,6 +36,7 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
     which it can be brought again. A page that has no use for the settings `chooses` not: they and
     what is taken along are not there.
     """
+    streamlit_internals.take_short_turns()
     streamlit_internals.end_in_time()
     streamlit_internals.end_left_sessions()
     if streamlit_internals.leave_pages_folder():

@@ -79,6 +79,13 @@ def test_bends_are_those_that_a_look_at_every_cut_finds(people):
             assert (mine @ direction).max() <= (hull @ direction).max() + 1e-7
 
 
+def test_a_corner_below_others_stays_where_rounding_puts_it_beside_them():
+    """Hypothesis found it: three points on an upright line, the lowest of them not the first."""
+    x = np.array([0, 0.6105919003115264, 0.610591900311527, 0.610591900311527, 2.3115, 7])
+    y = np.array([0, 2.0654205607476634, 8.9e-16, 1, 1, 7])
+    assert lower_chain(np.zeros(6, int), x, y, ALIKE).tolist() == [0, 2, 4, 5]
+
+
 @pytest.mark.parametrize("rates", ["labels", "shrunk"])
 @settings(max_examples=20)
 @given(scored_people(labels=(2, 2)))

@@ -29,8 +29,8 @@ def lower_chain(part: Ints, x: Floats, y: Floats, slack: float = 0.0) -> Ints:
     place = np.arange(len(x))
     turn, idle = 0, 0
     while idle < 2:
-        below, length = _below_neighbours(part, x, y)
-        leaves = below <= slack * length
+        below, length, beyond = _below_neighbours(part, x, y)
+        leaves = (below <= slack * length) & ~beyond
         leaves[turn::2] &= (below < -(slack + _ROUNDING) * length)[turn::2]
         turn, idle = 1 - turn, 0 if leaves.any() else idle + 1
         if not idle:
@@ -40,9 +40,16 @@ def lower_chain(part: Ints, x: Floats, y: Floats, slack: float = 0.0) -> Ints:
     return place
 
 
-def _below_neighbours(part: Ints, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """How far each point but the first and last is below its neighbours' line, times its length."""
+def _below_neighbours(
+    part: Ints, x: Floats, y: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """How far each point but the first and last is below its neighbours' line, times its length.
+
+    And whether it is on that line and yet not between them: rounding can put a point that is
+    farther down, on an upright line, to the right of one that is above it.
+    """
     across, up = x[2:] - x[:-2], y[2:] - y[:-2]
     below = (x[1:-1] - x[:-2]) * up - (y[1:-1] - y[:-2]) * across
     below[part[2:] != part[:-2]] = np.inf  # a part's first and last stay
-    return below, np.abs(across) + np.abs(up) + 1
+    backward = (x[1:-1] - x[:-2]) * (x[2:] - x[1:-1]) + (y[1:-1] - y[:-2]) * (y[2:] - y[1:-1]) < 0
+    return below, np.abs(across) + np.abs(up) + 1, backward & (below > 0)

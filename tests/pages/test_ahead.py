@@ -98,7 +98,7 @@ def test_a_page_comes_first_and_what_was_dropped_for_it_is_begun_again():
     assert begun == ["a", "a", "b"] and made == ["a", "b"]
 
 
-def test_nothing_is_made_for_those_who_left_and_a_refusal_stops_nobody(monkeypatch):
+def test_nothing_is_made_for_those_who_left_and_a_refusal_stops_nobody(monkeypatch, caplog):
     made = Made()
     thread = ahead._Ahead()
     thread.wish("gone", wish(["a"], made.append, left=lambda: True))
@@ -111,6 +111,11 @@ def test_nothing_is_made_for_those_who_left_and_a_refusal_stops_nobody(monkeypat
     made.wait(2)
     thread.wish("last", wish(["d"], made.append))
     assert made.wait(3) == ["b", "c", "d"]
+    thread.wish("broken", wish(["x", "y"], lambda view: made.append(view) or 1 / 0))
+    end = time.monotonic() + PATIENCE
+    while thread._wishes and time.monotonic() < end:
+        time.sleep(0.005)
+    assert "failed" in caplog.text and made.pop() == "x"
     monkeypatch.setattr(ahead, "DEAR", 0.0)  # whatever is made next is too dear to guess at
     thread.wish("dear", wish(["e", "f"], made.append))
     made.wait(4)

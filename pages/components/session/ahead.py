@@ -4,6 +4,7 @@ One thread a server works only while no page runs, and drops what it is making a
 nobody waits for a guess. What it makes goes where every result goes, for whoever asks.
 """
 
+import logging
 import os
 import threading
 import time
@@ -18,8 +19,9 @@ from pages.components.view import View
 
 __all__ = ["prepare"]
 
+log = logging.getLogger(__name__)
 OFF = "FAIRFL_NO_GUESSES"  # set in the environment, nothing is made that nobody asked for
-DEAR = 0.5  # seconds of processor time: what takes longer is not guessed at
+DEAR = 0.5  # seconds: what takes longer is not guessed at
 PAUSE = 0.02  # seconds between two looks at whether a page runs
 REST = 0.3  # seconds after a visit's last answer: a browser on this machine is still drawing it
 MOST = 100  # visitors whose next steps are kept
@@ -74,7 +76,7 @@ class _Ahead:
         """Make the next of a wish; whether there may be more of it to make."""
         if wish.left() or not wish.views:
             return False
-        begun = time.thread_time()
+        begun = time.monotonic()
         try:
             with while_wanted(streamlit_internals.pages_running):
                 wish.make(wish.views[0])
@@ -83,7 +85,10 @@ class _Ahead:
             pass  # a page runs, and comes first: begun again after it
         except FairflError:  # whoever asks for it will be told why
             wish.views.popleft()
-        return time.thread_time() - begun < DEAR
+        except Exception:  # of ours: the page that asks for it will say so, and guesses go on
+            log.exception("what was to be made ahead failed")
+            wish.views.clear()
+        return time.monotonic() - begun < DEAR
 
 
 _ahead = _Ahead()

@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -252,8 +253,14 @@ def _wide(monkeypatch):
     monkeypatch.setenv("TERMINAL_WIDTH", str(WIDE))
 
 
+# What some sessions speak of is an extra, and without it another sentence is due.
+NEEDS = {"federation": "flwr", "wrong words": "tensorflow"}
+
+
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_is_what_was_approved(folder, monkeypatch, tmp_path, name):
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed")
     monkeypatch.delitem(METHODS, "toy", raising=False)  # which other tests make known
     for path in folder.iterdir():
         (tmp_path / path.name).symlink_to(path)

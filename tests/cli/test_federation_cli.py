@@ -1,6 +1,7 @@
 """`fairfl federation`: folders written, data checked, and sentences where something is missing."""
 
 import tomllib
+from importlib.util import find_spec
 
 import pytest
 
@@ -73,6 +74,7 @@ def test_wrong_words_end_in_a_sentence(tmp_path, monkeypatch, words, sentence):
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.skipif(find_spec("flwr") is None, reason="Flower is not installed")
 def test_outside_this_machine_nothing_starts_without_certificates(tmp_path):
     where = ("--example", "hospitals", "--address", "192.0.2.7:8000")
     ended = run("federation", "init", tmp_path / "far", *where)

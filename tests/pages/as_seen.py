@@ -52,7 +52,7 @@ def _element(element):
         spec = json.loads(drawn.pop("spec", '{"data": [], "layout": {}}'))  # a mark has none
         parts = [drawn, *spec["data"], spec["layout"]]
         return "\n".join(_text(_plain(part)) for part in parts)
-    if set(fields) == {"body"} or element.type in ("markdown", "caption"):
+    if element.type in ("html", "markdown", "caption"):
         return STYLE.sub("", fields.get("body", ""))
     return _text(_plain(fields))
 

@@ -101,12 +101,15 @@ def folds(app):
     return {key: app.session_state[key] for key in keys}
 
 
-def unfolded(app):
+def unfolded(app, *, whole=True):
     """The page with every fold open: what is folded away is not made."""
     closed = [key for key, is_open in folds(app).items() if not is_open]
     for key in closed:
         app.session_state[key] = True
-    return healthy(app.run()) if closed else app
+    if closed:
+        app.run()
+        return healthy(app) if whole else app
+    return app
 
 
 def linked(app, name):

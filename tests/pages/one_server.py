@@ -23,7 +23,7 @@ def seen(page, link):
     app = AppTest.from_file(str(TOP / "app.py"), default_timeout=600)
     app.query_params.update({name: str(value) for name, value in link.items()})
     app.switch_page(f"pages/{page}.py")
-    return [told(element) for element in elements(unfolded(app.run())._tree)]
+    return [told(element) for element in elements(unfolded(app.run(), whole=False)._tree)]
 
 
 def elements(block):

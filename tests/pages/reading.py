@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 
 
 def percent(share):
@@ -97,6 +98,16 @@ def tables(html):
     reader = Tables()
     reader.feed(html)
     return reader.tables, " ".join(reader.text)
+
+
+def numbers_tables(app):
+    """The small tables of a page that are one element each (`charts.numbers_table`)."""
+    bodies = [one.proto.body for one in app.get("html")]
+    found = [rows for body in bodies if "fairfl-numbers" in body for rows in tables(body)[0]]
+    return [
+        pd.DataFrame.from_dict({row[0]: row[1:] for row in rows}, orient="index", columns=head[1:])
+        for head, *rows in found
+    ]
 
 
 HEADINGS = {

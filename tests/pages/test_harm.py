@@ -64,7 +64,8 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
     headline = next(place for place, line in enumerate(said) if line.startswith("#### "))
     verdict = next(place for place, line in enumerate(said) if "-badge[○ CANNOT BE TOLD" in line)
     assert first < verdict < headline
-    worst = said[first + 1].splitlines()[0]
+    _, told, in_all = said[first].split("\n\n")
+    worst = told.splitlines()[0]
     lost = harm.by_client["under 35"].lost[0]
     assert lost.label == CANCER
     after, n = recognised(core, "under 35", lost.group, CANCER, "after")
@@ -76,10 +77,10 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
         f"(n = {n}: too few people to rule out chance)" in worst
     )
     assert "are answered “mole”" in worst
-    told = [line.removeprefix("- ").split(":")[0] for line in said[first + 1].splitlines()]
-    assert told == ["Overall" if name is None else name for name in list(harm.by_client)[:3]]
+    names = [line.removeprefix("- ").split(":")[0] for line in told.splitlines()]
+    assert names == ["Overall" if name is None else name for name in list(harm.by_client)[:3]]
     sure = sum(one.beyond_chance for one in harm.alarms)
-    assert said[first + 2].startswith(
+    assert in_all.startswith(
         f"In all {len(harm.alarms)} alarms in 5 of 5 clients, {sure} of them beyond chance."
     )
 
@@ -178,10 +179,11 @@ def test_a_clients_alarm_and_headline(opened, harm):
     app = opened("clients", **DISASTER, client="under 35")
     said = lines(app)
     first = next(place for place, line in enumerate(said) if line)
-    assert said[first].startswith(":red-badge[▼ SOMEONE IS WORSE OFF HERE")
-    assert said[first + 1] == f"under 35: {harm.by_client['under 35'].told(4)}"
+    title, told, elsewhere = said[first].split("\n\n")
+    assert title.startswith(":red-badge[▼ SOMEONE IS WORSE OFF HERE")
+    assert told == f"under 35: {harm.by_client['under 35'].told(4)}"
     others = ", ".join(name for name in harm.clients if name != "under 35")
-    assert said[first + 2] == f"Someone is worse off in other clients: {others}."
+    assert elsewhere == f"Someone is worse off in other clients: {others}."
     headline = next(line for line in said if line.startswith("#### "))
     # Against no limit, where few are told of cancer either; a gain is told with who pays for it.
     lost = harm.by_client["under 35"].lost[0]

@@ -12,6 +12,7 @@ from pages.components.shared.downloads import predictor_json
 from pages.components.shared.report import html_report
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
 from tests.pages.conftest import unfolded, view_of
+from tests.pages.reading import numbers_tables
 
 LIMITS = {"seed": 0, "eps_global": 0.01, "eps_local": 0.02}
 
@@ -39,7 +40,7 @@ def test_they_are_shown_like_the_others(opened, ours, notion, region):
     headline = next(line.value for line in app.markdown if line.value.startswith("#### "))
     assert f"**{100 * judged.accuracy:.1f} %**" in headline
     assert f"overall gap {judged.gaps.overall:.3f}" in headline
-    shown = app.table[0].value.loc["Accuracy"].tolist()
+    shown = numbers_tables(app)[0].loc["Accuracy"].tolist()
     assert shown[1:] == [f"{100 * a:.1f} %" for a in (solution.accuracy, judged.accuracy)]
 
 

@@ -19,6 +19,7 @@ from pages.components.codecs import Unusable
 from pages.components.policy_codec import Asked
 from pages.components.shared.downloads import predictor_json
 from tests.pages.conftest import linked, unfolded, view_of
+from tests.pages.reading import numbers_tables
 
 HAM = {"experiment": "ham10000", "seed": 0, "eps_global": 1, "eps_local": 0.05}
 CANCER = "cancer or pre-cancer"
@@ -58,7 +59,7 @@ def test_explore_shows_what_the_core_finds_under_a_policy(opened, policy):
     assert format.percent(solution.accuracy) in cost
     assert ("gain" in cost) == (plain.accuracy < solution.accuracy)
     if not policy.utility.is_accuracy:
-        table = next(one.value for one in app.table if "Balanced accuracy" in one.value.index)
+        (table,) = numbers_tables(app)
         shown = table.loc["Balanced accuracy"].tolist()[1:]
         assert shown[0] == f"{solution.utility.value:.3f}"
         gain = BALANCED.of(judged.counts)

@@ -123,12 +123,25 @@ def test_two_servers_with_different_histories_show_the_same_pages():
     with ThreadPoolExecutor(2) as both:
         one, other = both.map(shown, histories(settings, draw), (1, 2))
     assert len(one) == SETTINGS
-    trouble = {visit: boxes for visit, page in one.items() if (boxes := troubled(page))}
+    # What takes longer than its budget is refused, which is no answer: few may, and both do.
+    refused = [visit for visit, page in one.items() if over_budget(page)]
+    assert len(refused) <= SETTINGS // 50, refused
+    print(f"{SETTINGS} settings, {len(refused)} past their budget")
+    trouble = {
+        visit: boxes
+        for visit, page in one.items()
+        if visit not in refused and (boxes := troubled(page))
+    }
     assert not trouble, trouble
     differing = [visit for visit, page in one.items() if page != other[visit]]
     assert not differing, f"{len(differing)} of {SETTINGS} pages differ:\n" + "\n".join(
         difference(visit, one[visit], other[visit]) for visit in differing[:5]
     )
+
+
+def over_budget(page):
+    """Whether a page says that something takes too long."""
+    return any("seconds of work it has here" in box for box in troubled(page))
 
 
 def troubled(page):

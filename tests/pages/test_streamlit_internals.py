@@ -1,15 +1,21 @@
 """The private names the pages use are where they were: else say which one moved."""
 
 import ast
+import asyncio
 import inspect
 import logging
+import os
 import sys
+import threading
 
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util
 from streamlit.errors import FragmentHandledException
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
@@ -113,6 +119,72 @@ def test_visitors_take_short_turns_once_a_page_is_opened(opened):
     opened("learn")
     assert sys.getswitchinterval() == pytest.approx(internals.TURN) and internals.TURN < 0.001
     sys.setswitchinterval(before)
+
+
+def test_an_answer_reaches_the_browser_whole(opened, monkeypatch):
+    opened("learn")
+    source = inspect.getsource(sys.modules[AppSession.__module__])
+    assert all(
+        name in source
+        for name in ("self._browser_queue.enqueue(msg)", "self._message_enqueued_callback()")
+    ), f"Streamlit hands messages on in another way ({SEE}: answer_at_once)."
+    assert sent("new_session", "delta", "delta", "script_finished", "delta") == [
+        ["new_session"],
+        ["delta", "delta", "script_finished"],
+        ["delta"],  # of no run: a file has come, say
+    ]
+    # A run that goes on is not kept from anybody.
+    monkeypatch.setattr(internals, "AT_ONCE", 0)
+    assert sent("new_session", "delta", "", "delta", "", "script_finished") == [
+        ["new_session"],
+        ["delta"],
+        ["delta"],
+        ["script_finished"],
+    ]
+
+
+def sent(*kinds):
+    """What a session sends together when it is told messages of these kinds; "" is a pause."""
+    pieces = []
+
+    async def tell():
+        session = AppSession.__new__(AppSession)
+        session._state = AppSessionState.SHUTDOWN_REQUESTED  # nothing to end
+        queue = session._browser_queue = ForwardMsgQueue()
+        session._event_loop = asyncio.get_running_loop()
+        session._message_enqueued_callback = lambda: pieces.append(queue.flush())
+        for place, kind in enumerate(kinds):
+            if kind == "":
+                while len(queue):
+                    await asyncio.sleep(0)
+                continue
+            message = ForwardMsg()
+            if kind == "delta":
+                message.delta.new_element.markdown.body = str(place)
+                message.metadata.delta_path.extend([0, place])
+            elif kind == "new_session":
+                message.new_session.name = "one"
+            else:
+                message.script_finished = ForwardMsg.FINISHED_SUCCESSFULLY
+            session._enqueue_forward_msg(message)
+
+    asyncio.run(tell())
+    return [[message.WhichOneof("type") for message in piece] for piece in pieces]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no rank of its own")
+def test_what_nobody_asked_for_gives_way_and_nothing_else_does():
+    ranks = []
+
+    def work():
+        internals.give_way()
+        ranks.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ranks == [19] and os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_a_page_that_runs_can_still_be_seen():

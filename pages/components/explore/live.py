@@ -25,6 +25,7 @@ from pages.components.shared.charts import (
     chart,
     mark_on,
     metric,
+    numbers_table,
     part,
     verdict_banner,
 )
@@ -169,25 +170,20 @@ def _saved_by_scores(view: View, summary: Summary) -> tuple[str, float]:
 
 def _metrics(summary: Summary) -> None:
     judged, worst = summary.judged, summary.judged.worst
-    cells = st.columns(4)
-    with cells[0]:
-        label = text.ACCURACY_UNSEEN if summary.unseen else text.ACCURACY
-        accuracy_metric(label, judged.accuracy, -judged.cost, summary.effect)
-    with cells[1]:
-        metric(text.OVERALL, format.gap(judged.overall), text.was(judged.overall_before))
-    with cells[2]:
-        if worst is None:
-            metric(*text.NOBODY_TO_COMPARE)
-        else:
-            metric(
-                text.worst_client(worst.client),
-                format.gap(worst.gap),
-                text.was(worst.gap_before),
-                tip=shared_text.WORST_CLIENT_TIP,
-            )
-    with cells[3]:
-        by_group = text.changed_by_group(summary.changed_by_group)
-        metric(text.CHANGED, format.percent(summary.changed), by_group)
+    label = text.ACCURACY_UNSEEN if summary.unseen else text.ACCURACY
+    accuracy_metric(label, judged.accuracy, -judged.cost, summary.effect)
+    metric(text.OVERALL, format.gap(judged.overall), text.was(judged.overall_before))
+    if worst is None:
+        metric(*text.NOBODY_TO_COMPARE)
+    else:
+        metric(
+            text.worst_client(worst.client),
+            format.gap(worst.gap),
+            text.was(worst.gap_before),
+            tip=shared_text.WORST_CLIENT_TIP,
+        )
+    by_group = text.changed_by_group(summary.changed_by_group)
+    metric(text.CHANGED, format.percent(summary.changed), by_group)
 
 
 def mark(view: View) -> None:
@@ -219,18 +215,17 @@ def three_numbers(view: View, summary: Summary) -> None:
     """What was asked, what was reached, and what held on unseen people."""
     st.markdown(text.THREE_NUMBERS, help=shared_text.WORST_CLIENT_TIP)
     rows, headings = text.three_numbers(summary)
-    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=headings))
-    not_held = text.not_held(summary)
-    if not_held:
-        st.caption(not_held)
-    if view.rates != "labels":
-        st.caption(text.other_rates(view.rates))
+    numbers_table(rows, headings)
+    rates = text.other_rates(view.rates) if view.rates != "labels" else None
+    notes = [text.not_held(summary), rates]
+    if any(notes):
+        st.caption("\n\n".join(filter(None, notes)))
 
 
 def _prices(view: View, summary: Summary) -> None:
-    st.markdown(text.PRICES)
     sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
-    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+    lines = "\n".join(f"- {sentence}" for sentence in sentences)
+    st.markdown(f"{text.PRICES}\n\n{lines}")
     if view.own_limits:
         st.caption(text.own_limits(view))
 

@@ -59,6 +59,7 @@ class _Ahead:
             self._new.notify()
 
     def _work(self) -> None:
+        streamlit_internals.give_way()
         while True:
             with self._new:
                 while not self._wishes:

@@ -37,18 +37,18 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
     what is taken along are not there.
     """
     streamlit_internals.take_short_turns()
+    streamlit_internals.answer_at_once()
     streamlit_internals.end_in_time()
     streamlit_internals.end_left_sessions()
     if streamlit_internals.leave_pages_folder():
         st.rerun()  # through the door: app.py lays out the app
-    st.html(f"<script>{HISTORY}</script>", unsafe_allow_javascript=True)
     state.follow_history()
     own_data.forget_uploads()
     st.html(theme.STYLE)
     if state.large_type():
         st.html(theme.LARGE_STYLE)
     present.style()
-    st.html(glossary.brand())
+    st.html(f"{glossary.brand()}<script>{HISTORY}</script>", unsafe_allow_javascript=True)
     sign_in.require()
     if state.data_is_gone():
         _gone(brings_data=brings_data)

@@ -12,11 +12,14 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util, runtime
 from streamlit.errors import FragmentHandledException
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime, RuntimeState
@@ -24,14 +27,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 __all__ = [
+    "AT_ONCE",
     "HELD",
     "HELD_BY_ALL",
     "IN_MEMORY",
     "LEFT",
+    "answer_at_once",
     "ask_no_other_host",
     "end_in_time",
     "end_left_sessions",
     "forget_uploaded_files",
+    "give_way",
     "has_left",
     "hold_so_much",
     "in_fragment_run",
@@ -44,12 +50,14 @@ __all__ = [
 ]
 
 SECONDS_TO_END = 3
+AT_ONCE = 0.05  # seconds for which what a run shows is held back
 TURN = 0.0001  # seconds
 SCRIPT_THREAD = "ScriptRunner.scriptThread"  # what Streamlit calls a thread that runs a page
 LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
 _end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 HELD, HELD_BY_ALL = 400 * 2**20, 1_000 * 2**20  # bytes of files of a session, of a server
+_running: WeakKeyDictionary[AppSession, bool] = WeakKeyDictionary()  # whether its page runs
 _take_file = MemoryUploadedFileManager.add_file
 log = logging.getLogger(__name__)
 
@@ -107,6 +115,29 @@ def take_short_turns() -> None:
     sys.setswitchinterval(TURN)
 
 
+def answer_at_once() -> None:
+    """Let the answer to a move reach the browser whole, not in pieces.
+
+    Streamlit sends every 10 ms what there is, and a browser goes through the whole page for each
+    piece. Here what a run shows is sent when it has ended, or every `AT_ONCE` while it goes on.
+    """
+    AppSession._enqueue_forward_msg = _enqueue_at_once  # type: ignore[method-assign]
+
+
+def _enqueue_at_once(self: AppSession, msg: ForwardMsg) -> None:
+    self._browser_queue.enqueue(msg)
+    kind, send = msg.WhichOneof("type"), self._message_enqueued_callback
+    if kind in ("new_session", "script_finished"):
+        _running[self] = kind == "new_session"
+    elif _running.get(self):
+        if len(self._browser_queue) == 1 and send:  # the first since something was sent
+            loop = self._event_loop
+            loop.call_soon_threadsafe(loop.call_later, AT_ONCE, send)
+        return
+    if send:
+        send()
+
+
 def end_in_time() -> None:
     """From now on a server told to end does so in time, whatever its visitors compute.
 
@@ -151,6 +182,12 @@ def session_of_this_run() -> str | None:
     """The session whose page is being run by a real server; None everywhere else."""
     context = get_script_run_ctx(suppress_warning=True)
     return None if context is None or _server() is None else str(context.session_id)
+
+
+def give_way() -> None:
+    """Let this thread work only while no other wants its processor, where a thread can be told so."""
+    if sys.platform == "linux":  # elsewhere it would be the whole process
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 def pages_running() -> bool:

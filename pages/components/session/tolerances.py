@@ -34,6 +34,7 @@ PRESETS = {
     "global": (0.01, NO_LIMIT),
     "both": (0.01, 0.01),
 }
+NUMBER = 120  # pixels
 LIMITS = ("eps_local", "eps_global")  # what the sliders move
 _SHOWN = 10  # settings a browser may still echo
 
@@ -46,10 +47,8 @@ def sliders() -> None:
 
 def controls() -> None:
     """Both tolerances, each by a slider and by an exact number; the view's own are changed."""
-    left, right = st.columns(2)
-    with left:
+    with st.container(horizontal=True, gap="medium"):
         _control("eps_global", text.OVERALL, text.OVERALL_TIP)
-    with right:
         _control("eps_local", text.INSIDE, text.INSIDE_TIP)
 
 
@@ -60,7 +59,7 @@ def certainty() -> DeltaGenerator:
     """
     view = state.view()
     if not certainty_possible(view):
-        return st.container()
+        return st.empty()
     chosen = next(name for name, one in CERTAINTIES.items() if one == _kind(view.guarantee))
     key = state.widget("certainty", chosen)
 
@@ -79,7 +78,7 @@ def certainty() -> DeltaGenerator:
         help=text.CERTAINTY_TIP,
         required=True,
     )
-    return st.container()
+    return st.empty()
 
 
 def certainty_price(view: View) -> None:
@@ -88,6 +87,7 @@ def certainty_price(view: View) -> None:
         st.caption(text.NO_CERTAINTY)
         return
     if many_margins(view):  # three more solutions, unasked
+        st.empty()
         return
     with part(text.CERTAINTY):
         st.caption(text.certainty_costs(certainty_costs(view)))
@@ -120,27 +120,28 @@ def _control(name: str, label: str, tip: str) -> None:
     nearest = nearest_level(value)
     shown = _shown(name)
     shown[:] = [*shown[1 - _SHOWN :], (nearest, value)]
-    slider, number = st.columns([3, 1], vertical_alignment="bottom")
-    slider.select_slider(
-        label,
-        LEVELS,
-        format_func=format.epsilon,
-        key=state.widget(f"{name}_slider", nearest),
-        help=tip,
-        on_change=_moved,
-        args=(name,),
-    )
-    number.number_input(
-        text.as_a_number(label),
-        0.0,
-        1.0,
-        step=0.005,
-        format="%.4g",
-        key=state.widget(name, value),
-        on_change=_moved,
-        args=(name,),
-        label_visibility="collapsed",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"limit-{name}"):
+        st.select_slider(
+            label,
+            LEVELS,
+            format_func=format.epsilon,
+            key=state.widget(f"{name}_slider", nearest),
+            help=tip,
+            on_change=_moved,
+            args=(name,),
+        )
+        st.number_input(
+            text.as_a_number(label),
+            0.0,
+            1.0,
+            step=0.005,
+            format="%.4g",
+            key=state.widget(name, value),
+            on_change=_moved,
+            args=(name,),
+            label_visibility="collapsed",
+            width=NUMBER,
+        )
 
 
 def _shown(name: str) -> list[tuple[float, float]]:

@@ -82,7 +82,7 @@ def pdf_now(view: View, link: str = "") -> bytes:
 def predictor_part(view: View) -> DeltaGenerator:
     """The predictor to take along: of which run it is, and the button; returns the figures' place."""
     st.markdown(text.predictor_title(view.seeds, own=own_data.is_own(view.experiment)))
-    figures = st.container()
+    figures = st.empty()
     offer([(text.PREDICTOR_FILE, predictor_json, PREDICTOR, "application/json")], key="take")
     return figures
 

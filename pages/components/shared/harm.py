@@ -11,7 +11,7 @@ from pages.components.codecs import OneOf
 from pages.components.session import present, state
 from pages.components.shared import harm_figures as figures
 from pages.components.shared import harm_text as text
-from pages.components.shared.charts import chart, table_below
+from pages.components.shared.charts import badge, chart, table_below
 from pages.components.shared.client_choice import MOST
 
 __all__ = [
@@ -37,9 +37,9 @@ def alarm_banner(harm: Harm) -> None:
     if not harm.alarms:
         return
     with st.container(border=True, key="alarm"):
-        st.badge(text.alarm_title(harm), color="red" if harm.beyond_chance else "orange")
-        st.markdown("\n".join(f"- {line}" for line in text.alarm_lines(harm)))
-        st.markdown(text.alarm_rest(harm))
+        title = badge(text.alarm_title(harm), "red" if harm.beyond_chance else "orange")
+        lines = "\n".join(f"- {line}" for line in text.alarm_lines(harm))
+        st.markdown(f"{title}\n\n{lines}\n\n{text.alarm_rest(harm)}")
         _every_alarm(harm)
 
 
@@ -52,10 +52,8 @@ def client_alarm(harm: Harm, client: str) -> None:
             st.caption(others)
         return
     with st.container(border=True, key="alarm"):
-        st.badge(text.client_title(own), color="red" if own.beyond_chance else "orange")
-        st.markdown(text.client_line(own, 4))
-        if others:
-            st.markdown(others)
+        title = badge(text.client_title(own), "red" if own.beyond_chance else "orange")
+        st.markdown("\n\n".join(filter(None, (title, text.client_line(own, 4), others))))
         _every_alarm(harm)
 
 
@@ -124,9 +122,8 @@ def recognition_part(summary: Summary) -> None:
     if present.presenting():  # one picture a screen
         return
     closed = [gap for gap in harm.closed if gap.rate.answer == label]
-    st.markdown(text.CLOSED)
-    lines = text.closed_lines(closed) or [text.NOTHING_CLOSED]
-    st.markdown("\n".join(f"- {line}" for line in lines))
+    lines = "\n".join(f"- {line}" for line in text.closed_lines(closed) or [text.NOTHING_CLOSED])
+    st.markdown(f"{text.CLOSED}\n\n{lines}")
 
 
 def _recognition_table(harm: Harm) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from fairfl_core.cli._workers import Worker
 from fairfl_core.errors import InputError
 
 SERVER = """
-import http.server, signal, sys
+import http.server, signal, sys, time
 class Health(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200 if self.path == "/_stcore/health" else 404)
@@ -24,6 +24,8 @@ class Health(http.server.BaseHTTPRequestHandler):
         pass
 if "deaf" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if "late" in sys.argv:
+    time.sleep(0.5)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Health).serve_forever()
 """
 
@@ -91,6 +93,15 @@ def test_one_that_ended_is_started_again_with_a_sentence(shed):
     _workers._look_after([first, second], said.append)
     assert said == [f"The worker at {first.address} ended or did not answer; it is started again."]
     assert first.pid != pids[0] and second.pid == pids[1] and second.failed == 0
+
+
+def test_the_last_one_to_start_is_waited_for(shed):
+    (port,) = _workers._free_ports(1)
+    late = Worker(port, shed, ("late",))
+    prompt = started(shed)
+    late.start()
+    _workers._wait_until_well([prompt, late], threading.Event())
+    assert late.answers(5)
 
 
 def test_one_that_never_starts_is_told(shed):

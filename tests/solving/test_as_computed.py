@@ -13,6 +13,7 @@ from fairfl_core.errors import CollisionError
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.clients_apart import ClientsApart
+from fairfl_core.solving.constraints.widths import clopper_pearson, dvoretzky, scheffe
 from fairfl_core.solving.exact.bin_program import BinProgram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
@@ -119,6 +120,19 @@ def more_people():
     many = {f"{times} times": solved(program.as_if(times), LIMITS[:1]) for times in (2.0, 10.0)}
     other = build_program(people(), "eop", "kernel").asking(POLICIES["keep"])
     return many | {"asking": solved(other, LIMITS[:1])}
+
+
+def margins():
+    """How far every rule's rate may be off, for fewer people and for more, by each kind of proof."""
+    program = build_program(people(), "eo", "kernel", guarantee=SURE["each proved"])
+    columns, rows = program._listed_columns().columns, program._rows
+    return {
+        f"{kind.__name__}, {times} times": vars(
+            kind(program.notion, columns, rows.people, error, times)
+        )
+        for kind, error in ((scheffe, 1.96), (clopper_pearson, 0.05), (dvoretzky, 0.05))
+        for times in (0.1, 1.0, 3.7)
+    }
 
 
 def in_bins():
@@ -256,6 +270,7 @@ QUESTIONS = {
     },
     "maps": maps,
     "more people": more_people,
+    "margins": margins,
     "bins": in_bins,
     "rates": rates,
     "rivals": rivals,

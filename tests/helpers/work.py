@@ -37,7 +37,9 @@ def numbers(_: FrameType, found: Any) -> int:
 
 
 def calls(
-    act: Callable[[], Any], modules: Iterable[str], weigh: Callable[[FrameType, Any], int] = numbers
+    act: Callable[[], Any],
+    modules: Iterable[str],
+    weigh: Callable[[FrameType, Any], int] = numbers,
 ) -> dict[str, list[int]]:
     """Which functions of some modules this calls: how often, and what their answers weigh in all.
 

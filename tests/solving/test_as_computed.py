@@ -4,6 +4,7 @@ Not that they are right: `test_program.py` and its neighbours have oracles for t
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,15 @@ GROUPED = {
     ),
 }
 BLIND = Policy(without_group=True)
+# Floors that all cells reach by themselves, but not within tight limits.
+HIGH = (Floor("l0", 0.7), Floor("l1", 0.66))
+COLLIDING = {
+    "sure of all": ("sp", Policy(floors=HIGH), SURE["all measured"]),
+    "sure of each": ("sp", Policy(floors=HIGH), SURE["each proved"]),
+    "kept": ("sp", Policy(floors=(Floor("l0", keeps=0.01), Floor("l1", 0.7))), None),
+    "ratios": ("sp", Policy(floors=HIGH, ratio_local=0.9, ratio_global=0.99), None),
+    "out of reach": ("eop", Policy(floors=(Floor("l0", 1.0), Floor("l1", 1.0))), None),
+}
 
 
 def solved(program, limits=LIMITS):
@@ -89,6 +99,15 @@ def _solution(program, overall, local):
 def asked(labels=2, groups=2, rows=900, limits=LIMITS, **options):
     """The optimum of a question."""
     return lambda: solved(build_program(people(labels, groups, rows), **options), limits)
+
+
+def colliding(notion, policy, sure):
+    """What stands against what, and what would not."""
+    program = build_program(
+        biased(4, 2, rows=20_000), notion, "kernel", policy=policy, guarantee=sure
+    )
+    own = dict(zip(program.counts.clients, EACH.values(), strict=True))
+    return solved(program, ((0.01, 0.05), (0.001, own), (0.2, 0.0), (1.0, 0.01)))
 
 
 def mapped(program, method="auto", local=(0.0, 0.02, 0.1, 1.0), overall=(0.0, 0.05, 1.0)):
@@ -245,6 +264,7 @@ QUESTIONS = {
     "colliding, exact": asked(
         notion="sp", region="exact", policy=Policy(floors=(Floor("ill", 0.9), Floor("well", 0.95)))
     ),
+    **{f"colliding, {name}": partial(colliding, *asked) for name, asked in COLLIDING.items()},
     **{
         f"groups of {name}": asked(2, 4, notion="eop", region="kernel", policy=policy)
         for name, policy in GROUPED.items()

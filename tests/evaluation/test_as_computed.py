@@ -33,6 +33,7 @@ from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
 from fairfl_core.solving.utility import BALANCED
 from tests.helpers.approved import check, declared, tell
 from tests.helpers.small import people, save_experiments
+from tests.helpers.strategies import biased
 
 APPROVED = Path(__file__).with_name("as_computed")
 SEEDS = (1, 4)
@@ -44,6 +45,7 @@ QUESTIONS = {
     "sp kernel": (2, 2, 0.01, 0.2, {"notion": "sp", "region": "kernel"}),
     "eop exact": (2, 2, 0.05, 0.05, {"notion": "eop", "region": "exact"}),
     "three labels": (3, 2, 0.02, 0.04, {"notion": "eo"}),
+    "every error": (3, 2, 0.05, 0.08, {"notion": "eo-full", "region": "kernel"}),
     "four groups": (
         *(2, 4, 0.05, 0.1),
         {"notion": "eop", "policy": Policy(limits=(GroupingLimit("sex", "global", 0.01),))},
@@ -69,6 +71,9 @@ HOLES = ClientCounts(
     ("alike", "uneven", "alone", "one group"),
     ("red", "green", "blue"),
     ("no", "yes"),
+)
+ALONE = ClientCounts(
+    np.array([[[[6, 1], [2, 6]], [[0, 0], [0, 0]]]]), ("one",), ("men", "women"), ("no", "yes")
 )
 
 
@@ -165,11 +170,20 @@ def curves():
     floors = programs(2, 2, notion="eop", policy=Policy(floors=(Floor("ill", 0.55),)))
     only = [[program for _, program in some] for some in (plain, sure, floors)]
     study = run_study(plain, unseen(), 0.02, 0.02)
+    lonely = [(seed, build_program(ALONE, "eop")) for seed in SEEDS]
+    high = Policy(floors=(Floor("l0", 0.71), Floor("l1", 0.65)))
+    strict = build_program(biased(4, 2, rows=20_000), "sp", "kernel", policy=high)
     return {
         "curve": vars(held_out_curve(plain, unseen(), (0.0, 0.02, 0.1), on_progress=keep)),
         "debiased": pooled_debiased(study),
+        "debiased, nobody to compare": pooled_debiased(
+            run_study(lonely, [ALONE, ALONE], 1.0, 1.0)
+        ),
         "tightest": [tightest_limits(only[0], points) for points in (0.0, 0.3, 1.0, 5.0)],
         "tightest, with floors": tightest_limits(only[2], 2.0, resolution=0.05),
+        "tightest, floors that collide": [
+            tightest_limits([strict], points, resolution=0.01) for points in (0.5, 20.0)
+        ],
         "certainty": vars(price_of_certainty(only[1], only[0], 0.3, 0.3, on_progress=keep)),
         "steps": steps,
     }

@@ -297,5 +297,5 @@ def test_fold_models_are_judged_as_was_approved(folder):
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("evaluation"))

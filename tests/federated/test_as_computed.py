@@ -291,7 +291,7 @@ def test_what_is_swept_and_shipped_is_what_was_approved(tmp_path):
 
 
 def test_what_the_room_declares_is_what_was_approved(monkeypatch):
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     monkeypatch.delitem(METHODS, "toy", raising=False)  # which other tests make known
     check(
         APPROVED / "declared.txt",

@@ -12,6 +12,7 @@ from fairfl_core._io.columns import code_column
 from fairfl_core._io.json_files import nested_numbers
 from fairfl_core._io.names import check_readable
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.grouping import cross
@@ -21,6 +22,8 @@ from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.row_uniforms import row_draws
 from fairfl_core.review import Option, Review
 from fairfl_core.review.file import parse_review
+from fairfl_core.solving.build import build_program
+from fairfl_core.solving.exact.histogram_file import histogram_from_json
 
 OPTION = Option("A", "adult", "adult", "0" * 64, "sp", "simplex", "labels", (0,), 0.01, 0.05)
 REVIEW = Review("Which?", (OPTION,)).to_json()
@@ -28,6 +31,13 @@ REVIEW = Review("Which?", (OPTION,)).to_json()
 
 def counted(n):
     return ClientCounts([[[[n, 0], [0, 0]], [[0, 0], [0, 0]]]], ("a",), ("m", "w"), ("no", "yes"))
+
+
+def histogram_of_pairs(n):
+    bins = [[0] * (2 * n), [1] * (2 * n)]
+    named = {"labels": ["no", "yes"], "groups": ["m", "w"], "favourable": "yes"}
+    value = {"format": "fairfl-histogram/1", **named, "bins": 2 * n, "noisy": False}
+    return histogram_from_json(value | {"clients": [{"name": "a", "counts": [bins, bins]}]})
 
 
 def review_of_bytes(n):
@@ -79,6 +89,12 @@ MOST = {
         lambda n: _bins({"edges": list(range(n)), "chances": [0.5] * (n + 1)}, "here"),
         "10,000 numbers at most",
     ),
+    "pairs of bins of a histogram": (2048, histogram_of_pairs, "an even number from 2 to 4096"),
+    "points of accuracy": (
+        100,
+        lambda n: tightest_limits([build_program(counted(9))], n, resolution=0.5),
+        "between 0 and 100",
+    ),
     "different whole numbers": (
         20,
         lambda n: check_column(np.arange(n, dtype=float), "score", "logits"),
@@ -103,15 +119,15 @@ def test_people_that_can_be_counted_exactly():
         ClientCounts([[[[2**53, 2], [0, 0]], [[0, 0], [0, 0]]]], ("a",), ("m", "w"), ("no", "yes"))
 
 
-def checks(clients, rows, groups=2):
+def checks(clients, rows, groups=2, labels=("no", "yes")):
     """What is told of so many clients with so many rows each."""
-    place = np.arange(clients * rows)
+    place = range(clients * rows)
     frame = pd.DataFrame(
         {
             "site": [f"s{k // rows:03d}" for k in place],
             "ward": [f"w{k % groups:02d}" for k in place],
-            "truth": np.where(place // groups % 2, "yes", "no"),
-            "said": np.where(place % 7 < 3, "yes", "no"),
+            "truth": [labels[k // groups % len(labels)] for k in place],
+            "said": [labels[k % 7 < 3] for k in place],
         }
     )
     data = frame.to_csv(index=False).encode()
@@ -132,3 +148,10 @@ def test_groups_are_told_one_by_one_up_to_twelve():
 )
 def test_a_hundred_clients_of_fewer_than_three_rows_look_like_people(clients, rows, told):
     assert ("the column looks like the id of a person" in checks(clients, rows)) == told
+
+
+@pytest.mark.parametrize(("many", "told"), [(10, False), (11, True)])
+def test_more_than_ten_numbers_for_labels_look_continuous(many, told):
+    said = checks(1, 40 * many, labels=[str(k / 2) for k in range(many)])
+    assert (f"The label has {many} different numbers and looks continuous" in said) == told
+    assert "continuous" not in checks(1, 440, labels=[f"{k}x" for k in range(11)])

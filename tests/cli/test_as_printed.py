@@ -23,7 +23,7 @@ from fairfl_core.federated.methods import METHODS
 from fairfl_core.intake import Reading, example_table, guess_roles, open_table, take_in
 from fairfl_core.review import UPLOADED, Option, Review
 from tests.cli.running import contents, people, run
-from tests.helpers.approved import check, tell, told
+from tests.helpers.approved import check, declared, tell, told
 from tests.helpers.cross_fitted import cross_fitted
 from tests.helpers.small import save_experiments
 from tests.helpers.strategies import synthetic
@@ -354,3 +354,8 @@ def test_help_is_what_was_approved(words):
     ended = run(*words, "--help")
     text = re.sub(r"[ \t]+\n", "\n", ended.out)
     check(APPROVED / "help" / f"{' '.join(['fairfl', *words])}.txt", text)
+
+
+def test_what_the_shell_declares_is_what_was_approved():
+    """Limits, patience, and what is taken unless told."""
+    check(APPROVED / "declared.txt", declared("cli"))

@@ -99,6 +99,18 @@ async def two_machines(served, other):
         await person.visitor.close()
 
 
+@pytest.mark.parametrize(
+    ("door", "url"),
+    [
+        (Door("127.0.0.1", 80), "http://localhost:80"),
+        (Door("0.0.0.0", 8501), "http://localhost:8501"),
+        (Door("10.0.0.2", 443, "c.pem", "k.pem"), "https://10.0.0.2:443"),
+    ],
+)
+def test_a_visitor_is_told_an_address_that_a_browser_takes(door, url):
+    assert door.url == url
+
+
 def test_certificate_and_other_machines_stand_in_nginxs_settings(tmp_path):
     plain = nginx_settings(Door("127.0.0.1", 80), ["127.0.0.1:1"], tmp_path)
     assert "ssl" not in plain and "Secure" not in plain

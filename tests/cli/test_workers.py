@@ -11,11 +11,11 @@ import time
 import pytest
 
 from fairfl_core.cli import _workers
-from fairfl_core.cli._workers import Worker
+from fairfl_core.cli._workers import Nursery, Worker
 from fairfl_core.errors import InputError
 
 SERVER = """
-import http.server, signal, sys
+import http.server, signal, sys, time
 class Health(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200 if self.path == "/_stcore/health" else 404)
@@ -24,6 +24,8 @@ class Health(http.server.BaseHTTPRequestHandler):
         pass
 if "deaf" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if "late" in sys.argv:
+    time.sleep(0.5)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Health).serve_forever()
 """
 
@@ -93,6 +95,15 @@ def test_one_that_ended_is_started_again_with_a_sentence(shed):
     assert first.pid != pids[0] and second.pid == pids[1] and second.failed == 0
 
 
+def test_the_last_one_to_start_is_waited_for(shed):
+    (port,) = _workers._free_ports(1)
+    late = Worker(port, shed, ("late",))
+    prompt = started(shed)
+    late.start()
+    _workers._wait_until_well([prompt, late], threading.Event())
+    assert late.answers(5)
+
+
 def test_one_that_never_starts_is_told(shed):
     (port,) = _workers._free_ports(1)
     worker = Worker(port, shed)
@@ -118,3 +129,61 @@ def test_all_are_asked_to_end_and_then_made_to(shed, monkeypatch):
     assert shed.ended and proxy.poll() is not None
     assert [process.wait(10) for process in shed.born] == [-signal.SIGTERM, -signal.SIGKILL]
     _workers._end([Worker(1, shed)], shed, None)
+
+
+# -------------------------------------------------------------------- the nursery
+
+CHILDREN = """
+import json, os, sys, time
+print(os.environ["OMP_NUM_THREADS"], os.environ["MALLOC_ARENA_MAX"], os.getsid(0), file=sys.stderr)
+for line in sys.stdin:
+    port, *settings = json.loads(line)
+    if port == 0:
+        break
+    if port == 1:
+        time.sleep(60)
+    print(port + len(settings), flush=True)
+"""
+
+
+@pytest.fixture
+def nursery():
+    made = Nursery(warm=False, told=threading.Event())
+    made._command = [sys.executable, "-S", "-c", CHILDREN]  # without a dashboard to open
+    yield made
+    made.end()
+
+
+def test_a_nursery_is_asked_by_port_and_settings_and_answers_with_a_process(nursery):
+    assert nursery._process is None
+    assert nursery.fork(100, ["--a", "--b"]) == 102
+    process = nursery._process
+    assert nursery.fork(200, []) == 200 and nursery._process is process  # the same one again
+    nursery.end()
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_a_nursery_that_ended_is_started_again(nursery):
+    with pytest.raises(InputError, match="the dashboard did not start; its own words stand above"):
+        nursery.fork(0, [])
+    nursery._process.communicate()
+    assert nursery.fork(7, []) == 7
+
+
+def test_nobody_waits_for_a_nursery_once_told_to_end(nursery):
+    nursery._told.set()
+    assert nursery.fork(1, []) is None
+
+
+def test_a_nursery_shares_processors_and_hears_no_ctrl_c(nursery, capfd, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    nursery.fork(2, [])
+    threads, heaps, session = capfd.readouterr().err.split()
+    assert (threads, heaps) == ("1", "2") and int(session) == nursery._process.pid
+
+
+def test_pages_are_opened_ahead_where_it_is_asked_for():
+    told = threading.Event()
+    warm, cold = (Nursery(warm=warm, told=told)._command for warm in (True, False))
+    assert warm == [*cold, "warm"]

@@ -53,5 +53,5 @@ def test_intervals_are_what_was_approved():
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("fairness"))

@@ -6,12 +6,14 @@ model needs no TensorFlow, so that a round is exact arithmetic; see `helpers/app
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairfl_core.federated.cell_weights import RULES, parity_gap
+from fairfl_core.federated.checkpoints import checkpoint_name, fingerprint
 from fairfl_core.federated.data import check_folds, federate, fold_stream, split_stream
 from fairfl_core.federated.equifl import shared_part
 from fairfl_core.federated.fair_fate import fairness
@@ -32,6 +34,7 @@ from fairfl_core.federated.training import plan_of, prepare, train_prepared
 from fairfl_core.federated.turns import row_weights
 from tests.federated.tiny import RECIPE, as_adult, people
 from tests.helpers.approved import check, declared, refusal, tell
+from tests.helpers.work import calls
 
 APPROVED = Path(__file__).with_name("as_computed")
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, rounds=3)
@@ -83,6 +86,15 @@ def test_rounds_are_what_was_approved(prepared, name):
     check(APPROVED / f"{name}.txt", shown, close=1e-4)
 
 
+@pytest.mark.parametrize("method", ["fedavg", "fairfed", "fair_fate", "fcfl", "equifl", "fedfb"])
+def test_no_more_is_done_in_rounds_than_was_approved(prepared, method):
+    asked = replace(prepared.recipe, method=method, method_settings=WAYS[method])
+    act = partial(train_prepared, prepared, asked)
+    act()  # so that what is made once is made
+    done = calls(act, ["fairfl_core.federated"])
+    check(APPROVED / "done" / f"{method}.txt", tell(**done), close=0.02)
+
+
 def test_work_on_the_linear_model_is_what_was_approved(prepared):
     federation = federate(people(), replace(LINEAR, class_weighting=True), 3)
     work = LinearWork(federation, LINEAR)
@@ -119,6 +131,9 @@ def splits():
     values = np.arange(12.0).reshape(4, 3) ** 2
     parts = [Moments.of(values[:1]), Moments.of(values[1:])]
     pooled = Moments.pooled(parts)
+    told["checkpoints"] = {
+        checkpoint_name(3, fold): fingerprint(made, LINEAR, 3, fold) for fold in (None, 2)
+    }
     told["moments"] = [pooled, pooled.scaler(), pooled.scaler(7.0).apply(values)]
     told["refused"] = [
         refusal(lambda: check_folds(made, replace(folds, folds=1), [0])),
@@ -276,7 +291,7 @@ def test_what_is_swept_and_shipped_is_what_was_approved(tmp_path):
 
 
 def test_what_the_room_declares_is_what_was_approved(monkeypatch):
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     monkeypatch.delitem(METHODS, "toy", raising=False)  # which other tests make known
     check(
         APPROVED / "declared.txt",

@@ -10,9 +10,10 @@ from fairfl_core.federated.data import TRAINING, federate
 from fairfl_core.federated.gaps import gaps_of
 from fairfl_core.federated.linear import LinearWork
 from fairfl_core.federated.parameters import first_parameters, size_of
-from fairfl_core.federated.training import train_seed
+from fairfl_core.federated.training import prepare, train_prepared, train_seed
 from fairfl_core.federated.work import Work
 from fairfl_core.federated.workers import make_worker
+from tests.federated import toy  # noqa: F401  (it makes itself known)
 from tests.federated.tiny import RECIPE, people
 
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05)
@@ -91,6 +92,17 @@ def test_it_trains_without_tensorflow_in_the_way_of_the_others():
     right = (scores.scores.argmax(axis=1) == scores.label).mean()
     assert right > 0.7
     assert len(scores.loss) == LINEAR.rounds
+
+
+def test_of_rounds_that_are_equally_good_the_first_is_kept():
+    few = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, method="toy")
+    runs = []
+    found = train_prepared(prepare(people(60), few, 2), few, on_progress=runs.append)
+    assert found.accuracy.argmax() == 2 and (found.accuracy[3:] == found.accuracy[2]).all()
+    assert found.chosen == 3
+    third, *later = (run.best for run in runs[3:])
+    assert all(np.array_equal(third, best) for best in later)
+    assert not np.array_equal(runs[3].state.theta, runs[4].state.theta)  # it went on training
 
 
 def test_an_unknown_model_is_named(federation):

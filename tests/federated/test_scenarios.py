@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.cli.train import describe
+from fairfl_core.datasets import People
 from fairfl_core.errors import InputError
 from fairfl_core.federated.recipes import RECIPES
 from fairfl_core.federated.scenarios import SCENARIOS, draw_clients
@@ -52,6 +54,23 @@ def test_every_row_can_be_drawn_when_rows_stand_alone():
 @pytest.mark.parametrize("name", RECIPES)
 def test_an_experiment_is_shipped_under_its_recipes_title(name):
     assert experiments.open(name).manifest["title"] == RECIPES[name].title
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_training_is_described_as_the_shipped_one_is(name):
+    """All that a manifest says of people, clients and recipe, but for what was added since."""
+    shipped = experiments.open(name).manifest
+    client = np.repeat(np.arange(len(shipped["clients"])), list(shipped["client_rows"].values()))
+    names = (tuple(shipped[key]) for key in ("labels", "groups", "clients"))
+    people = People(client, client, client, client, client, *names, origin=shipped["dataset"])
+    found = describe(people, RECIPES[name], people.clients)
+    for key in ("title", "labels", "groups", "clients", "favourable", "notion", "client_rows"):
+        assert found[key] == shipped[key]
+    for part in ("dataset", "training"):
+        since = {"group"} if part == "dataset" else {"from_moments"}
+        assert {key: found[part][key] for key in found[part].keys() - since} == {
+            key: shipped[part][key] for key in shipped[part].keys() - since
+        }
 
 
 def test_too_few_rows_is_a_sentence():

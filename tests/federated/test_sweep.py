@@ -12,7 +12,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
 from fairfl_core.federated.methods import METHODS, USUAL, make_method
 from fairfl_core.federated.shipping import asdict_of, converged, ship_fedavg, ship_method
-from fairfl_core.federated.sweep import Sweeper, Trial, choose
+from fairfl_core.federated.sweep import Kept, Sweeper, Trial, choose
 from fairfl_core.federated.sweeps import TRIALS, Sweep, sweep_of
 from fairfl_core.people.method_answers import list_methods, open_method
 from tests.federated.tiny import RECIPE, as_adult
@@ -50,6 +50,22 @@ def test_what_is_shipped_was_swept_as_it_is_declared(method, experiment):
         }
         swept = sweep.swept(tuned["chosen"])
         assert told == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_label_that_is_never_answered_or_never_true_is_counted_as_nobody(turned):
+    codes = np.array(
+        [[0, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [2, 1, 0, 2], [1, 1, 0, 0]], np.uint8
+    )
+    if turned:
+        codes[3:] = codes[:2:-1].copy()
+    nothing = np.zeros(1)
+    kept = Kept(*codes, *[nothing] * 6)
+    for split in (0, 1):
+        expected = np.zeros((2, 2, 3, 3), int)
+        for one in codes.T[codes[0] == split]:
+            expected[tuple(one[1:])] += 1
+        np.testing.assert_array_equal(kept.counts(split), expected)
 
 
 def _tuned():

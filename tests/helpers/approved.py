@@ -198,9 +198,10 @@ def _needs_nothing(method: Any) -> bool:
 
 
 def declared(room: str, *, without: tuple[str, ...] = ()) -> str:
-    """Public constants of a room's modules, and what its public functions take unless told.
+    """Constants of a room's modules, and what its public functions take unless told.
 
-    What begins with an underscore is nobody else's matter: it shows in what is computed.
+    Limits, tolerances and patience are told though they begin with an underscore: they show at their edge
+    only, which few computations touch. Other private things show in what is computed.
     """
     package = importlib.import_module(f"fairfl_core.{room}")
     found = {}
@@ -210,9 +211,13 @@ def declared(room: str, *, without: tuple[str, ...] = ()) -> str:
         module = importlib.import_module(name)
         assigned = _assigned(module)
         for key, value in vars(module).items():
-            if not key.startswith("_") and _is_own(value, module, assigned, key):
+            if not key.startswith("__") and _is_own(value, module, assigned, key):
                 found[f"{name.removeprefix('fairfl_core.')}: {key}"] = _declares(value)
-    return tell(**{key: value for key, value in found.items() if value not in ({}, ())})
+    return tell(**{key: value for key, value in found.items() if not _is_empty(value)})
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, dict | tuple) and not value
 
 
 def _modules(package: ModuleType) -> Iterator[str]:
@@ -240,9 +245,19 @@ def _assigned(module: ModuleType) -> set[str]:
 
 def _is_own(value: Any, module: ModuleType, assigned: set[str], key: str) -> bool:
     if inspect.isfunction(value) or inspect.isclass(value):
-        return value.__module__ == module.__name__
+        return not key.startswith("_") and value.__module__ == module.__name__
     plain = bool | int | float | str | tuple | list | dict | set | frozenset
-    return isinstance(value, plain) and key.isupper() and key in assigned
+    told = _has_numbers(value) if key.startswith("_") else isinstance(value, plain)
+    return told and key.isupper() and key in assigned
+
+
+def _has_numbers(value: Any) -> bool:
+    match value:
+        case Mapping():
+            return any(map(_has_numbers, value.values()))
+        case tuple() | list() | set() | frozenset():
+            return any(map(_has_numbers, value))
+    return isinstance(value, bool | int | float | np.ndarray)
 
 
 def _declares(value: Any) -> Any:

@@ -123,3 +123,8 @@ def test_nothing_is_guessed_where_nothing_fits():
 def test_an_unknown_kind_is_refused():
     with pytest.raises(InputError, match="one of"):
         as_probabilities(np.ones((2, 2)), "guesses")
+
+
+def test_numbers_of_which_only_some_are_whole_are_no_ids():
+    halves = people().assign(score_1=np.arange(400) / 2)
+    assert "The scores are logits" in said(taken(halves, replace(BOTH, scores_are="logits")))

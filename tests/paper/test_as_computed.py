@@ -73,5 +73,5 @@ def test_the_papers_form_is_what_was_approved():
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("paper"))

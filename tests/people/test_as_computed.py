@@ -223,5 +223,5 @@ def test_experiments_are_refused_as_was_approved(tmp_path, monkeypatch):
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("people"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -229,6 +230,11 @@ def test_ids_of_any_kind(ids):
     coded = RowIds.of(pd.Series(ids), "id")
     assert coded.codes.tolist() == [0, 1, 0]
     assert coded.name(0) == coded.name(2) != coded.name(1)
+
+
+def test_nothing_among_the_values_of_a_coded_column_is_no_id():
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1]), pa.array(["a", None, "b"]))
+    assert RowIds.of(ids, "id").codes.tolist() == [0, -1, 2, -1]
 
 
 # -------------------------------------------------------------------- splits

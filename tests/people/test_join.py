@@ -66,3 +66,12 @@ def test_from_a_shell(tmp_path):
     assert f"{manifest['scores']['rows']:,} scores of 2 seeds" in said
     assert f"on test {accuracy['mean']:.1%} (spread {accuracy['spread']:.1%})" in said
     assert run("join", folders[0], "--out", tmp_path / "c").code == 2
+
+
+def test_versions_are_those_of_the_last_part(tmp_path):
+    parts = [
+        paper_split(tmp_path / name / "tiny", [seed], versions={"numpy": name})
+        for seed, name in enumerate(("1.26", "2.0", "2.4"))
+    ]
+    joined = experiments.join(tmp_path / "all" / "tiny", parts)
+    assert joined.manifest["versions"] == {"numpy": "2.4"}

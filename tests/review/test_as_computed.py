@@ -104,5 +104,5 @@ def test_files_and_refusals_are_what_was_approved(options):
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("review"))

@@ -4,6 +4,7 @@ Not that they are right: `test_program.py` and its neighbours have oracles for t
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from fairfl_core.errors import CollisionError
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.clients_apart import ClientsApart
+from fairfl_core.solving.constraints.widths import clopper_pearson, dvoretzky, scheffe
 from fairfl_core.solving.exact.bin_program import BinProgram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
@@ -57,6 +59,15 @@ GROUPED = {
     ),
 }
 BLIND = Policy(without_group=True)
+# Floors that all cells reach by themselves, but not within tight limits.
+HIGH = (Floor("l0", 0.7), Floor("l1", 0.66))
+COLLIDING = {
+    "sure of all": ("sp", Policy(floors=HIGH), SURE["all measured"]),
+    "sure of each": ("sp", Policy(floors=HIGH), SURE["each proved"]),
+    "kept": ("sp", Policy(floors=(Floor("l0", keeps=0.01), Floor("l1", 0.7))), None),
+    "ratios": ("sp", Policy(floors=HIGH, ratio_local=0.9, ratio_global=0.99), None),
+    "out of reach": ("eop", Policy(floors=(Floor("l0", 1.0), Floor("l1", 1.0))), None),
+}
 
 
 def solved(program, limits=LIMITS):
@@ -90,6 +101,15 @@ def asked(labels=2, groups=2, rows=900, limits=LIMITS, **options):
     return lambda: solved(build_program(people(labels, groups, rows), **options), limits)
 
 
+def colliding(notion, policy, sure):
+    """What stands against what, and what would not."""
+    program = build_program(
+        biased(4, 2, rows=20_000), notion, "kernel", policy=policy, guarantee=sure
+    )
+    own = dict(zip(program.counts.clients, EACH.values(), strict=True))
+    return solved(program, ((0.01, 0.05), (0.001, own), (0.2, 0.0), (1.0, 0.01)))
+
+
 def mapped(program, method="auto", local=(0.0, 0.02, 0.1, 1.0), overall=(0.0, 0.05, 1.0)):
     steps = []
     keep = lambda *step: steps.append(step)  # noqa: E731
@@ -119,6 +139,19 @@ def more_people():
     many = {f"{times} times": solved(program.as_if(times), LIMITS[:1]) for times in (2.0, 10.0)}
     other = build_program(people(), "eop", "kernel").asking(POLICIES["keep"])
     return many | {"asking": solved(other, LIMITS[:1])}
+
+
+def margins():
+    """How far every rule's rate may be off, for fewer people and for more, by each kind of proof."""
+    program = build_program(people(), "eo", "kernel", guarantee=SURE["each proved"])
+    columns, rows = program._listed_columns().columns, program._rows
+    return {
+        f"{kind.__name__}, {times} times": vars(
+            kind(program.notion, columns, rows.people, error, times)
+        )
+        for kind, error in ((scheffe, 1.96), (clopper_pearson, 0.05), (dvoretzky, 0.05))
+        for times in (0.1, 1.0, 3.7)
+    }
 
 
 def in_bins():
@@ -231,6 +264,7 @@ QUESTIONS = {
     "colliding, exact": asked(
         notion="sp", region="exact", policy=Policy(floors=(Floor("ill", 0.9), Floor("well", 0.95)))
     ),
+    **{f"colliding, {name}": partial(colliding, *asked) for name, asked in COLLIDING.items()},
     **{
         f"groups of {name}": asked(2, 4, notion="eop", region="kernel", policy=policy)
         for name, policy in GROUPED.items()
@@ -256,6 +290,7 @@ QUESTIONS = {
     },
     "maps": maps,
     "more people": more_people,
+    "margins": margins,
     "bins": in_bins,
     "rates": rates,
     "rivals": rivals,
@@ -295,7 +330,7 @@ def test_clients_apart_are_what_was_approved():
 
 
 def test_what_the_room_declares_is_what_was_approved():
-    """Public constants, and what is taken unless told."""
+    """Constants, and what is taken unless told."""
     check(APPROVED / "declared.txt", declared("solving"))
 
 

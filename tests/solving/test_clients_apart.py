@@ -1,10 +1,13 @@
 """Clients solved apart: the optimum, the lottery and the prices that HiGHS finds for the whole."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core.solving import clients_apart, tableaux
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.exact.program import ExactProgram
@@ -15,6 +18,7 @@ from fairfl_core.solving.whole import Whole
 from tests.helpers.oracles import optimum
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import biased, count_tables, epsilons, notion_and_region
+from tests.helpers.work import calls
 
 pairs_of_groups = count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 3))
 policies = st.sampled_from([NOTHING_MORE, Policy(utility=BALANCED), Policy(without_group=True)])
@@ -129,3 +133,42 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
     small = FairnessProgram(biased(50, 2), "eo")
     assert ClientsApart.serves(small._rows, small._listed_columns())
     assert isinstance(small._solver, Whole)  # HiGHS has less to set up
+
+
+# -------------------------------------------------------------------- where patience ends
+
+
+def apart_and_whole(labels=2):
+    program = FairnessProgram(biased(40, labels, rows=300), "eo", "kernel")
+    sharing = program._listed_columns()
+    worth = sharing.totals(program._worth(sharing.columns))
+    made = (kind(program._rows, sharing, worth) for kind in (ClientsApart, Whole))
+    return worth, *made
+
+
+@pytest.mark.parametrize(
+    ("where", "limit"), [(tableaux, "_MOST_PIVOTS"), (clients_apart, "_MOST_ROUNDS")]
+)
+def test_what_does_not_settle_apart_is_solved_whole(monkeypatch, where, limit):
+    _, apart, whole = apart_and_whole()
+    monkeypatch.setattr(where, limit, 1)
+    local = np.full(40, 0.02)
+    for one, other in zip(apart.solve(0.01, local), whole.solve(0.01, local), strict=True):
+        np.testing.assert_array_equal(one, other)
+    (found,), (expected,) = (list(way.grid([0.01, 0.2], [local])) for way in (apart, whole))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_ties_broken_by_number_lead_to_the_same_optimum_by_more_pivots(monkeypatch):
+    def pivots(frame, _):
+        return frame.f_locals["who"].size if frame.f_code.co_name == "_pivot" else 0
+
+    local, many, values = np.full(40, 0.02), [], []
+    for patience in (50, 3, 0):
+        monkeypatch.setattr(tableaux, "_PATIENCE", patience)
+        worth, apart, _ = apart_and_whole(labels=3)
+        solve = partial(apart.solve, 0.01, local)
+        values.append(worth @ solve()[0])
+        many.append(calls(solve, [tableaux.__name__], pivots)["solving.tableaux: _pivot"][1])
+    np.testing.assert_allclose(values, values[0], atol=1e-9)
+    assert many == pytest.approx([428, 470, 530], rel=0.04)  # another machine may round otherwise

@@ -11,6 +11,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.people.calibration import Calibration
 from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.solving.exact import program as exact_program
 from fairfl_core.solving.exact.pricing import by_scores
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.exact.rules import ScoreRules
@@ -20,6 +21,7 @@ from fairfl_core.solving.rate_estimates import counted, measured
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.utility import Utility
 from fairfl_core.solving.whole import Whole
+from tests.helpers import small
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
@@ -267,3 +269,15 @@ def test_offsets_are_swept_to_their_best_place():
     trusted = by_scores(points, full=True)(gain)
     assert not trusted.rules.b.any()  # what the gain says of scores says all
     assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()
+
+
+def test_where_patience_ends_rules_are_asked_for_no_more(monkeypatch):
+    """The lottery over what was found keeps its limits, and the bound says what may be missing."""
+    made = small.people(3, rows=200).calibrated
+    settled = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
+    monkeypatch.setattr(exact_program, "_MOST_ROUNDS", 1)
+    cut = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
+    assert cut.rounds == 1 < settled.rounds
+    assert cut.gaps.overall <= 0.05 + 1e-9 and np.nanmax(cut.gaps.local) <= 0.1 + 1e-9
+    assert cut.accuracy < settled.accuracy <= cut.bound.upper
+    assert settled.bound.upper < cut.bound.upper

@@ -10,11 +10,12 @@ from scipy.optimize import linprog
 from scipy.stats import beta as beta_distribution
 from scipy.stats import chi2
 
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, SolveError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.solving import whole
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.program import ExactProgram
@@ -349,3 +350,12 @@ def test_the_cuts_settle_where_many_lotteries_are_nearly_as_good():
         local = dict.fromkeys(counts.clients, 1.0)
         for own in ({}, {"45 to 54": 0.03}):
             assert program.solve(eps_global, local | own).gaps.overall <= eps_global
+
+
+def test_cuts_that_do_not_settle_are_said_so(monkeypatch):
+    counts = synthetic(4, 2, 2, rows=400)
+    program = FairnessProgram(counts, "eo", guarantee=Guarantee(0.8, "all"))
+    program.solve(0.25, 1.0)
+    monkeypatch.setattr(whole, "_MOST_CUTS", 1)
+    with pytest.raises(SolveError, match="the overall margin did not settle"):
+        program.solve(0.25, 1.0)

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import Notion
 from fairfl_core.solving.exact.bins import ScoreBins
 from fairfl_core.solving.exact.rules import ScoreRules
+from fairfl_core.solving.regions import region_kind, region_names
 from tests.helpers.scored import as_people
 
 
@@ -30,3 +33,25 @@ def test_without_a_word_bins_are_the_tenths_of_each_answer():
     place = bins.places(people.client, people.said, score)
     assert np.bincount(place).tolist() == [4] * 10 + [2] * 10
     assert place.tolist() == sorted(place.tolist())
+
+
+def test_answers_turned_round_are_told_one_by_one():
+    answers = np.array([[1, 0, 2], [0, 1, 2], [2, 2, 2], [1, 2, 0]])
+    nowhere = np.zeros(4, np.int64)
+    rules = ScoreRules.of_answers(nowhere, nowhere, answers)
+    assert [rules.sentence(rule, ("well", "cold", "flu")) for rule in range(4)] == [
+        "well to cold, cold to well",
+        "model's answer",
+        "always flu",
+        "well to cold, cold to flu, flu to well",
+    ]
+
+
+def test_rules_of_scores_are_not_made_of_counts():
+    with pytest.raises(InputError, match="choose one of simplex, kernel, or give the scores"):
+        region_kind("exact").answer_rules(("no", "yes"))
+    notion = Notion.of("eo-full", ("no", "yes", "maybe"), "yes")
+    assert [region_kind(name).serves(notion) for name in region_names()] == [
+        region_kind(name).refusal(notion) is None for name in region_names()
+    ]
+    assert not region_kind("simplex").serves(notion) and region_kind("kernel").serves(notion)

@@ -3,6 +3,7 @@
 import signal
 import socket
 import sys
+import time
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -27,31 +28,7 @@ from fairfl_core.federated.flower.superlink import (
     submit,
 )
 from tests.federated.flower.hospitals import QUESTION, STUDY, settings
-
-LISTEN = """exec PYTHON -S -c '
-import socket, sys
-with socket.create_server(("", int(sys.argv[sys.argv.index("--port") + 1]))) as one:
-    while True:
-        one.accept()
-' "$@" """.replace("PYTHON", sys.executable)
-SLEEP = "exec sleep 300"
-
-
-class Bin:
-    """A folder of programs; each notes the words it is called with, then runs its script."""
-
-    def __init__(self, path):
-        self.path = path
-        path.mkdir()
-
-    def put(self, name, script):
-        file = self.path / name
-        file.write_text(f'#!/bin/sh\necho "$@" >> "$0.words"\n{script}\n', encoding="utf-8")
-        file.chmod(0o755)
-
-    def calls(self, name):
-        file = self.path / f"{name}.words"
-        return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+from tests.helpers.flower_programs import LISTEN, SLEEP, Bin
 
 
 @pytest.fixture
@@ -281,6 +258,20 @@ def test_who_is_asked_to_end_ends_what_it_started(tmp_path):
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def test_asked_twice_it_still_ends_what_it_started(tmp_path):
+    told = tmp_path / "log"
+    with pytest.raises(SystemExit), Processes() as processes:
+        # whoever is ended asks us once more, while the others are ended yet
+        script = (
+            "trap 'kill -TERM $PPID; exit 0' TERM; echo ready; while true; do sleep 0.05; done"
+        )
+        both = [processes.start(["sh", "-c", script], tmp_path, told) for _ in range(2)]
+        while told.read_text() != "ready\nready\n":
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGTERM)
+    assert [one.returncode for one in both] == [0, 0]
+
+
 def test_one_of_them_is_ended_and_one_that_does_not_listen_is_made_to(tmp_path, monkeypatch):
     monkeypatch.setattr(room, "_ENDED", 0.2)
     with Processes() as processes:
@@ -289,7 +280,7 @@ def test_one_of_them_is_ended_and_one_that_does_not_listen_is_made_to(tmp_path, 
         one = processes.start(["sh", "-c", deaf], tmp_path, logs[0])
         other = processes.start(["sleep", "300"], tmp_path, logs[1])
         while not logs[0].read_text():
-            pass
+            time.sleep(0.01)
         processes.end(one)
         assert one.returncode == -signal.SIGKILL and other.poll() is None
         assert logs[0].read_text() == "deaf\n"

@@ -210,7 +210,7 @@ def test_workers_serve_behind_the_door_until_told(nginx, shed, tmp_path, name):
     door = Door("127.0.0.1", 8599)
     more = {"settings": [], "beside": ["10.0.0.2:8501"], "warm": name == signal.SIGINT}
     serve_until_told(door, 2, say=say, **more)
-    assert said[-1] == f"2 workers behind {door.url}. Ctrl+C or SIGTERM ends them."
+    assert said[-1] == "2 workers behind http://localhost:8599. Ctrl+C or SIGTERM ends them."
     opened = "Every page is opened once before visitors come: half a minute or more."
     assert said[:-1] == ([opened] if more["warm"] else [])
     assert shed.ended and [one.wait(10) for one in shed.born] == [-signal.SIGTERM] * 2
@@ -227,3 +227,8 @@ def test_a_door_that_cannot_be_opened_ends_everything(nginx, shed, monkeypatch):
             Door("127.0.0.1", 8599), 1, settings=[], beside=(), warm=False, say=lambda one: None
         )
     assert shed.ended and shed.born[0].wait(10) in (-signal.SIGTERM, -signal.SIGKILL)
+
+
+def test_a_door_is_told_as_a_visitor_of_this_machine_calls_it(tmp_path):
+    assert Door("0.0.0.0", 80).url == "http://localhost:80"
+    assert Door("10.0.0.2", 443, tmp_path, tmp_path).url == "https://10.0.0.2:443"

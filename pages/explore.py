@@ -88,7 +88,7 @@ def _whole() -> None:
     tolerances.preset_buttons()
     price = tolerances.certainty()
     policy.asked_for()
-    policy_cost, summary = st.container(), st.container(horizontal=True)
+    policy_cost, summary = st.container(), st.container(horizontal=True, key="numbers")
     left, right = st.columns([3, 2], gap="large")
     with right:
         comparison = st.container()

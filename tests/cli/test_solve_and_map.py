@@ -175,3 +175,9 @@ def test_map_has_a_row_for_eps_local_and_a_column_for_eps_global(files, notion, 
             asked = ("--eps-local", local, "--eps-global", overall, "--json")
             solved = run("solve", files.counts, *chosen, *asked).json
             assert accuracy[i, j] == pytest.approx(solved["accuracy"], abs=1e-8)
+
+
+def test_a_table_without_its_columns_is_not_taken_for_a_histogram(files):
+    ended = run("solve", files.rows, "--region", "exact")
+    assert ended.code == 2
+    assert "(missing: --client, --group, --label, --scores)" in " ".join(ended.err.split())

@@ -1,6 +1,8 @@
 """Workers behind the door, with small servers in the dashboard's place: looked after, ended, started again."""
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,7 +13,8 @@ import time
 import pytest
 
 from fairfl_core.cli import _workers
-from fairfl_core.cli._workers import Nursery, Worker
+from fairfl_core.cli._proxy import Door
+from fairfl_core.cli._workers import Nursery, Worker, serve_until_told
 from fairfl_core.errors import InputError
 
 SERVER = """
@@ -28,6 +31,7 @@ if "late" in sys.argv:
     time.sleep(0.5)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Health).serve_forever()
 """
+OWN = re.compile(r"server 127\.0\.0\.1:\d+")
 
 
 class Shed:
@@ -131,59 +135,111 @@ def test_all_are_asked_to_end_and_then_made_to(shed, monkeypatch):
     _workers._end([Worker(1, shed)], shed, None)
 
 
-# -------------------------------------------------------------------- the nursery
-
-CHILDREN = """
-import json, os, sys, time
-print(os.environ["OMP_NUM_THREADS"], os.environ["MALLOC_ARENA_MAX"], os.getsid(0), file=sys.stderr)
-for line in sys.stdin:
-    port, *settings = json.loads(line)
-    if port == 0:
-        break
-    if port == 1:
-        time.sleep(60)
-    print(port + len(settings), flush=True)
-"""
+# -------------------------------------------------------------------- whose forks they are
 
 
-@pytest.fixture
-def nursery():
-    made = Nursery(warm=False, told=threading.Event())
-    made._command = [sys.executable, "-S", "-c", CHILDREN]  # without a dashboard to open
-    yield made
+def nursery(script, *, warm=False):
+    """A nursery whose process is a script."""
+    made = Nursery(warm=warm, told=threading.Event())
+    made._command = ["sh", "-c", script]
+    return made
+
+
+def test_a_nursery_is_told_port_and_settings_and_says_who_was_born(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    script = "env > env; n=0; while read line; do n=$((n + 1)); echo $line >> told; echo $n; done"
+    made = nursery(script)
+    assert [made.fork(8501, ["--a=b"]), made.fork(8502, ())] == [1, 2]  # of one process
+    first = made._process
+    first.kill()
+    first.communicate()
+    assert made.fork(8503, ()) == 1  # of another, where that ended
+    made.end()
+    assert made._process.returncode == -signal.SIGKILL
+    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
+    assert told == [[8501, "--a=b"], [8502], [8503]]
+    surrounded = (tmp_path / "env").read_text().splitlines()
+    assert {"OMP_NUM_THREADS=3", "OPENBLAS_NUM_THREADS=1", "MALLOC_ARENA_MAX=2"} <= {*surrounded}
+
+
+def test_a_nursery_is_waited_for_until_somebody_ends_us():
+    made = nursery("exec sleep 300")
+    made.end()  # nothing to end yet
+    made._told.set()
+    assert made.fork(8501, ()) is None
     made.end()
 
 
-def test_a_nursery_is_asked_by_port_and_settings_and_answers_with_a_process(nursery):
-    assert nursery._process is None
-    assert nursery.fork(100, ["--a", "--b"]) == 102
-    process = nursery._process
-    assert nursery.fork(200, []) == 200 and nursery._process is process  # the same one again
-    nursery.end()
-    assert process.poll() == -signal.SIGKILL
-
-
-def test_a_nursery_that_ended_is_started_again(nursery):
+def test_a_nursery_that_ends_without_a_word_is_told():
+    made = nursery("read line")
     with pytest.raises(InputError, match="the dashboard did not start; its own words stand above"):
-        nursery.fork(0, [])
-    nursery._process.communicate()
-    assert nursery.fork(7, []) == 7
+        made.fork(8501, ())
+    made.end()
 
 
-def test_nobody_waits_for_a_nursery_once_told_to_end(nursery):
-    nursery._told.set()
-    assert nursery.fork(1, []) is None
+def test_only_a_warm_nursery_opens_pages_first():
+    plain, warm = (Nursery(warm=one, told=threading.Event())._command for one in (False, True))
+    assert plain == [sys.executable, "-m", "pages.components.session.nursery"]
+    assert warm == [*plain, "warm"]
 
 
-def test_a_nursery_shares_processors_and_hears_no_ctrl_c(nursery, capfd, monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
-    nursery.fork(2, [])
-    threads, heaps, session = capfd.readouterr().err.split()
-    assert (threads, heaps) == ("1", "2") and int(session) == nursery._process.pid
+# -------------------------------------------------------------------- all of it
 
 
-def test_pages_are_opened_ahead_where_it_is_asked_for():
-    told = threading.Event()
-    warm, cold = (Nursery(warm=warm, told=told)._command for warm in (True, False))
-    assert warm == [*cold, "warm"]
+@pytest.fixture
+def nginx(tmp_path, monkeypatch, shed):
+    """A script in nginx's place, small servers in the dashboard's, and our own signals after it."""
+    before = {name: signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(_workers, "Nursery", lambda **more: vars(shed).update(more) or shed)
+    monkeypatch.setattr(_workers, "_LOOK", 0.05)
+
+    def put(script):
+        (tmp_path / "nginx").write_text(f'#!/bin/sh\ncp "$4" {tmp_path}/settings\n{script}\n')
+        (tmp_path / "nginx").chmod(0o755)
+
+    yield put
+    for name, handler in before.items():
+        signal.signal(name, handler)
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
+def test_workers_serve_behind_the_door_until_told(nginx, shed, tmp_path, name):
+    nginx(f"touch {tmp_path}/up; exec sleep 300")
+    said = []
+
+    def say(sentence):
+        said.append(sentence)
+        if "behind" in sentence:
+            while not (tmp_path / "up").exists():
+                time.sleep(0.01)
+            signal.raise_signal(name)
+            for process in shed.born:  # nobody else sees a child of ours that ended
+                threading.Thread(target=process.wait, daemon=True).start()
+
+    door = Door("127.0.0.1", 8599)
+    more = {"settings": [], "beside": ["10.0.0.2:8501"], "warm": name == signal.SIGINT}
+    serve_until_told(door, 2, say=say, **more)
+    assert said[-1] == "2 workers behind http://localhost:8599. Ctrl+C or SIGTERM ends them."
+    opened = "Every page is opened once before visitors come: half a minute or more."
+    assert said[:-1] == ([opened] if more["warm"] else [])
+    assert shed.ended and [one.wait(10) for one in shed.born] == [-signal.SIGTERM] * 2
+    settings = (tmp_path / "settings").read_text()
+    assert "10.0.0.2:8501" in settings and len({*OWN.findall(settings)}) == 2
+    assert shed.warm is more["warm"] and shed.told.is_set()
+
+
+def test_a_door_that_cannot_be_opened_ends_everything(nginx, shed, monkeypatch):
+    monkeypatch.setattr(_workers, "_GRACE", 0.1)
+    nginx("exit 1")
+    with pytest.raises(InputError, match=r"^nginx ended by itself; is 127\.0\.0\.1:8599 taken\?"):
+        serve_until_told(
+            Door("127.0.0.1", 8599), 1, settings=[], beside=(), warm=False, say=lambda one: None
+        )
+    assert shed.ended and shed.born[0].wait(10) in (-signal.SIGTERM, -signal.SIGKILL)
+
+
+def test_a_door_is_told_as_a_visitor_of_this_machine_calls_it(tmp_path):
+    assert Door("0.0.0.0", 80).url == "http://localhost:80"
+    assert Door("10.0.0.2", 443, tmp_path, tmp_path).url == "https://10.0.0.2:443"

@@ -57,11 +57,6 @@ class Desk:
         return load_people(self.folder, self.study)
 
     @property
-    def client(self) -> int:
-        """Its place among the study's clients."""
-        return self.study.clients.index(self.folder.name)
-
-    @property
     def units(self) -> int:
         """How many people it has; some may have several rows."""
         return len(np.unique(self.own.people.unit))
@@ -73,8 +68,8 @@ class Desk:
         self.runs.mkdir(parents=True, exist_ok=True)
         value = {"before": list(before), "fitted_before": fitted_before}
         write_json(self.runs / "split.json", value)
-        self.__dict__.pop("_begins", None)
-        self.__dict__.pop("splits", None)
+        for known in ("_begins", "base_split", "splits"):
+            self.__dict__.pop(known, None)
 
     @cached_property
     def _begins(self) -> dict[str, Any]:

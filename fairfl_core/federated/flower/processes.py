@@ -49,6 +49,8 @@ class Processes:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._before is not None:  # asked once more, it is ending already
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self.end()
         if self._before is not None:
             signal.signal(signal.SIGTERM, self._before)

@@ -2,23 +2,28 @@
 
 import socket
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("flwr", reason="a federation needs Flower: pip install flwr==1.41.0")
 
-from flwr.app import ConfigRecord, Error, Message, RecordDict
+from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from fairfl_core.errors import InputError
+from fairfl_core.federated.flower import server_app
+from fairfl_core.federated.flower.client_app import answer
 from fairfl_core.federated.flower.codec import parcel_of, record_of
+from fairfl_core.federated.flower.jobs import Job
 from fairfl_core.federated.flower.messages import Parcel
 from fairfl_core.federated.flower.processes import Processes
 from fairfl_core.federated.flower.roster import Silence
 from fairfl_core.federated.flower.server_app import FlowerGrid
 from fairfl_core.federated.flower.server_folder import ServerFolder
 from fairfl_core.federated.flower.superlink import start_server
+from tests.federated.flower.hospitals import QUESTION, STUDY, open_hospitals
 
 PARCEL = Parcel(
     "turn",
@@ -30,6 +35,13 @@ PARCEL = Parcel(
         "nobody": np.zeros((0, 2)),
     },
 )
+
+
+@pytest.fixture
+def in_a_task(monkeypatch):
+    """What Flower sets in its own processes."""
+    for part in ("_run_id", "_node_id", "_task_id"):
+        monkeypatch.setattr(TaskIdentity, part, 1)
 
 
 def test_a_message_survives_flowers_records():
@@ -77,14 +89,62 @@ class Nodes:
                 yield Message(RecordDict(), reply_to=asked)
 
 
-def test_late_failing_babbling_and_silent_nodes(monkeypatch):
-    for part in ("_run_id", "_node_id", "_task_id"):  # Flower sets them in its own processes
-        monkeypatch.setattr(TaskIdentity, part, 1)
+def test_late_failing_babbling_and_silent_nodes(in_a_task):
     replies = FlowerGrid(Nodes()).ask(dict.fromkeys((1, 2, 3, 4), PARCEL), 1.0)
     assert replies[1].header == PARCEL.header
     assert replies[2] == Silence("its machine could not be reached, or failed")
     assert replies[3] == Silence("its reply cannot be read")
     assert 4 not in replies
+
+
+class Hospitals:
+    """Flower's grid whose nodes are hospitals: each message goes to the ClientApp of one."""
+
+    def __init__(self, paths):
+        self.paths, self.sent, self.calls = dict(enumerate(paths, 5)), [], 0
+
+    def get_node_ids(self):
+        return list(self.paths)
+
+    def push_messages(self, messages):
+        first = len(self.sent)
+        self.sent += messages
+        return [str(key) for key in range(first, len(self.sent))]
+
+    def pull_messages(self, ids):
+        self.calls += 1
+        for key in ids:
+            asked = self.sent[int(key)]
+            asked.metadata.__dict__["_message_id"] = key
+            node = asked.metadata.dst_node_id
+            yield answer(asked, context(node, {"folder": str(self.paths[node])}, {}))
+
+
+def context(node, node_config, run_config):
+    return Context(1, node, node_config, RecordDict(), run_config)
+
+
+def test_the_server_app_does_the_job_that_was_written_down(tmp_path, monkeypatch, in_a_task):
+    monkeypatch.setattr(server_app, "_POLL", 0.0)
+    study = replace(STUDY, rounds=1)
+    study.write(tmp_path)
+    nodes = Hospitals(open_hospitals(tmp_path / "at", study, (90, 81, 77)))
+    job = Job(tmp_path, tmp_path / "results", QUESTION, patience=30.0)
+    server_app.main(nodes, context(1, {}, {"job": str(job.write())}))
+    assert job.outcome()["ok"] and job.events()[0].endswith("248 rows.")
+    assert {asked.metadata.ttl for asked in nodes.sent} == {
+        90.0
+    }  # more than the server's patience
+    actions = [asked.metadata.message_type for asked in nodes.sent[::3]]
+    assert actions == ["query", "query", "train", "evaluate", "query", "evaluate"]
+    assert nodes.calls == len(actions)
+
+
+def test_who_cannot_be_sent_a_message_is_not_waited_for(in_a_task):
+    nodes = Hospitals([])
+    nodes.push_messages = lambda messages: [None for _ in messages]
+    assert FlowerGrid(nodes).ask({5: PARCEL, 6: PARCEL}, 600.0) == {}
+    assert nodes.calls == 0 and FlowerGrid(Nodes()).nodes() == [1, 2, 3, 4]
 
 
 def test_another_programs_port_is_not_taken_for_ours(tmp_path):

@@ -1,0 +1,142 @@
+"""How commands begin and end: the dashboard's own start, the last sentence, and Ctrl-C."""
+
+import contextlib
+import os
+import runpy
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairfl_core.cli as shell
+from fairfl_core import __main__ as door
+from fairfl_core.errors import SolveError
+from tests.cli.running import run
+
+TOP = Path(__file__).resolve().parents[2]
+APP = sys.modules["fairfl_core.cli.app"]
+
+
+@pytest.fixture
+def streamlit(monkeypatch):
+    """What Streamlit is called with, and who would hear Ctrl-C meanwhile."""
+    calls = []
+
+    def run_module(name, run_name):
+        calls.append((name, run_name, list(sys.argv), signal.getsignal(signal.SIGINT)))
+
+    monkeypatch.setattr(runpy, "run_module", run_module)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    return calls
+
+
+def test_the_dashboard_is_started_where_it_says(streamlit):
+    before = signal.getsignal(signal.SIGINT)
+    ended = run("app", "--port", 8600, "--address", "0.0.0.0", "--", "--theme.base=dark")
+    assert "The dashboard is at http://0.0.0.0:8600. Ctrl+C ends it." in ended.out
+    ((name, run_name, words, heard),) = streamlit
+    assert (name, run_name, heard) == ("streamlit", "__main__", APP._stop_at_once)
+    assert words == [
+        *("streamlit", "run", str(TOP / "app.py"), "--logger.hideWelcomeMessage=true"),
+        *("--server.address=0.0.0.0", "--server.port=8600", "--theme.base=dark"),
+    ]
+    assert ended.code == 0 and signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(
+    ("surrounding", "platform", "options", "opens"),
+    [
+        ({}, "linux", (), False),
+        ({"DISPLAY": ":0"}, "linux", (), True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", (), True),
+        ({"DISPLAY": ":0"}, "linux", ("--headless",), False),
+        ({}, "darwin", (), True),
+    ],
+)
+def test_a_browser_is_opened_where_there_is_a_screen(
+    streamlit, monkeypatch, surrounding, platform, options, opens
+):
+    monkeypatch.setattr(sys, "platform", platform)
+    for name, value in surrounding.items():
+        monkeypatch.setenv(name, value)
+    run("app", *options)
+    asked = ["--server.headless=false", "--server.showEmailPrompt=false"]
+    assert streamlit[0][2][6:] == (asked if opens else [])
+
+
+def test_ctrl_c_ends_a_dashboard_that_starts_at_once(monkeypatch, capsys):
+    codes = []
+    monkeypatch.setattr(os, "_exit", codes.append)
+    APP._stop_at_once(signal.SIGINT, None)
+    assert codes == [130] and capsys.readouterr().err == "fairfl: Stopped.\n"
+
+
+def test_ctrl_c_is_heard_while_a_command_runs_and_ends_it_before_and_after(monkeypatch):
+    before, heard = signal.getsignal(signal.SIGINT), []
+    monkeypatch.setattr(shell, "main", lambda: heard.append(signal.getsignal(signal.SIGINT)))
+    try:
+        door.main()
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [before]
+
+
+def failing(monkeypatch, error):
+    def app(**_):
+        raise error
+
+    monkeypatch.setattr(shell, "app", app)
+
+
+def wrapped(cause):
+    error = RuntimeError("while a class is made")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (SolveError("no optimum."), 1, "no optimum."),
+        (KeyboardInterrupt(), 130, "Stopped."),
+        (wrapped(KeyboardInterrupt()), 130, "Stopped."),
+    ],
+)
+def test_an_end_is_one_sentence_and_a_code(monkeypatch, error, code, sentence):
+    failing(monkeypatch, error)
+    ended = run("solve")
+    assert (ended.code, ended.out, ended.err) == (code, "", f"fairfl: {sentence}\n")
+
+
+def test_a_fault_of_ours_is_not_hidden(monkeypatch):
+    failing(monkeypatch, wrapped(None))
+    with pytest.raises(RuntimeError, match="while a class is made"):
+        run("solve")
+
+
+def test_where_output_cannot_be_written_nothing_more_is_tried(monkeypatch, tmp_path, capsys):
+    def app(**_):
+        print("what is not written yet")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shell, "app", app)
+    with (
+        open(tmp_path / "full", "w") as out,
+        contextlib.redirect_stdout(out),
+        pytest.raises(SystemExit) as stop,
+    ):
+        shell.main()
+    assert stop.value.code == 2
+    sentence = "standard output: cannot be written (No space left on device); check it."
+    assert capsys.readouterr().err == f"fairfl: {sentence}\n"
+    assert (tmp_path / "full").read_text() == ""  # it went where nobody looks
+
+
+def test_a_command_that_answers_with_a_number_ends_with_it(monkeypatch):
+    for answer, code in ((3, 3), (None, 0), ("text", 0)):
+        monkeypatch.setattr(shell, "app", lambda answer=answer, **_: answer)
+        assert run("solve").code == code

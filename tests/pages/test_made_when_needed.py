@@ -9,8 +9,10 @@ import plotly.io as pio
 import pytest
 from numpy.testing import assert_allclose
 
+from fairfl_core.people.experiments import cross_fitted_of, list_experiments
 from pages.components.session.store import Store
 from pages.components.shared.drawing import Drawing
+from pages.components.shared.people import folded_of
 from tests.pages.conftest import folds, unfolded
 from tests.pages.reading import specs, values
 
@@ -111,3 +113,13 @@ def test_a_drawing_is_what_plotlys_own_figure_would_be():
     for one in layouts:
         del one["xaxis"]["tickvals"]
     assert layouts[0] == layouts[1]
+
+
+def test_sets_of_one_model_do_not_push_out_people_of_several():
+    """Forty visitors would each wait for them to be read again, and every worker hold its own."""
+    adult = cross_fitted_of("adult")
+    kept = folded_of(adult, 0)
+    one_model = [name for name in list_experiments() if name != "public_coverage_sex_race"]
+    asked = [folded_of(name, seed) for name in one_model for seed in range(10)]
+    assert len(asked) > 48 and not any(asked)
+    assert kept is not None and folded_of(adult, 0) is kept

@@ -1,7 +1,7 @@
 """In a real browser: how soon after a slider is released everything is at rest again.
 
-Against an almost empty Streamlit page with one slider, the moves of all taken in turn. Times are
-taken inside the page, from the release of the pointer to the change of the headline, and until
+Against an almost empty Streamlit page with one slider, the moves of both taken in turn, with a look
+of a second between two, as a person has it (the server uses it, see `ahead.py`). Times are taken inside the page, from the release of the pointer to the change of the headline, and until
 nothing runs, nothing is stale and every chart is drawn. Then first visits (until the map is
 drawn), the parts of it (a solve, a map) and the first page after a cold start. `--crowd`: twenty people move
 sliders for a minute, and every headline any of them saw is computed again alone.
@@ -49,6 +49,7 @@ PLAIN = "benchmarks/pages/one_slider.py"
 AS_MANY = "benchmarks/pages/as_many_elements.py"
 OPTIONS = [*GRID, 1.0]
 ROUNDS, STARTS, BROWSERS = 21, 3, 4
+LOOK = 1.0  # seconds before a move
 MANY = 2_000  # clients
 TALL = 5_000  # pixels: the whole page
 rng = np.random.default_rng(0)
@@ -111,48 +112,59 @@ def row(table: Table, what: str, value: float, limit: float | None, unit: str) -
 
 
 def moves(browser, table: Table, rounds: int) -> None:
-    """The moves of all pages in turn, so that all meet the same machine."""
-    with Server(PLAIN) as plain, Server(AS_MANY) as many, Server() as app:
-        pages = {
-            name: (Visitor(browser, server).open(), "Gap")
-            for name, server in (("empty", plain), ("as many", many))
-        }
-        for region in ("simplex", "exact"):
-            visitor = Visitor(browser, app)
-            visitor.page.set_default_timeout(300_000)  # ten maps, on a machine that may be busy
-            pages[region] = (visitor.open(experiment=STATES, region=region), INSIDE)
-        tall = Visitor(browser, app)
-        tall.page.set_default_timeout(300_000)
-        tall.page.set_viewport_size({"width": 1280, "height": TALL})
-        pages["tall"] = (tall.open(experiment=STATES, region="exact"), INSIDE)
-        rested: dict[str, list[float]] = {name: [] for name in pages}
-        for visitor, _ in pages.values():
-            visitor.page.evaluate(STOPWATCH)
-        at = OPTIONS.index(0.05)
-        for _ in range(rounds + 2):
-            at = int(rng.choice([place for place in range(len(OPTIONS)) if place != at]))
-            for name, (visitor, label) in pages.items():
-                visitor.changes(lambda v=visitor, label=label, at=at: drag(v, label, at))
-                rested[name].append(visitor.page.evaluate("quietSince - released"))
-        took = {
-            name: visitor.page.evaluate("window.took")[2:] for name, (visitor, _) in pages.items()
-        }
-        assert all(len(times) == rounds for times in took.values())
-        for visitor, _ in pages.values():
-            assert not visitor.trouble(), visitor.trouble()
-            visitor.close()
-    empty = statistics.median(took["empty"])
-    quiet = statistics.median(rested["empty"][2:])
-    row(table, f"almost empty page: slider to headline (median of {rounds})", empty, None, "ms")
-    row(table, "almost empty page: slider to rest", quiet, None, "ms")
-    floor = statistics.median(rested["as many"][2:])
-    row(table, "as many elements as Explore, nothing computed: to rest", floor, None, "ms")
-    for name in ("simplex", "exact"):
-        what = f"50 states, all runs, {name}: slider to"
-        row(table, f"{what} headline", statistics.median(took[name]), 3 * empty, "ms")
-        row(table, f"{what} rest", statistics.median(rested[name][2:]), 2.5 * quiet, "ms")
-    what = "exact, a window in which every chart is in sight: to rest"
-    row(table, what, statistics.median(rested["tall"][2:]), 2.5 * quiet, "ms")
+    """The moves of each page, one person at a time, in turn with those of the almost empty one."""
+    kinds = {
+        "as many elements as Explore, nothing computed": (AS_MANY, "Gap", 900, {}),
+        "50 states, all runs, simplex": (None, INSIDE, 900, {"region": "simplex"}),
+        "50 states, all runs, exact": (None, INSIDE, 900, {"region": "exact"}),
+        "exact, every chart in sight": (None, INSIDE, TALL, {"region": "exact"}),
+    }
+    with Server(PLAIN) as plain:
+        for what, (script, label, height, link) in kinds.items():
+            with Server(*filter(None, [script])) as server:
+                empty, visitor = Visitor(browser, plain), Visitor(browser, server)
+                visitor.page.set_default_timeout(
+                    300_000
+                )  # ten maps, on a machine that may be busy
+                visitor.page.set_viewport_size({"width": 1280, "height": height})
+                visitor.open(**({"experiment": STATES} | link if link else {}))
+                told = in_turn({"empty": (empty.open(), "Gap"), what: (visitor, label)}, rounds)
+                for one in (empty, visitor):
+                    assert not one.trouble(), one.trouble()
+                    one.close()
+            (headline, rest), (empty_headline, empty_rest) = told[what], told["empty"]
+            limited = script is None
+            row(
+                table,
+                f"almost empty page: slider to headline ({rounds})",
+                empty_headline,
+                None,
+                "ms",
+            )
+            row(table, "almost empty page: slider to rest", empty_rest, None, "ms")
+            limits = (3 * empty_headline, 2.5 * empty_rest) if limited else (None, None)
+            row(table, f"{what}: slider to headline", headline, limits[0], "ms")
+            row(table, f"{what}: slider to rest", rest, limits[1], "ms")
+
+
+def in_turn(pages: dict[str, tuple[Visitor, str]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Medians from a slider's release to the headline and to rest; between two moves one looks."""
+    rested: dict[str, list[float]] = {name: [] for name in pages}
+    for visitor, _ in pages.values():
+        visitor.page.evaluate(STOPWATCH)
+    at = OPTIONS.index(0.05)
+    for _ in range(rounds + 2):
+        at = int(rng.choice([place for place in range(len(OPTIONS)) if place != at]))
+        for name, (visitor, label) in pages.items():
+            time.sleep(LOOK)
+            visitor.changes(lambda v=visitor, label=label, at=at: drag(v, label, at))
+            rested[name].append(visitor.page.evaluate("quietSince - released"))
+    took = {name: visitor.page.evaluate("window.took")[2:] for name, (visitor, _) in pages.items()}
+    assert all(len(times) == rounds for times in took.values())
+    return {
+        name: (statistics.median(took[name]), statistics.median(rested[name][2:]))
+        for name in pages
+    }
 
 
 def first_visits(browser, table: Table) -> None:

@@ -13,14 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util
 from streamlit.errors import FragmentHandledException
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -124,52 +122,45 @@ def test_visitors_take_short_turns_once_a_page_is_opened(opened):
 def test_an_answer_reaches_the_browser_whole(opened, monkeypatch):
     opened("learn")
     source = inspect.getsource(sys.modules[AppSession.__module__])
-    assert all(
-        name in source
-        for name in ("self._browser_queue.enqueue(msg)", "self._message_enqueued_callback()")
-    ), f"Streamlit hands messages on in another way ({SEE}: answer_at_once)."
-    assert sent("new_session", "delta", "delta", "script_finished", "delta") == [
-        ["new_session"],
-        ["delta", "delta", "script_finished"],
-        ["delta"],  # of no run: a file has come, say
-    ]
+    connected = "on_event.connect(self._on_scriptrunner_event)"
+    assert connected in source and hasattr(AppSession, "_call_soon_on_event_loop"), (
+        f"Streamlit hands on what a run shows in another way ({SEE}: answer_at_once)."
+    )
+    begins, shows, ends = (
+        ScriptRunnerEvent.SCRIPT_STARTED,
+        ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
+        ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS,
+    )
+    pieces = handed_on(begins, "pause", shows, shows, ends)
+    assert pieces == [[begins], [shows, shows, ends]]
     # A run that goes on is not kept from anybody.
     monkeypatch.setattr(internals, "AT_ONCE", 0)
-    assert sent("new_session", "delta", "", "delta", "", "script_finished") == [
-        ["new_session"],
-        ["delta"],
-        ["delta"],
-        ["script_finished"],
-    ]
+    pieces = handed_on(begins, shows, "pause", shows, "pause", ends)
+    assert pieces == [[begins, shows], [shows], [ends]]
 
 
-def sent(*kinds):
-    """What a session sends together when it is told messages of these kinds; "" is a pause."""
+def handed_on(*events):
+    """What a session hands on together when a run tells it this; "pause" until all is told."""
     pieces = []
 
     async def tell():
         session = AppSession.__new__(AppSession)
         session._state = AppSessionState.SHUTDOWN_REQUESTED  # nothing to end
-        queue = session._browser_queue = ForwardMsgQueue()
         session._event_loop = asyncio.get_running_loop()
-        session._message_enqueued_callback = lambda: pieces.append(queue.flush())
-        for place, kind in enumerate(kinds):
-            if kind == "":
-                while len(queue):
+        session._handle_scriptrunner_event_on_event_loop = lambda sender, event: heard.append(
+            event
+        )
+        for event in (*events, "pause"):
+            if event == "pause":
+                heard = []
+                while internals._held[session]:
                     await asyncio.sleep(0)
-                continue
-            message = ForwardMsg()
-            if kind == "delta":
-                message.delta.new_element.markdown.body = str(place)
-                message.metadata.delta_path.extend([0, place])
-            elif kind == "new_session":
-                message.new_session.name = "one"
+                pieces.append(heard)
             else:
-                message.script_finished = ForwardMsg.FINISHED_SUCCESSFULLY
-            session._enqueue_forward_msg(message)
+                session._on_scriptrunner_event(None, event)
 
     asyncio.run(tell())
-    return [[message.WhichOneof("type") for message in piece] for piece in pieces]
+    return pieces
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no rank of its own")

@@ -10,7 +10,9 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +20,11 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util, runtime
 from streamlit.errors import FragmentHandledException
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime, RuntimeState
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 __all__ = [
@@ -57,7 +58,8 @@ LEFT = 4.0  # seconds without a page after which a session has ended: no mere br
 _end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 HELD, HELD_BY_ALL = 400 * 2**20, 1_000 * 2**20  # bytes of files of a session, of a server
-_running: WeakKeyDictionary[AppSession, bool] = WeakKeyDictionary()  # whether its page runs
+_held: WeakKeyDictionary[AppSession, deque[Callable[[], None]]] = WeakKeyDictionary()
+_hand_on_each = AppSession._on_scriptrunner_event  # kept: runs that have begun hold it weakly
 _take_file = MemoryUploadedFileManager.add_file
 log = logging.getLogger(__name__)
 
@@ -118,24 +120,30 @@ def take_short_turns() -> None:
 def answer_at_once() -> None:
     """Let the answer to a move reach the browser whole, not in pieces.
 
-    Streamlit sends every 10 ms what there is, and a browser goes through the whole page for each
-    piece. Here what a run shows is sent when it has ended, or every `AT_ONCE` while it goes on.
+    Streamlit hands every element on by itself, for which the page's thread and the server's take
+    turns each time, and sends every 10 ms what there is; a browser then goes through the whole
+    page for each piece. Here what a run shows is handed on when it has ended, or every `AT_ONCE`.
     """
-    AppSession._enqueue_forward_msg = _enqueue_at_once  # type: ignore[method-assign]
+    AppSession._on_scriptrunner_event = _hold_back  # type: ignore[method-assign,assignment]
 
 
-def _enqueue_at_once(self: AppSession, msg: ForwardMsg) -> None:
-    self._browser_queue.enqueue(msg)
-    kind, send = msg.WhichOneof("type"), self._message_enqueued_callback
-    if kind in ("new_session", "script_finished"):
-        _running[self] = kind == "new_session"
-    elif _running.get(self):
-        if len(self._browser_queue) == 1 and send:  # the first since something was sent
-            loop = self._event_loop
-            loop.call_soon_threadsafe(loop.call_later, AT_ONCE, send)
-        return
-    if send:
-        send()
+def _hold_back(
+    self: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **told: Any
+) -> None:
+    held = _held.setdefault(self, deque())
+    held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **told))
+
+    def hand_on() -> None:
+        while held:
+            held.popleft()()
+
+    def hand_on_later() -> None:
+        self._event_loop.call_later(AT_ONCE, hand_on)
+
+    if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
+        self._call_soon_on_event_loop(hand_on)
+    elif len(held) == 1:  # the first since something was handed on
+        self._call_soon_on_event_loop(hand_on_later)
 
 
 def end_in_time() -> None:

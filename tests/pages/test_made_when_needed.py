@@ -1,6 +1,8 @@
 """What is the same is looked up, what is folded away is not made, figures need no checks."""
 
 import json
+import os
+import sys
 import threading
 
 import numpy as np
@@ -10,10 +12,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
+from pages.components.session.cache import forget_everything
 from pages.components.session.store import Store
+from pages.components.shared import results
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.people import folded_of
-from tests.pages.conftest import folds, unfolded
+from tests.pages.conftest import folds, unfolded, view_of
 from tests.pages.reading import specs, values
 
 
@@ -123,3 +127,21 @@ def test_sets_of_one_model_do_not_push_out_people_of_several():
     asked = [folded_of(name, seed) for name in one_model for seed in range(10)]
     assert len(asked) > 48 and not any(asked)
     assert kept is not None and folded_of(adult, 0) is kept
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no rank of its own")
+@pytest.mark.parametrize("large", [False, True])
+def test_a_large_sets_work_lets_others_go_first(monkeypatch, large):
+    monkeypatch.setattr(results, "heavy", lambda view: large)
+    forget_everything()
+    ranks = []
+
+    def work():
+        before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        results.study_of(view_of("adult", seed=0))
+        ranks.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) - before)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert (ranks[0] > 0) == large

@@ -192,10 +192,14 @@ def session_of_this_run() -> str | None:
     return None if context is None or _server() is None else str(context.session_id)
 
 
-def give_way() -> None:
-    """Let this thread work only while no other wants its processor, where a thread can be told so."""
-    if sys.platform == "linux":  # elsewhere it would be the whole process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+def give_way(by: int = 19) -> None:
+    """Let others have the processor before this thread, by so much as `nice` counts; for good.
+
+    A thread can be told so on Linux; elsewhere it would be the whole process.
+    """
+    thread = threading.get_native_id()
+    if sys.platform == "linux" and os.getpriority(os.PRIO_PROCESS, thread) < by:
+        os.setpriority(os.PRIO_PROCESS, thread, by)
 
 
 def pages_running() -> bool:

@@ -23,6 +23,7 @@ from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.solving.program import Program
 from pages.components.session.cache import cached
 from pages.components.session.catalogue import experiment_of
+from pages.components.session.streamlit_internals import give_way
 from pages.components.shared.people import People, counts_of, people_of, required, unseen_of
 from pages.components.shared.shipped import shipped_summary
 from pages.components.view import NO_LIMIT, PAPERS_REGION, View, regions_of
@@ -57,6 +58,7 @@ GRID = (
 LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
+_POLITE = 10  # as `nice` counts: a large set beside those who only move a slider
 HEAVY = 800  # clients times groups, of two labels
 
 OnProgress = Callable[[float], None]
@@ -118,6 +120,8 @@ def programs_of(view: View) -> list[Program]:
 @cached(24)  # the largest of results, and seldom asked for again once it is told
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
+    if heavy(view):
+        give_way(_POLITE)  # each run of a page has a thread of its own
     programs = list(zip(view.seeds, programs_of(view), strict=True))
     unseen = [unseen_of(view, seed) for seed in view.seeds]
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))

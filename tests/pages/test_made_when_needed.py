@@ -134,14 +134,13 @@ def test_sets_of_one_model_do_not_push_out_people_of_several():
 def test_a_large_sets_work_lets_others_go_first(monkeypatch, large):
     monkeypatch.setattr(results, "heavy", lambda view: large)
     forget_everything()
-    ranks = []
+    before, ranks = os.getpriority(os.PRIO_PROCESS, 0), []
 
     def work():
-        before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
         results.study_of(view_of("adult", seed=0))
-        ranks.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) - before)
+        ranks.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert (ranks[0] > 0) == large
+    assert ranks == [max(before, 10) if large else before]

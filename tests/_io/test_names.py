@@ -28,7 +28,7 @@ def test_a_line_that_just_fits_is_not_cut():
 
 
 @pytest.mark.parametrize(
-    "sign", "\x00\x1b\x7f\x85\x9b\u2028\u2029\u202e\u2066\ud800\ufdd0\ufffe\U0001ffff"
+    "sign", "\x00\x1b\x7f\x85\x9b\u2028\u2029\u202e\u2066\ud800\ufdd0\ufdef\ufffe\U0001ffff"
 )
 def test_a_sign_that_acts_on_other_text_is_refused_in_a_name(sign):
     with pytest.raises(InputError, match=f"the unseen sign U\\+{ord(sign):04X}"):
@@ -36,4 +36,6 @@ def test_a_sign_that_acts_on_other_text_is_refused_in_a_name(sign):
 
 
 def test_letters_of_any_writing_are_names():
-    check_readable(["Zürich", "بيمارستان\u200cشمال", "👩\u200d⚕️", "בית\u200f", "\ufffd"], "clinic")
+    check_readable(
+        ["Zürich", "بيمارستان\u200cشمال", "👩\u200d⚕️", "בית\u200f", "\ufdf0", "\ufffd"], "clinic"
+    )

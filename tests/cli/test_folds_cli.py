@@ -141,6 +141,19 @@ def test_predict_gives_all_rows_of_a_person_the_answer_of_the_model_drawn(files,
     assert told["changed"] == pytest.approx(changed / 60) and changed
 
 
+def test_predict_takes_one_probability_where_a_fold_is_named_and_else_one_of_each_model(files):
+    """The same answers as from the scores of every label."""
+    predictor = fitted(files, "exact")
+    argv = ("predict", predictor, files / "test.csv", *NAMED[:4])
+    run(*argv, *LOOKS["exact"], *FOLDED, "--out", files / "by_scores.csv")
+    one = ("--probability-of", "yes", "--probability")
+    run(*argv, *one, "score_yes", *FOLDED, "--out", files / "by_one.csv")
+    answers = [pd.read_csv(files / f"by_{how}.csv")["answer"] for how in ("scores", "one")]
+    assert answers[0].equals(answers[1])
+    many = (*one, "score_yes", "--row-id", "id", "--out", files / "o.csv")
+    refused(files, *argv, *many, says=["--probability takes 3 columns"])
+
+
 # -------------------------------------------------------------------- what is refused
 
 

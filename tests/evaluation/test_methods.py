@@ -101,6 +101,18 @@ def test_what_is_saved_is_what_is_read(tmp_path, drawn):
         open_method("tiny", "made", tmp_path)
 
 
+@pytest.mark.parametrize(("name", "instead"), [("format", "other/1"), ("file", None)])
+def test_a_manifest_that_is_not_whole_or_of_another_format_is_refused(tmp_path, name, instead):
+    answers = {"sp weak": {0: {split: tables(0) for split in ("validation", "test")}}}
+    save_method(manifest(answers), answers, tmp_path)
+    path = tmp_path / "tiny" / "made.json"
+    told = json.loads(path.read_text(encoding="utf-8")) | {name: instead}
+    told = {key: value for key, value in told.items() if value is not None}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(InputError, match="is not a whole manifest of format"):
+        open_method("tiny", "made", tmp_path)
+
+
 def confusion(rate_a, rate_b, right):
     """One client, 100 people a group, all of label "yes" at first; answered yes at these rates."""
     yes = np.array([rate_a, rate_b]) * 100

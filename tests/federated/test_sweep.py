@@ -158,6 +158,7 @@ def test_runs_are_kept_go_on_from_fedavg_and_are_shipped(tmp_path):
     ship_fedavg(first, people, recipe, ["sp"], **options)
     shipped = ship_method(first, people, recipe, [sweep], tuning_seeds=[0], **options)
     assert len(lines) == 4  # FedAvg, two settings that are the trials too, and the paper's
+    assert f": {first.fedavg(0).seconds.sum():.1f} s, validation" in lines[0]  # of all rounds
     again = Sweeper(people, recipe, tmp_path / "runs", on_run=lines.append)
     same = ship_method(again, people, recipe, [sweep], tuning_seeds=[0], **options)
     assert len(lines) == 4

@@ -342,6 +342,12 @@ def test_a_table_of_counts_too_large_to_solve_is_refused_with_its_sides():
     refused(lambda: taken(frame), says)
 
 
+def test_names_that_labels_and_answers_do_not_share_are_told_the_first_four_of_each():
+    frame = people().assign(answer=[f"grade {row % 6}" for row in range(len(people()))])
+    four = ", ".join(f'"grade {grade}"' for grade in range(4))
+    refused(lambda: taken(frame), f'the answers in "answer" ({four} and 2 more)')
+
+
 def test_class_order():
     swapped = (("0", "score_1"), ("1", "score_0"))
     found = taken(people(), ColumnRoles("site", "sex", "label", "", swapped))

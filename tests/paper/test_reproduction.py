@@ -1,18 +1,22 @@
 """The document of the reproduction says what the shipped scores give."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.paper.reproduction import (
     _experiment,
+    _loss_ratio,
     _privacy,
     _scenarios,
     papers_experiments,
 )
 from fairfl_core.people import experiments
+from fairfl_core.solving.answer_program import FairnessProgram
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reproduction.md"
 
@@ -50,6 +54,26 @@ def test_every_experiment_stands_in_the_document_as_it_comes_out_now(name):
     """Made again and compared: a document typed by hand, or an old one, would differ."""
     made = rows_of(_experiment(experiments.open(name)))
     assert_same(made[2:], rows_of(section(f"{name}: "))[2:])
+
+
+def test_what_either_limit_costs_stands_there_as_it_comes_out_now():
+    made = _loss_ratio(experiments.open("adult"))
+    (stands,) = (line for line in section("adult: ").splitlines() if "Accuracy lost" in line)
+    assert numbers(made) == [(pytest.approx(v, abs=1.01 * u), u) for v, u in numbers(stands)]
+
+
+def test_what_either_limit_costs_is_told_from_both_at_their_loosest():
+    """Of people for whom every step of either limit costs something."""
+    people = experiments.open("ham10000")
+    at = {}
+    for limits in ((0.3, 0.3), (0.05, 0.3), (0.3, 0.05)):  # global, local
+        validation = [people.counts(seed, "validation") for seed in people.seeds]
+        programs = [FairnessProgram(counts, people.notion) for counts in validation]
+        at[limits] = 100 * np.mean([program.solve(*limits).accuracy for program in programs])
+    local, overall = at[0.3, 0.3] - at[0.3, 0.05], at[0.3, 0.3] - at[0.05, 0.3]
+    said = _loss_ratio(replace(people, manifest={**people.manifest, "name": "adult"}))
+    assert f"{local:.2f} points to the local, {overall:.2f} to the global one" in said
+    assert f"their ratio is {local / overall:.2f} " in said
 
 
 def test_the_scenarios_maps_stand_there_as_they_come_out_now():

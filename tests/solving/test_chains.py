@@ -86,6 +86,13 @@ def test_a_corner_below_others_stays_where_rounding_puts_it_beside_them():
     assert lower_chain(np.zeros(6, int), x, y, ALIKE).tolist() == [0, 2, 4, 5]
 
 
+def test_a_corner_where_many_points_stand_on_each_other_stays():
+    """Each of them is on the line of its neighbours; they leave by turns, and one is left."""
+    x, y = np.array([(0, 1)] * 2 + [(1, 0)] * 6 + [(1, 1)], float).T
+    chain = lower_chain(np.zeros(9, int), x, y)
+    assert list(zip(x[chain], y[chain], strict=True)) == [(0, 1), (1, 0), (1, 1)]
+
+
 @pytest.mark.parametrize("rates", ["labels", "shrunk"])
 @settings(max_examples=20)
 @given(scored_people(labels=(2, 2)))

@@ -172,3 +172,17 @@ def test_ties_broken_by_number_lead_to_the_same_optimum_by_more_pivots(monkeypat
         many.append(calls(solve, [tableaux.__name__], pivots)["solving.tableaux: _pivot"][1])
     np.testing.assert_allclose(values, values[0], atol=1e-9)
     assert many == pytest.approx([428, 470, 530], rel=0.04)  # another machine may round otherwise
+
+
+def test_where_clients_stand_is_told_with_what_it_is_worth_and_adds_to_the_overall_gaps():
+    """Value and parts of a vertex are those of its weights, of all blocks of a client together."""
+    program = FairnessProgram(biased(5, 2), "eo", "kernel")
+    sharing = program._listed_columns()
+    worth = sharing.totals(program._worth(sharing.columns))
+    apart = ClientsApart(program._rows, sharing, worth)
+    programs = apart._layout.programs(program._rows, sharing, worth)
+    assert len(programs.start) > 1 and len(programs.parts)
+    for standing in (apart._tableaux.start(), apart._tableaux.best(np.zeros(len(programs.parts)))):
+        weights = standing.weights(slice(None), apart._tableaux.columns)
+        assert np.allclose(standing.value, (programs.worth * weights).sum(axis=0))
+        assert np.allclose(standing.parts, (programs.parts * weights).sum(axis=1))

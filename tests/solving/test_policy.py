@@ -420,6 +420,7 @@ def test_it_is_said_in_json_and_read_back():
         (lambda: parse_limit("race:local:2"), "between 0 and 1"),
         (lambda: Utility("profit"), "no utility"),
         (lambda: Utility.from_json({"labels": ["a", "b"], "gain": [[1]]}), "gain"),
+        (lambda: Utility.from_json({"labels": ["a", 2], "gain": [[1, 0], [0, 1]]}), "of names"),
         (lambda: Utility("u", ("a", "b"), ((1.0, float("nan")), (0.0, 1.0))), "no number"),
         (lambda: Utility("u", ("a", "b"), ((1.0, 1.0), (1.0, 1.0))), "nothing is better"),
         (

@@ -1,5 +1,8 @@
 """A job: written down by one process, done by another, waited for by a third."""
 
+import time
+
+import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
@@ -51,3 +54,16 @@ def test_another_attempts_outcome_is_not_taken_for_this_ones(job, tmp_path):
     other = Job(job.folder, job.out, job.question)
     assert job.outcome() is not None and other.outcome() is None
     assert not other.events()
+
+
+def test_who_waits_does_not_ask_without_a_pause(job):
+    """A command that waits for hours leaves the processor to those who train."""
+    asked = []
+
+    def alive():
+        asked.append(time.monotonic())
+        return len(asked) < 3
+
+    with pytest.raises(InputError, match="ended before the run did"):
+        job.wait(lambda sentence: None, alive)
+    assert np.diff(asked).min() > 0.1

@@ -1,7 +1,10 @@
 """The door: page config and navigation over pages/, nothing else."""
 
+import os
+
 import streamlit as st
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before pages load numpy: cores are shared
 st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️", layout="wide")
 st.navigation(
     [

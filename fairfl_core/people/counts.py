@@ -194,12 +194,13 @@ class ClientCounts:
 
     def select_clients(self, clients: Sequence[str]) -> "ClientCounts":
         """Return the counts of some clients only, in the order given."""
-        missing = [name for name in clients if name not in self.clients]
+        place = {name: row for row, name in enumerate(self.clients)}
+        missing = [name for name in clients if name not in place]
         if missing:
             raise InputError(
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
-        rows = [self.clients.index(name) for name in clients]
+        rows = [place[name] for name in clients]
         return replace(self, table=self.table[rows], clients=tuple(clients))
 
     # ---------------------------------------------------------------- from rows

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 
@@ -17,8 +18,16 @@ from pages.components.session.store import Store
 from pages.components.shared import results
 from pages.components.shared.drawing import Drawing
 from pages.components.shared.people import folded_of
-from tests.pages.conftest import folds, unfolded, view_of
+from tests.pages.conftest import TOP, folds, unfolded, view_of
 from tests.pages.reading import specs, values
+
+ALGEBRA = """
+from streamlit.testing.v1 import AppTest
+from threadpoolctl import threadpool_info
+
+AppTest.from_file("app.py", default_timeout=120).run()
+print(*sorted(one["num_threads"] for one in threadpool_info()))
+"""
 
 
 def test_a_store_makes_once_keeps_what_is_used_and_lets_the_oldest_go():
@@ -144,3 +153,15 @@ def test_a_large_sets_work_lets_others_go_first(monkeypatch, large):
     thread.start()
     thread.join()
     assert ranks == [max(before, 10) if large else before]
+
+
+def test_linear_algebra_leaves_the_other_cores_to_other_visitors():
+    found = subprocess.run(
+        [sys.executable, "-c", ALGEBRA],
+        cwd=TOP,
+        env={name: value for name, value in os.environ.items() if "NUM_THREADS" not in name},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(found.stdout.splitlines()[-1].split()) == {"1"}

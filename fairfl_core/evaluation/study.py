@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.budget import look
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.people.answers import Answers
@@ -80,6 +81,7 @@ class Study:
 
     def evaluations(self, *, unseen: bool) -> list[Evaluation]:
         """Every seed's evaluation, on unseen people or on the fitted ones."""
+        look()  # here, for every figure begins with them: a guess ends within a few milliseconds
         if not unseen:
             return [outcome.reached for outcome in self.outcomes]
         return [one.held_out for one in self.outcomes if one.held_out is not None]

@@ -205,3 +205,33 @@ def test_pinned_setting_stays_in_link(explore, tab):
     other = tab().follow(explore.page.url)
     table = other.page.get_by_test_id("stMain").get_by_text("A: sp, simplex, ε0 0.01, εc 0.05")
     table.first.wait_for()
+
+
+TALL = 1280, 5000  # pixels: every chart is in sight, and drawn
+ALL_SAID = """() => {
+    const said = [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
+        .filter(one => !one.querySelector('[data-testid=stElementContainer]') && one.offsetParent)
+        .map(one => one.innerText.trim()).filter(Boolean);
+    const set = [...document.querySelectorAll('[data-testid=stMain] input')]
+        .map(one => `${one.getAttribute('aria-label')}: ${one.value}`);
+    return [...said, ...set];
+}"""
+
+
+def test_after_many_moves_a_page_is_the_one_that_its_link_opens(visit):
+    """Only what differs is sent after a move: what has come, has gone, or stays as it was."""
+    moved = visit().open(**ADULT)
+    messages = []
+    moved.page.on(
+        "websocket", lambda line: line.on("framereceived", lambda one: messages.append(one))
+    )
+    moved.page.reload()
+    moved.resize(*TALL)
+    for name, keys in ((INSIDE, ("Home", "ArrowRight", "End")), (OVERALL, ("End", "Home"))):
+        for key in keys:
+            moved.press(name, key)
+            messages.clear()
+            moved.rest()
+            fresh = visit().open(**moved.link).resize(*TALL)
+            assert moved.page.evaluate(ALL_SAID) == fresh.page.evaluate(ALL_SAID)
+    assert len(messages) < 30  # of some fifty that the page is made of

@@ -14,6 +14,7 @@ from pages.components.session import (
     present,
     sign_in,
     state,
+    streamlit_answers,
     streamlit_internals,
     text,
 )
@@ -37,7 +38,7 @@ def frame(*, brings_data: bool = False, chooses: bool = True) -> Iterator[View]:
     what is taken along are not there.
     """
     streamlit_internals.take_short_turns()
-    streamlit_internals.answer_at_once()
+    streamlit_answers.answer_at_once()
     streamlit_internals.end_in_time()
     streamlit_internals.end_left_sessions()
     if streamlit_internals.leave_pages_folder():

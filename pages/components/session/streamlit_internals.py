@@ -10,30 +10,24 @@ import os
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util, runtime
 from streamlit.errors import FragmentHandledException
-from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime, RuntimeState
-from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 __all__ = [
-    "AT_ONCE",
     "HELD",
     "HELD_BY_ALL",
     "IN_MEMORY",
     "LEFT",
-    "answer_at_once",
     "ask_no_other_host",
     "end_in_time",
     "end_left_sessions",
@@ -51,15 +45,12 @@ __all__ = [
 ]
 
 SECONDS_TO_END = 3
-AT_ONCE = 0.05  # seconds for which what a run shows is held back
 TURN = 0.0001  # seconds
 SCRIPT_THREAD = "ScriptRunner.scriptThread"  # what Streamlit calls a thread that runs a page
 LEFT = 4.0  # seconds without a page after which a session has ended: no mere break in the line
 _end_watch, _left_watch = threading.Lock(), threading.Lock()
 IN_MEMORY = 256 * 2**20  # bytes: more than the server takes (`maxUploadSize`)
 HELD, HELD_BY_ALL = 400 * 2**20, 1_000 * 2**20  # bytes of files of a session, of a server
-_held: WeakKeyDictionary[AppSession, deque[Callable[[], None]]] = WeakKeyDictionary()
-_hand_on_each = AppSession._on_scriptrunner_event  # kept: runs that have begun hold it weakly
 _take_file = MemoryUploadedFileManager.add_file
 log = logging.getLogger(__name__)
 
@@ -115,35 +106,6 @@ def take_short_turns() -> None:
     Beside somebody's long computation a page waits for a turn each time it has sent something.
     """
     sys.setswitchinterval(TURN)
-
-
-def answer_at_once() -> None:
-    """Let the answer to a move reach the browser whole, not in pieces.
-
-    Streamlit hands every element on by itself, for which the page's thread and the server's take
-    turns each time, and sends every 10 ms what there is; a browser then goes through the whole
-    page for each piece. Here what a run shows is handed on when it has ended, or every `AT_ONCE`.
-    """
-    AppSession._on_scriptrunner_event = _hold_back  # type: ignore[method-assign,assignment]
-
-
-def _hold_back(
-    self: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **told: Any
-) -> None:
-    held = _held.setdefault(self, deque())
-    held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **told))
-
-    def hand_on() -> None:
-        while held:
-            held.popleft()()
-
-    def hand_on_later() -> None:
-        self._event_loop.call_later(AT_ONCE, hand_on)
-
-    if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
-        self._call_soon_on_event_loop(hand_on)
-    elif len(held) == 1:  # the first since something was handed on
-        self._call_soon_on_event_loop(hand_on_later)
 
 
 def end_in_time() -> None:

@@ -57,7 +57,7 @@ ROOMS = {
     "fairness": {"errors", "budget", "_io", "people"},
     "solving": {"errors", "budget", "_io", "people", "fairness"},
     "predictors": {"errors", "_io", "people", "fairness", "solving"},
-    "evaluation": {"errors", "_io", "people", "fairness", "solving", "predictors"},
+    "evaluation": {"errors", "budget", "_io", "people", "fairness", "solving", "predictors"},
 }
 BEHIND = {*ROOMS}
 ROOMS |= {

@@ -101,11 +101,11 @@ class Browser:
         return [told["forward_msg"] for event, told in self.heard if event is SHOWS]
 
 
-def block(path, kind):
+def block(path, kind, name=""):
     message = ForwardMsg()
     message.metadata.delta_path.extend(path)
     getattr(message.delta.add_block, kind).SetInParent()
-    message.delta.add_block.allow_empty = True
+    message.delta.add_block.allow_empty, message.delta.add_block.id = True, name
     message.delta.fragment_id = "f"
     populate_hash_if_needed(message)
     return message
@@ -120,10 +120,11 @@ def text(path, said, *, fragment="f"):
     return message
 
 
-def slider(path, value, *, is_set):
+def slider(path, value, *, is_set=False, name="s"):
     message = ForwardMsg()
     message.metadata.delta_path.extend(path)
     shown = message.delta.new_element.slider
+    shown.id = name
     shown.value.append(value)
     shown.set_value = is_set
     message.delta.fragment_id = "f"
@@ -271,6 +272,24 @@ def test_a_hand_that_comes_late_finds_nothing(session):
     session.browser.heard = []
     answers._hand_on(session.session)
     assert not session.browser.heard and session.runs(*said) == [ENDS, SHUTDOWN]
+
+
+def test_a_browser_forgets_what_was_set_in_what_has_gone(session):
+    everything = [BEGINS, SHOWS, SHOWS, ENDS, SHUTDOWN]
+    said = text((0, 0), "a")
+    assert session.runs(said, slider((0, 1), 3.0)) == everything
+    assert session.runs(said, slider((0, 1), 4.0)) == [SHOWS, ENDS, SHUTDOWN]
+    assert session.runs(said, slider((0, 1), 4.0, name="another")) == everything
+    assert session.runs(said, text((0, 1), "a")) == everything
+    box = [block((0, 0), "expandable", "fold"), text((0, 0, 0), "a")]
+    assert session.runs(*box) == [SHOWS, SHOWS, SHOWS, ENDS, SHUTDOWN]
+    assert session.runs(*box) == [ENDS, SHUTDOWN]
+    assert session.runs(said) == [BEGINS, SHOWS, ENDS, SHUTDOWN]
+    kept = ForwardMsg(ref_hash=said.hash, metadata={"delta_path": [0, 0]})
+    assert session.runs(kept) == [SHOWS, ENDS, SHUTDOWN]  # it is shown already
+    kept.ref_hash = "another"
+    assert session.runs(kept) == [SHOWS, ENDS, SHUTDOWN]
+    assert session.runs(said) == [BEGINS, SHOWS, ENDS, SHUTDOWN]  # who knows what it was
 
 
 def test_sentences_are_sent_before_charts(session):

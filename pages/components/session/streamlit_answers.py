@@ -37,6 +37,8 @@ PARTS = 2  # main and sidebar: what pops up elsewhere does so once, however ofte
 Path = tuple[int, ...]
 Shown = dict[Path, tuple[str, str]]  # what stands where: its kind, and its hash
 GONE = "element", ""  # nothing is left there
+HOLDS = "with"  # a kind of things that each hold what a visitor has set
+BOXES = ("flex_container", "column", "transparent")  # blocks that hold nothing, named or not
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,14 @@ def _changes(
         or not session._browser_queue.is_empty()  # it may yet be thrown away
     ):
         return None
+    for path in known.keys() & shown.keys():
+        if known[path][1] == shown[path][1]:  # it may only be reminded of what it shows
+            shown[path] = known[path]
     ended = {path for path, (kind, _) in known.items() if kind != shown.get(path, GONE)[0]}
-    known = {path: told for path, told in known.items() if not _inside(path, ended)}
+    left = {path: told for path, told in known.items() if not _inside(path, ended)}
+    if any(_holds(kind) for path, (kind, _) in known.items() if path in ended or path not in left):
+        return None  # the browser is to forget what was set there
+    known = left
     gone = [path for path in known if path not in shown]
     leave = [_nothing(path, shows[0]) for path in gone if known[path] != GONE]
     new = [event for event in shows if _is_new(event.message, known)]
@@ -206,9 +214,22 @@ def _shown(shows: Iterable[_Event]) -> Shown | None:
 
 def _told(message: ForwardMsg) -> tuple[str, str]:
     """The kind of what a message shows, and its hash; a browser may have kept a large one."""
-    block = message.delta.add_block
-    kind = block.WhichOneof("type") if message.delta.HasField("add_block") else "element"
-    return kind or "block", message.hash or message.ref_hash
+    if message.HasField("ref_hash"):
+        return f"{HOLDS} what was kept", message.ref_hash
+    if message.delta.HasField("add_block"):
+        kind, name = (
+            message.delta.add_block.WhichOneof("type") or "block",
+            message.delta.add_block.id,
+        )
+        return (f"{HOLDS} {name}" if name and kind not in BOXES else kind), message.hash
+    element = message.delta.new_element
+    name = getattr(getattr(element, element.WhichOneof("type") or "empty"), "id", "")
+    return (f"{HOLDS} {name}" if name else GONE[0]), message.hash
+
+
+def _holds(kind: str) -> bool:
+    """Whether a visitor may have set something there."""
+    return kind.startswith(HOLDS)
 
 
 def _fragment(begins: _Event) -> tuple[str, ...]:

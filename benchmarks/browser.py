@@ -2,7 +2,7 @@
 
 Against an almost empty Streamlit page with one slider, the moves of both taken in turn, with a look
 of a second between two, as a person has it (the server uses it, see `ahead.py`). Times are taken inside the page, from the release of the pointer to the change of the headline, and until
-nothing runs, nothing is stale and every chart is drawn. Then first visits (until the map is
+nothing runs, nothing is stale, every chart is drawn and nothing changes any more. Then first visits (until the map is
 drawn), the parts of it (a solve, a map) and the first page after a cold start. `--crowd`: twenty people move
 sliders for a minute, and every headline any of them saw is computed again alone.
 """
@@ -61,13 +61,15 @@ STOPWATCH = """() => {
         window.released = released = performance.now();
     }, true);
     new MutationObserver(() => {
+        window.changed = performance.now();
         const now = said();
         if (!now || now === last) return;
         last = now;
         if (released !== undefined) window.took.push(performance.now() - released);
         released = undefined;
-    }).observe(document.body, {subtree: true, childList: true, characterData: true});
+    }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
 }"""
+RESTED = "Math.max(quietSince, changed) - released"
 
 
 def main() -> None:
@@ -158,7 +160,7 @@ def in_turn(pages: dict[str, tuple[Visitor, str]], rounds: int) -> dict[str, tup
         for name, (visitor, label) in pages.items():
             time.sleep(LOOK)
             visitor.changes(lambda v=visitor, label=label, at=at: drag(v, label, at))
-            rested[name].append(visitor.page.evaluate("quietSince - released"))
+            rested[name].append(visitor.page.evaluate(RESTED))
     took = {name: visitor.page.evaluate("window.took")[2:] for name, (visitor, _) in pages.items()}
     assert all(len(times) == rounds for times in took.values())
     return {
@@ -200,7 +202,7 @@ def many_clients(browser, table: Table, rounds: int) -> None:
             for _ in range(rounds + 2):
                 at = int(rng.choice([place for place in range(12) if place != at]))
                 visitor.changes(lambda v=visitor, at=at: drag(v, INSIDE, at))
-                times.append(visitor.page.evaluate("quietSince - released"))
+                times.append(visitor.page.evaluate(RESTED))
             rested[clients] = statistics.median(times[2:])
             visitor.close()
     row(table, "an uploaded set of 50 clients: slider to rest", rested[50], None, "ms")

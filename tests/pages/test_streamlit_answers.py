@@ -21,6 +21,7 @@ from pages.components.session.streamlit_answers import BEGINS, ENDS, SHOWS
 
 SEE = "see pages/components/session/streamlit_answers.py"
 SHUTDOWN = ScriptRunnerEvent.SHUTDOWN
+KNOCK = ForwardMsg(script_finished=ForwardMsg.FINISHED_EARLY_FOR_RERUN)
 WHOLE_ENDS = ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS
 
 
@@ -38,6 +39,7 @@ def test_streamlit_still_tells_of_runs_in_this_way(opened):
         f"self.{name} =" in source for name in ("_browser_queue", "_event_loop", "_scriptrunner")
     ), f"Streamlit moved what a session holds ({SEE})."
     assert callable(WebsocketSessionManager.get_active_session_info)
+    assert callable(Runtime._send_message) and callable(Runtime.disconnect_session)
     assert "self._session_mgr =" in inspect.getsource(Runtime.__init__)
 
 
@@ -64,6 +66,8 @@ class Browser:
             self._clear(lambda fragment: True)
 
     def _take(self, message):
+        if message.HasField("script_finished"):
+            return  # of no run it knows
         path = tuple(message.metadata.delta_path)
         if not path:
             return
@@ -189,6 +193,9 @@ class Session:
 
         self.browser.heard = []
         asyncio.run(told())
+        if self.browser.heard and self.browser.heard[0] == (SHOWS, {"forward_msg": KNOCK}):
+            assert BEGINS not in dict(self.browser.heard)
+            del self.browser.heard[0]
         return [event for event, _ in self.browser.heard]
 
     def runs(self, *messages, pause=(), ends=ENDS, fragment=("f",)):

@@ -24,6 +24,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
 __all__ = ["AT_ONCE", "answer_at_once"]
 
@@ -108,6 +109,20 @@ def _hand_on(session: AppSession) -> None:
         events, line.shown = changes
     for event in events:
         session._handle_scriptrunner_event_on_event_loop(event.sender, event.kind, **event.told)
+    if changes is not None:
+        _send(session)
+
+
+def _send(session: AppSession) -> None:
+    """Send what is to be sent in one go: a browser goes through the page for each piece it gets."""
+    server, there = runtime.get_instance() if runtime.exists() else None, _there(session)
+    if server is None or there is None:
+        return
+    try:
+        for message in session.flush_browser_queue():
+            server._send_message(there, message)
+    except SessionClientDisconnectedError:  # the next browser is told everything
+        server.disconnect_session(session.id, client=there.client)
 
 
 def _note(session: AppSession, line: _Line, events: Iterable[_Event]) -> None:
@@ -165,7 +180,16 @@ def _changes(
     for event in new:
         event.message.metadata.cacheable = False  # what is kept is let go by runs that end
     over = _Event(ends.sender, ENDS, ends.told | {"run_descriptor": None})
-    return [*leave, *new, over, *after], dict.fromkeys(gone, GONE) | shown
+    return [_knock(begins), *leave, *new, over, *after], dict.fromkeys(gone, GONE) | shown
+
+
+def _knock(begins: _Event) -> _Event:
+    """An event that tells a browser nothing: what comes after it finds it awake, and is taken together.
+
+    The end of a run that nobody has heard of, for the sake of another.
+    """
+    message = ForwardMsg(script_finished=ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+    return _Event(begins.sender, SHOWS, {"forward_msg": message})
 
 
 def _inside(path: Path, others: set[Path]) -> bool:
@@ -238,8 +262,13 @@ def _fragment(begins: _Event) -> tuple[str, ...]:
 
 def _browser(session: AppSession) -> Any:
     """The line to the browser that a session has at this moment; None without one."""
+    there = _there(session)
+    return None if there is None else there.client
+
+
+def _there(session: AppSession) -> Any:
+    """What the server knows of a session with a browser; None of others."""
     server = runtime.get_instance() if runtime.exists() else None
     if type(server) is not Runtime:  # a stand-in says it is an instance
         return None
-    there = server._session_mgr.get_active_session_info(session.id)
-    return None if there is None else there.client
+    return server._session_mgr.get_active_session_info(session.id)

@@ -239,7 +239,7 @@ def _shown(shows: Iterable[_Event]) -> Shown | None:
 def _told(message: ForwardMsg) -> tuple[str, str]:
     """The kind of what a message shows, and its hash; a browser may have kept a large one."""
     if message.HasField("ref_hash"):
-        return f"{HOLDS} what was kept", message.ref_hash
+        return f"{HOLDS} ref_hash", message.ref_hash
     if message.delta.HasField("add_block"):
         kind, name = (
             message.delta.add_block.WhichOneof("type") or "block",

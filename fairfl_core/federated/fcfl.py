@@ -30,7 +30,8 @@ class FCFL(FairMethod):
 
     After `warm` rounds of FedAvg (a deep model needs a start at which sharpened scores have a
     slope) a round is one step: every client sends loss, disparity and both gradients over all its
-    rows. The disparity is |mean sigmoid(10 z) of group 1 less that of group 0|.
+    rows. The disparity is |mean sigmoid(10 z) of group 1 less that of group 0|. Temperatures of
+    the smooth maxima fall in the min-max stage only, as in the authors' code.
 
     Attributes
     ----------
@@ -105,13 +106,16 @@ class FCFL(FairMethod):
         if clients.round < self.warm + self.min_max:
             alpha = min_max_mix(worst @ worst.T, feasible=values[:, 1].max() <= self.epsilon)
             down = alpha * worst[0] + (1 - alpha) * worst[1] + self.decay * state.theta
+            flat = 0.1 * np.linalg.norm(worst, axis=1) <= temperature
+            temperature = np.where(
+                flat & (temperature > _COLDEST), 0.01 * temperature, temperature
+            )
         else:
             rows = gradients[:, 0]
             inside = values[:, 1].max() < self.epsilon
             stacked = np.vstack([rows, np.zeros_like(worst[1]) if inside else worst[1]])
             down = pareto_mix(stacked, rows.mean(axis=0)) @ stacked
-        colder = (temperature > _COLDEST) & (0.1 * np.linalg.norm(worst, axis=1) <= temperature)
-        memory = {"temperature": np.where(colder, 0.01 * temperature, temperature)}
+        memory = {"temperature": temperature}
         return State((state.theta - self.rate * down).astype(np.float32), memory)
 
     def numbers(self, plan: Plan) -> tuple[float, float]:

@@ -288,12 +288,45 @@ def test_fcfl_of_one_client_is_gradient_descent():
     assert moved.theta == pytest.approx(-0.5 * gradients[0])
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, 5])
+def test_fcfls_temperatures_fall_in_its_first_stage_only(number):
+    """Flat slopes: a round of the min-max stage (0 and 1) cools, one of the Pareto stage not."""
+    method = FCFL(epsilon=0.0, rate=0.1, warm=0, min_max=2)
+    state = State(np.zeros(3, "f4"), {"temperature": np.array([0.5, 0.005])})
+    gradients = [np.eye(3)[[0, 1]], np.eye(3)[[1, 2]]]  # norms far below 10 times .5
+    replies = [
+        Reply(state.theta, 20, {"values": np.array([0.7, gap]), "gradients": each})
+        for gap, each in zip((0.2, 0.1), gradients, strict=True)
+    ]
+
+    class Clients:
+        round = number
+
+    after = method.server(state, replies, Clients()).memory["temperature"]
+    # The gap's direction has norm 1 at temperature .005, so .1 > .005: it never falls here.
+    assert after == pytest.approx([0.005 if number < 2 else 0.5, 0.005])
+
+
 def test_fair_fates_score_is_a_ratio_of_rates(counts):
     rates = rates_of("sp", counts.sum(axis=0), 1).rates[:, 0]
     assert fairness("sp", counts.sum(axis=0), 1) == pytest.approx(rates.min() / rates.max())
     nobody = counts.sum(axis=0).copy()
     nobody[0, :, 1] = 0  # the first group is never answered the favourable label
     assert fairness("sp", nobody, 1) == 0
+
+
+def test_fair_fates_equalized_odds_are_the_ratios_of_tpr_and_fpr():
+    """TPR 6/8 and 8/10, FPR 1/10 and 4/16: ratios .9375 and .4; TNR's would be .833."""
+    table = np.array([[[9, 1], [2, 6]], [[12, 4], [2, 8]]])  # n[group, label, answer]
+    assert fairness("eo", table, 1) == pytest.approx((0.75 / 0.8 + 0.1 / 0.25) / 2)
+    # With the first label favourable they are the rates of that answer.
+    assert fairness("eo", table, 0) == pytest.approx((0.75 / 0.9 + 0.2 / 0.25) / 2)
+    # No false positives in one group: that ratio is 0, and the other still counts.
+    table[0, 0] = 10, 0
+    assert fairness("eo", table, 1) == pytest.approx(0.75 / 0.8 / 2)
+    table[:, :, 0] += table[:, :, 1]
+    table[:, :, 1] = 0  # nobody is answered the favourable label
+    assert fairness("eo", table, 1) == 0
 
 
 def test_fair_fate_follows_the_clients_that_are_fairer_than_the_server():

@@ -1,7 +1,10 @@
 """Other people's post-processing: budgets met where they were fitted, off it is the model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate_answers
@@ -65,6 +68,68 @@ def test_logofairs_budgets_are_met_where_it_was_fitted(people):
     assert fitted.before.gaps.overall > 0.1, "nothing was unfair: the test tests nothing"
 
 
+def best_lottery(people, eta, notion, eps_global, eps_local):
+    """Greatest mean of (2 eta - 1) chance over all chances of every person, gaps within budgets.
+
+    Equal opportunity is that of the scores: people count by their chance of the second label.
+    """
+    counted = np.ones(len(eta)) if notion == "sp" else eta
+    behind = np.ones(len(eta)) if notion == "sp" else people.label == 1
+    sign = np.where(people.group == 1, 1.0, -1.0)
+
+    def gap_row(of):
+        sizes = np.bincount(people.group[of], behind[of], minlength=2)
+        return np.where(of, sign * counted / sizes[people.group], 0.0)
+
+    rows = [gap_row(np.ones(len(eta), bool))]
+    rows += [gap_row(people.client == c) for c in range(len(people.clients))]
+    limits = np.array([eps_global] + [eps_local] * len(people.clients))
+    solved = linprog(
+        (1 - 2 * eta) / len(eta),
+        A_ub=np.vstack([rows, -np.array(rows)]),
+        b_ub=np.concatenate([limits, limits]),
+        bounds=(0, 1),
+    )
+    assert solved.status == 0
+    return -solved.fun, np.array(rows), limits
+
+
+@pytest.mark.parametrize("levels", [4, 10, 1000])
+@pytest.mark.parametrize("limits", [(0.02, 0.04), (0.0, 0.0), (0.05, 1.0), (1.0, 0.03)])
+@pytest.mark.parametrize("notion", ["sp", "eop"])
+def test_logofair_draws_ties_so_that_budgets_are_met_and_nothing_is_lost(notion, limits, levels):
+    """Few distinct scores: a threshold without a chance takes or leaves hundreds of people."""
+    people = made(rows=1500)
+    second = np.clip(np.round(levels * people.scores[:, 1]) / levels, 0.01, 0.99)
+    tied = replace(people, scores=np.stack([1 - second, second], axis=1))
+    rule = fit_logofair(tied, notion, *limits, calibrated=False)
+    chance = rule.chances(tied)[:, 1]
+    best, rows, budgets = best_lottery(tied, second, notion, *limits)
+    assert (np.abs(rows @ chance) <= budgets + 1e-8).all()
+    assert (2 * second - 1) @ chance / len(tied) == pytest.approx(best, abs=1e-8)
+    # A cell draws for one score only, and people of one score are treated alike.
+    for cell in range(6):
+        drawn = (tied.cell == cell) & (chance > 0) & (chance < 1)
+        assert len(np.unique(second[drawn])) <= 1 and len(np.unique(chance[drawn])) <= 1
+
+
+def test_logofairs_ties_survive_calibration_and_other_people(people):
+    """Equal scores stay equal after calibration, whoever else is there."""
+    second = np.clip(np.round(5 * people.scores[:, 1]) / 5, 0.01, 0.99)
+    tied = replace(people, scores=np.stack([1 - second, second], axis=1))
+    rule = fit_logofair(tied, "sp", 0.02, 0.04)
+    chance = rule.chances(tied)[:, 1]
+    rate = [[chance[tied.cell == 2 * c + a].mean() for a in range(2)] for c in range(3)]
+    assert (np.abs(np.diff(rate)) <= 0.04 + 1e-8).all()
+    pooled = [chance[tied.group == a].mean() for a in range(2)]
+    assert abs(pooled[1] - pooled[0]) <= 0.02 + 1e-8
+    assert ((chance > 0) & (chance < 1)).sum() > 50, "nobody was drawn: the test tests nothing"
+    for size in (1, 2, 7, 100):
+        columns = ("client", "group", "label", "scores", "said")
+        few = replace(tied, **{name: getattr(tied, name)[:size] for name in columns})
+        assert np.array_equal(rule.chances(few)[:, 1], chance[:size])
+
+
 def test_without_limits_logofair_is_the_model(people):
     rule = fit_logofair(people, "sp", 1.0, 1.0, calibrated=False)
     assert np.array_equal(rule.chances(people).argmax(axis=1), people.said)
@@ -74,7 +139,7 @@ def test_without_limits_logofair_is_the_model(people):
 def test_logofairs_distributed_solver_comes_near_the_dual(people, notion):
     shares = shares_of(people, notion)
     dual = LoGoFairDual(people, people.scores[:, 1], shares, 0.02, 0.04)
-    exact, far = dual.value(*dual.solve()), dual.value(0.0, np.zeros(3))
+    exact, far = dual.value(*dual.solve()[:2]), dual.value(0.0, np.zeros(3))
     near = dual.value(*dual.solve_distributed())
     assert exact - 1e-9 <= near <= exact + 0.2 * (far - exact)
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.federated.fair_method import FairMethod
-from fairfl_core.federated.gaps import Rates, rates_of
+from fairfl_core.federated.gaps import favourable_rates_of
 from fairfl_core.federated.method import (
     Clients,
     Plan,
@@ -112,17 +112,10 @@ class FairFate(FairMethod):
 def fairness(notion: str, counts: NDArray[np.integer], favourable: int) -> float:
     """phi: the least group's rate over the largest's, the mean over rates.
 
-    A ratio with a rate that is 0 or unknown is 0. For equalized odds of two labels the rates are
-    those of the favourable answer among people of the favourable label (TPR) and among the others
-    (FPR), as in the authors' code, which knows no more labels; of more than two labels each
-    label's own rate is compared.
+    A ratio with a rate that is 0 or unknown is 0. Equalized odds of two labels compare TPR and FPR,
+    as in the authors' code, which knows no more labels; of more, each label's own rate.
     """
-    if notion == "eo" and counts.shape[-1] == 2:
-        table = np.asarray(counts, float)
-        found = Rates(table[..., favourable], table.sum(axis=-1))
-    else:
-        found = rates_of(notion, counts, favourable)
-    rates = np.nan_to_num(found.rates)
+    rates = np.nan_to_num(favourable_rates_of(notion, counts, favourable).rates)
     top, low = rates.max(axis=-2), rates.min(axis=-2)
     ratio: NDArray[np.float64] = np.divide(low, top, out=np.zeros_like(top), where=top > 0)
     return float(ratio.mean())

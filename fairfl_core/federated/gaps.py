@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 
-__all__ = ["NOTIONS", "Gaps", "Rates", "check_notion", "gaps_of", "rates_of"]
+__all__ = [
+    "NOTIONS",
+    "Gaps",
+    "Rates",
+    "check_notion",
+    "favourable_rates_of",
+    "gaps_of",
+    "rates_of",
+]
 
 NOTIONS = ("sp", "eop", "eo")
 
@@ -141,3 +149,14 @@ def rates_of(notion: str, counts: NDArray[np.integer], favourable: int) -> Rates
         )
     known = {"eop": [favourable], "eo": list(labels)}[check_notion(notion)]
     return Rates(np.einsum("...yy->...y", table)[..., known], table.sum(axis=-1)[..., known])
+
+
+def favourable_rates_of(notion: str, counts: NDArray[np.integer], favourable: int) -> Rates:
+    """The rates of a notion, of two labels all of the favourable answer: TPR and FPR for eo.
+
+    A difference of TNRs is one of FPRs, a ratio is not. Of more labels they are those of `rates_of`.
+    """
+    if notion == "eo" and counts.shape[-1] == 2:
+        table = np.asarray(counts, float)
+        return Rates(table[..., favourable], table.sum(axis=-1))
+    return rates_of(notion, counts, favourable)

@@ -25,7 +25,8 @@ from fairfl_core.solving.build import build_program  # noqa: E402
 from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
-from tests.helpers.peers import fairlearn, logofair  # noqa: E402
+from fairfl_core.solving.rivals.logofair import fit_logofair  # noqa: E402
+from tests.helpers.peers import fairlearn  # noqa: E402
 from tests.helpers.scored import scored_network  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
@@ -208,18 +209,14 @@ def against_logofair():
             calibration = Calibration.fit(fit)
             ready, later = fit.recalibrated(calibration), test.recalibrated(calibration)
             thresholds, slow = timed(
-                lambda ready=ready, notion=notion: logofair(
-                    ready.client, ready.group, ready.label, ready.scores[:, 1], notion, 0.01, 0.01
+                lambda ready=ready, notion=notion: fit_logofair(
+                    ready, notion, 0.01, 0.01, calibrated=False
                 )
             )
             rule = Notion.of(notion, fit.labels, fit.favourable)
 
-            def answer(people, thresholds=thresholds):
-                above = people.scores[:, 1] >= thresholds[people.client, people.group]
-                return np.eye(2)[above.astype(int)]
-
-            def judged(people, answer=answer, rule=rule):
-                return evaluate_answers(people.under_chances(answer), people, rule)
+            def judged(people, thresholds=thresholds, rule=rule):
+                return evaluate_answers(people.under_chances(thresholds.chances), people, rule)
 
             theirs, theirs_test = judged(ready), judged(later)
             equal = ExactProgram(ready, notion, gap=1e-6).solve(

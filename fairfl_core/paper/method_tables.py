@@ -13,7 +13,7 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.paper.differences import CHOICES
+from fairfl_core.paper.differences import CHANGES, CHOICES
 from fairfl_core.paper.fcfl_released import released_table
 from fairfl_core.paper.printed import FEDAVG, TABLE_1, TABLE_2, TABLE_3, Capabilities, Row
 from fairfl_core.people.experiments import open as open_experiment
@@ -46,7 +46,12 @@ def method_tables() -> str:
     if not known:
         return ""
     lines = [_HEAD, "Where the papers are silent, our choice:", ""]
-    lines += [*(f"- {choice}" for choice in CHOICES), "", *_table_1(known[0])]
+    lines += [*(f"- {choice}" for choice in CHOICES), ""]
+    lines += [
+        "What was mended in rivals since these tables were first made, and what it changed:",
+        "",
+    ]
+    lines += [*(f"- {change}" for change in CHANGES), "", *_table_1(known[0])]
     rows = {name: method_rows(name) for name in known}
     for name in known:
         lines += _table_2(name, rows[name])

@@ -245,7 +245,7 @@ class ExactProgram(Program):
         new = self._first()
         rules, columns = [new.rules], [self._columns_of(new)]
         first = Sharing.apart(columns[0])
-        solver = Whole(self._rows, first, self._worth(columns[0]))
+        solver = Whole(self._rows, first, self._worth(columns[0]), self._order(columns[0]))
         values, duals = solver.solve(eps_global, local)
         prices = self._pricing()
         rounds = 0
@@ -260,8 +260,10 @@ class ExactProgram(Program):
             for new in helpful:
                 rules.append(new.rules)
                 columns.append(self._columns_of(new))
-                solver.add(Sharing.apart(columns[-1]), self._worth(columns[-1]))
+                order = self._order(columns[-1], len(self.counts.labels) + len(columns))
+                solver.add(Sharing.apart(columns[-1]), self._worth(columns[-1]), order)
             values, duals = solver.again()
+        values = solver.break_ties(warm=True)
         if (values[: self._rows.auxiliary] * self._rows.auxiliary_costs()).sum() > _UNMET:
             self._tried = Columns.join(columns)
             raise Infeasible

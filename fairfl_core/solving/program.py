@@ -29,7 +29,7 @@ from fairfl_core.solving.solvers import Solver, solver_for
 from fairfl_core.solving.utility import Achieved
 
 if TYPE_CHECKING:
-    from fairfl_core.solving.collision import Collision
+    from fairfl_core.solving.collision import Collision, Finder
 
 __all__ = ["Program", "tie_break", "tie_order"]
 
@@ -218,8 +218,25 @@ class Program(ABC):
         """Where limits collide with the policy: who, and what either of them would allow."""
         from fairfl_core.solving.collision import collision_of  # SciPy starts slowly
 
-        sharing = self._all_columns()
-        return collision_of(self._constraints(), sharing, self.counts, eps_global, local)
+        rows = self._constraints()
+        return collision_of(
+            rows,
+            self._all_columns(),
+            self.counts,
+            eps_global,
+            local,
+            find=self._finder(rows),
+            certain=self._is_exhaustive,
+        )
+
+    def _finder(self, rows: Constraints) -> "Finder | None":
+        """What finds columns that are not listed, where rules are generated."""
+        return None
+
+    @property
+    def _is_exhaustive(self) -> bool:
+        """Whether no rule of the region is overlooked."""
+        return True
 
     @abstractmethod
     def _all_columns(self) -> Sharing:

@@ -43,10 +43,10 @@ class Whole:
                 self._model.set_levels(*entries[:2])
         self.add(sharing, worth, order)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
-        order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
-        order = order[columns.span[order] == 1]
-        _, first = np.unique(columns.block[order], return_index=True)
-        self._model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
+        best = np.lexsort((np.arange(len(columns)), -worth, columns.block))
+        best = best[columns.span[best] == 1]
+        _, first = np.unique(columns.block[best], return_index=True)
+        self._model.set_start(rows.auxiliary + best[first], np.arange(len(rows)))
 
     def _new_model(self, lower: Floats, upper: Floats) -> Model:
         return Model(lower, upper)
@@ -89,23 +89,21 @@ class Whole:
     def _sharpened(
         self, values: Floats, duals: Floats, missing: Sharpener, eps_global: float
     ) -> tuple[Floats, Floats]:
-        """Add the rows that an optimum still lacks, until the one of least order lacks none."""
+        """Add the rows that an optimum still lacks, until it lacks none.
+
+        Of equal optima it is the one that the starting point leads to.
+        """
         auxiliary, there = self._rows.auxiliary, len(duals)
-        is_last = False
         for _ in range(_MOST_CUTS):
             beta = self._sharing.weights(values[auxiliary:])
             row, column, value = self._sharing.entries(
                 missing(values[:auxiliary], beta, eps_global)
             )
-            if len(row):
-                column = np.where(column < 0, -1 - column, auxiliary + column)
-                self._model.add_rows(row, column, value)
-                values, duals = self.again()
-                is_last = False
-            elif is_last:
+            if not len(row):
                 return values, duals[:there]
-            else:
-                values, is_last = self.break_ties(), True
+            column = np.where(column < 0, -1 - column, auxiliary + column)
+            self._model.add_rows(row, column, value)
+            values, duals = self.again()
         raise SolveError("the overall margin did not settle; please report this with the counts.")
 
     def grid(
@@ -136,15 +134,13 @@ class Whole:
                 begun = self._model.stand() if warm and not found else begun
                 found[eps_global] = values
                 price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
-                if price == 0 and self._is_still_best(values, upward[-1], local, warm=warm):
+                if price == 0 and (not warm or self._is_still_best(values, upward[-1], local)):
                     break
             yield [found.get(eps_global, values) for eps_global in eps_globals]
 
-    def _is_still_best(
-        self, values: Floats, eps_global: float, local: Floats, *, warm: bool
-    ) -> bool:
+    def _is_still_best(self, values: Floats, eps_global: float, local: Floats) -> bool:
         """Whether an optimum is that of a wider overall limit, too."""
-        wider, _ = (self._go_on if warm else self._afresh)(eps_global, local)
+        wider, _ = self._go_on(eps_global, local)
         first = self._rows.auxiliary
         return bool(np.abs(wider[first:] - values[first:]).max() <= _SAME)
 

@@ -1,20 +1,23 @@
-"""The exact region: every rule of the scores.
+"""The exact region: every cut of the recalibrated score, and more labels' rules of the scores.
+
+People whom the recalibration gives one score are answered alike: cutting between them by the
+model's own score gains .06 to .11 points on the fitted people of 50 states, nothing on others, and
+widens these states' gaps.
 
 The paper settles for a simplex because the surface of all rules has too many corners to list. For
 two labels it need not be avoided: a cell's corners are some thirty cuts of its score, and are
 listed (`hull`). For more labels Dantzig-Wolfe column generation solves the program over a few
 rules, reads from its duals what every answer to every person is worth, and asks each cell for the
-one rule that would help most. What none of them can improve is the optimum.
+one rule that would help most. Where rates come from scores, what none of them can improve is the
+optimum; where labels are counted it is the best found, and no bound is claimed.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import CollisionError, InputError
-from fairfl_core.people.calibration import Calibration
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
@@ -22,20 +25,19 @@ from fairfl_core.solving.constraints.base import Constraints
 from fairfl_core.solving.exact.hull import hull_rules, mixable
 from fairfl_core.solving.exact.pricing import Candidates, Pricing, answer_rules, by_scores
 from fairfl_core.solving.exact.rules import ScoreRules
+from fairfl_core.solving.exact.solution import Bound, ExactSolution
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.limits import EpsLocal, eps_per_client
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import Measured, measured
 from fairfl_core.solving.sharing import Sharing
-from fairfl_core.solving.solution import RuleShare, Solution
-from fairfl_core.solving.utility import ACCURACY
 from fairfl_core.solving.whole import Whole
 
 if TYPE_CHECKING:
     from fairfl_core.solving.collision import Finder
 
-__all__ = ["Bound", "ExactProgram", "ExactSolution"]
+__all__ = ["ExactProgram"]
 
 _HELPS = 1e-9  # a rule's reduced value, in units of a mean cell, above which it is added
 _KERNEL = 1e-8  # accuracy that rules of the kernel may still promise at the end
@@ -46,94 +48,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Bound:
-    """An accuracy that no lottery of the region exceeds, if `certified`.
-
-    It is certified for two labels (all corners are in the program) and for rates from scores
-    (over all rules whatever, if the scores are right). Otherwise pricing trusts the scores while
-    measuring counts labels, and `upper` only says what the scores still promise.
-    """
-
-    upper: float
-    certified: bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ExactSolution(Solution):
-    """The optimum of an `ExactProgram`. All figures are by its choice of rates.
-
-    Attributes
-    ----------
-    rules : ScoreRules
-        The rules of the lotteries, those with a weight only.
-    beta : ndarray, shape (rules,)
-        The weight of each in its cell.
-    calibration : Calibration, optional
-        What scores must go through before a rule looks at them.
-    mode : str
-        How rules were found: see `ExactProgram`.
-    bound : Bound
-    rounds : int
-        How often clients were asked for rules.
-    bytes_per_client : int
-        What one client sent and received for it, at most: see `ExactProgram`.
-    """
-
-    rules: ScoreRules
-    beta: Floats
-    calibration: Calibration | None
-    mode: str
-    bound: Bound
-    rounds: int
-    bytes_per_client: int
-
-    needs_scores: ClassVar[bool] = True
-
-    @property
-    def attention(self) -> Floats:
-        """How much of each cell's lottery looks at the model: what is no constant answer."""
-        looks = np.isnan(self.rules.known).any(axis=1)
-        shape = self.counts.table.shape[:2]
-        total = np.zeros(shape)
-        np.add.at(total, (self.rules.client, self.rules.group), self.beta * looks)
-        return total
-
-    def lottery_of(self, client: int, group: int) -> list[RuleShare]:
-        """The rules that a cell mixes and their shares, largest first."""
-        mine = np.flatnonzero((self.rules.client == client) & (self.rules.group == group))
-        mine = mine[np.argsort(-self.beta[mine], kind="stable")]
-        labels = self.counts.labels
-        return [
-            RuleShare(self.rules.sentence(int(rule), labels), float(self.beta[rule]))
-            for rule in mine
-        ]
-
-    def remarks(self) -> list[str]:
-        """Where its rates come from, and what no lottery can exceed."""
-        share = self.policy.utility == ACCURACY
-        bound = f"{self.bound.upper:.2%}" if share else f"a utility of {self.bound.upper:.4g}"
-        limit = (
-            f"no lottery of such rules can exceed {bound}"
-            if self.bound.certified
-            else f"the scores promise up to {bound}, which is not certain"
-        )
-        sent = f"{self.rounds} round{'s' * (self.rounds != 1)}, {self.bytes_per_client:,} bytes"
-        return [f"Rates from {self.rates}; {limit} ({sent} a client).", *super().remarks()]
-
-    def to_json(self) -> dict[str, Any]:
-        """The `fairfl-solution/1` form, with what the exact region adds."""
-        return super().to_json() | {
-            "rates": self.rates,
-            "mode": self.mode,
-            "bound": {"upper": self.bound.upper, "certified": self.bound.certified},
-            "rounds": self.rounds,
-            "bytes_per_client": self.bytes_per_client,
-        }
-
-
 class ExactProgram(Program):
-    """Maximise accuracy subject to local and global gaps over every rule of the scores.
+    """Maximise accuracy subject to local and global gaps over the rules of the scores.
 
     With two labels each client lists the corners of its cells once: how many people of each label
     get the second answer there (two numbers a corner, 8 bytes each). With more labels the program

@@ -340,7 +340,7 @@ def tie_break(clients: int, groups: int) -> Floats:
     """What one kept answer is worth in each cell, in people: a tie-break between optima.
 
     Optima are seldom unique: of equally accurate lotteries the one that changes fewer people is
-    taken. The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells
+    taken, and of those that are equal in this, too, the one that `tie_order` puts first. The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells
     weigh a little differently, so that changing two people in one cell or in another is no tie
     either.
     """

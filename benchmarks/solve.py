@@ -66,7 +66,7 @@ def whole_map(counts, notion="eo", region="simplex"):
 def cell_by_cell(program):
     """The whole program in HiGHS, every cell of the map warm from the one before it."""
     sharing, rows = program._listed_columns(), program._rows
-    solver = Whole(rows, sharing, program._worth(sharing.columns))
+    solver = Whole(rows, sharing, *program._objective(sharing))
     places, clients = np.arange(len(rows)), len(program.counts.clients)
     solver.solve(float(GRID[0]), np.full(clients, GRID[0]))
     for eps_local in GRID:

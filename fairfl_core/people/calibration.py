@@ -6,6 +6,7 @@ estimated from scores are as right as the scores are (`rates`), so score mode as
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -28,6 +29,8 @@ _LEAST = 1e-4  # the smallest score a map may give
 _PRIOR_ROWS = 20.0  # how many rows hold a client's shift at zero
 _FARTHEST = 20.0
 _STEPS = 50
+_DIGITS = 12  # decimals of a recalibrated score: fewer than two processors can differ in
+_SHIFT_DIGITS = 10
 
 
 class Scored(Protocol):
@@ -99,15 +102,24 @@ class Calibration:
         return replace(pooled, shift=_shifts(people.client, people.label, scores, clients))
 
     def apply(self, client: Ints, group: Ints, scores: Floats) -> Floats:
-        """Recalibrated scores of people of these clients and groups; each person's sum to one."""
+        """Recalibrated scores of people of these clients and groups; each person's sum to one.
+
+        They are rounded to 12 decimals: exponentials and sums differ in the last bit from one
+        processor to another, and scores that are equal on one must be equal on all.
+        """
         mapped = np.empty(scores.shape)
         for place, maps in enumerate(self.knots):
             rows = np.flatnonzero(group == place)
             for label, (at, value) in enumerate(maps):
                 mapped[rows, label] = np.interp(scores[rows, label], at, value)
         # A map may end at 0: nobody is that sure of anything.
-        mapped = np.maximum(mapped, _LEAST) * np.exp(self.shift)[client]
-        return np.asarray(mapped / mapped.sum(axis=1, keepdims=True))
+        mapped = np.maximum(mapped, _LEAST) * self._factor[client]
+        return np.round(mapped / mapped.sum(axis=1, keepdims=True), _DIGITS)
+
+    @cached_property
+    def _factor(self) -> Floats:
+        """What each client multiplies a label's score by, 1 for the largest, rounded."""
+        return np.round(np.exp(self.shift - self.shift.max(axis=1, keepdims=True)), _DIGITS)
 
     def to_json(self) -> dict[str, Any]:
         """Knots as nested lists [group][label][score, becomes][point], shifts [client][label]."""
@@ -172,7 +184,7 @@ def _shifts(client: Ints, label: Ints, scores: Floats, clients: int) -> Floats:
         shift = np.clip(shift + np.clip(step, -1.0, 1.0), -_FARTHEST, _FARTHEST)
         if np.abs(step).max() < 1e-9:
             break
-    return shift
+    return np.round(shift, _SHIFT_DIGITS)
 
 
 def _knots(value: Any) -> Floats:

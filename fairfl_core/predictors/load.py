@@ -10,7 +10,7 @@ from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.solving.exact.bin_program import BinSolution
-from fairfl_core.solving.exact.program import ExactSolution
+from fairfl_core.solving.exact.solution import ExactSolution
 from fairfl_core.solving.regions import region_kind, region_names
 from fairfl_core.solving.solution import AnswerSolution, Solution
 

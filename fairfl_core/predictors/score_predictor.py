@@ -16,8 +16,8 @@ from fairfl_core.people.ranks import BetweenCuts, Ranks
 from fairfl_core.people.scored import ScoredPeople, check_scores
 from fairfl_core.predictors.heading import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
-from fairfl_core.solving.exact.program import ExactSolution
 from fairfl_core.solving.exact.rules import ScoreRules
+from fairfl_core.solving.exact.solution import ExactSolution
 from fairfl_core.solving.rate_estimates import RATES
 
 __all__ = ["ScorePredictor"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fairfl_core.budget import look, watched
 from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
 
-__all__ = ["COST_TOLERANCE", "NONBASIC", "Infeasible", "Model", "Stand"]
+__all__ = ["COST_TOLERANCE", "NONBASIC", "TIE_TOLERANCE", "Infeasible", "Model", "Stand"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,6 +25,11 @@ _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and is looked after
 _FINER = 1e3  # costs are told in thousandths, so that HiGHS does not overlook a tie-break
 COST_TOLERANCE = _TOLERANCE / _FINER  # a reduced cost that is closer to 0 than this is 0
+_TIE = (
+    10 * _TOLERANCE
+)  # a nonbasic variable whose reduced cost is closer to 0 may be in an optimum
+_BLUR, _WARM_BLUR = 1e-8, 1e-6  # of reduced costs, by updates of an ill-conditioned basis
+TIE_TOLERANCE = _BLUR / _FINER
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -59,7 +64,9 @@ class Model:
         for option, value in _OPTIONS:
             self._highs.setOptionValue(option, value)
         self._rows = len(lower)
-        self._added = 0
+        self._lower, self._upper = lower.astype(float), upper.astype(float)
+        self._cost = np.zeros(0)
+        self._levels = np.zeros((2, 0), np.int64)
         nothing = np.zeros(0)
         self._highs.addRows(
             len(lower),
@@ -76,6 +83,7 @@ class Model:
         row, column, value = entries
         order = np.lexsort((row, column))
         starts = np.searchsorted(column[order], np.arange(len(cost)))
+        self._cost = np.append(self._cost, _FINER * cost)
         self._highs.addCols(
             len(cost),
             _FINER * cost,
@@ -87,6 +95,17 @@ class Model:
             value[order],
         )
 
+    def set_levels(self, row: Ints, column: Ints) -> None:
+        """Say which of the first columns are levels, and in which rows they stand.
+
+        Those count that share no row with another: while none of its rows has a dual, such a
+        level is free to move, and nothing else moves with it.
+        """
+        alone = np.bincount(row)[row] == 1
+        shares = np.bincount(column, ~alone) > 0
+        mine = ~shares[column]
+        self._levels = np.stack([row[mine], column[mine]])
+
     def trust_costs(self) -> None:
         """Take costs as they are: HiGHS moves them a little, lest it walk in circles."""
         self._highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
@@ -96,6 +115,7 @@ class Model:
         places = np.arange(first, self._highs.getNumCol(), dtype=np.int32)
         if len(places):
             self._highs.deleteCols(len(places), places)
+            self._cost = self._cost[:first]
 
     def add_rows(self, row: Ints, column: Ints, value: Floats) -> None:
         """Append rows `<= 0` for this solve only: `begin` takes them away again."""
@@ -111,7 +131,8 @@ class Model:
             column[order].astype(np.int32),
             value[order],
         )
-        self._added += count
+        self._lower = np.append(self._lower, np.full(count, -np.inf))
+        self._upper = np.append(self._upper, np.zeros(count))
 
     def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
         """Say which columns and rows are basic where every solve begins."""
@@ -127,13 +148,12 @@ class Model:
 
     def begin(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         """Set the limits of some rows and go back to the starting point."""
-        if self._added:
-            first = self._rows
-            places = np.arange(first, first + self._added, dtype=np.int32)
+        if len(self._lower) > self._rows:
+            places = np.arange(self._rows, len(self._lower), dtype=np.int32)
             self._highs.deleteRows(len(places), places)
-            self._added = 0
+            self._lower, self._upper = self._lower[: self._rows], self._upper[: self._rows]
         self._highs.clearSolver()
-        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
+        self.change_limits(rows, lower, upper)
         self._highs.setBasis(self._start)
 
     def stand(self) -> Stand:
@@ -146,6 +166,7 @@ class Model:
 
     def change_limits(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         """Set the limits of some rows and go on from the last optimum."""
+        self._lower[rows], self._upper[rows] = lower, upper
         self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
 
     def optimum(self) -> tuple[Floats, Floats]:
@@ -171,7 +192,62 @@ class Model:
                 f"HiGHS ended without an optimum ({reason}); please report this with the counts."
             )
         solution = self._highs.getSolution()
-        return np.array(solution.col_value), np.array(solution.row_dual) / _FINER
+        self._values, self._reduced = np.array(solution.col_value), np.array(solution.col_dual)
+        self._duals = np.array(solution.row_dual)
+        return self._values, self._duals / _FINER
+
+    def break_ties(self, order: Floats, *, warm: bool = False) -> Floats:
+        """Return the column values of the optimum with the least order.x, after `optimum`.
+
+        Every optimum is complementary to the same duals: columns with a reduced cost stay at 0,
+        and rows with a dual at their limit. Over what is left `order` is minimised, which must
+        tell all columns apart. Nothing is solved where no nonbasic variable but levels can move.
+        `warm` says that the optimum was found from another one, not from the starting point.
+        """
+        if not self._is_tied(_WARM_BLUR if warm else _BLUR):
+            return self._values
+        stand = self.stand()
+        self._highs.clearSolver()
+        self.go_to(stand)
+        Model.optimum(self)  # the same, with reduced costs that no update has blurred
+        if not self._is_tied(_TIE):
+            return self._values
+        columns, rows = np.abs(self._reduced) > _TIE, np.abs(self._duals) > _TIE
+        active = np.where(self._duals > 0, self._lower, self._upper)
+        stays = np.flatnonzero(columns).astype(np.int32)
+        tight = np.flatnonzero(rows & np.isfinite(active)).astype(np.int32)
+        everything = np.arange(len(columns), dtype=np.int32)
+        zeros, stand = np.zeros(len(stays)), self.stand()
+        self._highs.changeColsBounds(len(stays), stays, zeros, zeros)
+        self._highs.changeRowsBounds(len(tight), tight, active[tight], active[tight])
+        self._highs.changeColsCost(len(order), everything, order)
+        self._highs.setOptionValue("simplex_strategy", _PRIMAL)  # it stands on a feasible point
+        if self._ended() == highspy.HighsModelStatus.kOptimal:
+            self._values = np.array(self._highs.getSolution().col_value)
+        self._highs.setOptionValue("simplex_strategy", _DUAL)
+        self._highs.changeColsCost(len(order), everything, self._cost)
+        self._highs.changeRowsBounds(len(tight), tight, self._lower[tight], self._upper[tight])
+        self._highs.changeColsBounds(len(stays), stays, zeros, np.full(len(stays), np.inf))
+        self.go_to(stand)
+        return self._values
+
+    def _is_tied(self, tolerance: float) -> bool:
+        """Whether a nonbasic variable that can move, and is no free level, has no reduced cost.
+
+        There are as many nonbasic variables as columns, and one of each free level's.
+        """
+        columns, rows = np.abs(self._reduced) > tolerance, np.abs(self._duals) > tolerance
+        held = np.count_nonzero(columns) + np.count_nonzero(rows)
+        row, level = self._levels
+        if held < len(columns) and level.size:
+            stays = np.bincount(level, rows[row] | columns[level])[level] > 0
+            held += len(np.unique(level[~stays]))
+            rows[row] = True  # counted
+        if held < len(columns):
+            fixed = np.flatnonzero(~rows & (self._lower == self._upper))
+            status = self.stand().row_status if fixed.size else []
+            held += sum(status[row] != highspy.HighsBasisStatus.kBasic for row in fixed)
+        return bool(held < len(columns))
 
     def _ended(self) -> highspy.HighsModelStatus:
         look()

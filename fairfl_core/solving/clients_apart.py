@@ -44,11 +44,11 @@ class ClientsApart:
     rows : Constraints
         That one answer for everybody keeps (`Constraints.keeps_constants`).
     sharing : Sharing
-    worth : ndarray, shape (variables,)
+    worth, order : ndarray, shape (variables,)
     """
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats) -> None:
-        self._rows, self._sharing, self._worth = rows, sharing, worth
+    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
+        self._rows, self._sharing, self._worth, self._order = rows, sharing, worth, order
         self._layout = _Layout.of(rows, sharing)
         self._tableaux = Tableaux(self._layout.programs(rows, sharing, worth))
 
@@ -101,7 +101,7 @@ class ClientsApart:
 
     @cached_property
     def _whole(self) -> Whole:
-        return Whole(self._rows, self._sharing, self._worth)
+        return Whole(self._rows, self._sharing, self._worth, self._order)
 
     def _limits(self, eps_global: float, local: Floats) -> Floats:
         return self._rows.bounds(eps_global, local)[1][self._layout.coupling]

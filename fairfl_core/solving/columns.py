@@ -93,10 +93,19 @@ class Columns:
         total = np.bincount(block, np.where(shared, 0.0, beta)[column], minlength=self.blocks)
         scale = np.where(total > 0, (1 - taken) / np.maximum(total, 1e-12), 0.0)
         scaled = np.where(shared, beta, beta * np.maximum(scale[self.block], 0.0))
-        return np.where(self._nobody, self.keeps, scaled) if fall_back else scaled
+        return np.where(self.empty, self.keeps, scaled) if fall_back else scaled
 
     @cached_property
-    def _nobody(self) -> NDArray[np.bool_]:
+    def needless(self) -> NDArray[np.bool_]:
+        """Columns that do to everybody what the rule that keeps the model's answer does."""
+        kept = np.full(self.blocks, -1)
+        kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)
+        other = kept[self.block]
+        same = (self.confusion == self.confusion[other]).all(axis=(1, 2))
+        return np.asarray(same & (other >= 0) & ~self.keeps & (self.span == 1))
+
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
         """Columns of blocks that nobody falls into."""
         block, column = self.members
         people = self.confusion.sum(axis=(1, 2))

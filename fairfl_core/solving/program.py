@@ -29,13 +29,14 @@ from fairfl_core.solving.solvers import Solver, solver_for
 from fairfl_core.solving.utility import Achieved
 
 if TYPE_CHECKING:
-    from fairfl_core.solving.collision import Collision
+    from fairfl_core.solving.collision import Collision, Finder
 
-__all__ = ["Program", "tie_break"]
+__all__ = ["Program", "tie_break", "tie_order"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _GRAIN = 1.5e-8
+_NEEDLESS = 1e-8  # in the objective's unit
 
 
 class Program(ABC):
@@ -160,7 +161,13 @@ class Program(ABC):
     def _worth(self, columns: Columns) -> Floats:
         """What the utility gives, and a grain for every kept answer, in the objective's unit."""
         gained = np.einsum("pyk,yk->p", columns.confusion, self._gain / self._scale)
-        return np.asarray((gained + self._grain(columns)) / self._unit)
+        worth = (gained + self._grain(columns)) / self._unit
+        if (
+            self.guarantee
+        ):  # constants are surer than the model's answer, even where nobody differs
+            return np.asarray(worth)
+        # So that a block that nobody falls into has one optimum, too, and a dual.
+        return np.asarray(worth + _NEEDLESS * (columns.empty - 1.0 * columns.needless))
 
     def _grain(self, columns: Columns) -> Floats:
         grain = tie_break(len(self.counts.clients), len(self.counts.groups))
@@ -168,7 +175,19 @@ class Program(ABC):
 
     def _solver_of(self, sharing: Sharing) -> Solver:
         """What solves the program of these columns."""
-        return solver_for(self._rows, sharing, sharing.totals(self._worth(sharing.columns)))
+        return solver_for(self._rows, sharing, *self._objective(sharing))
+
+    def _objective(self, sharing: Sharing) -> tuple[Floats, Floats]:
+        """What the variables are worth, and what decides between optima of equal worth."""
+        columns = sharing.columns
+        worth, order = self._worth(columns), self._order(columns)
+        return sharing.totals(worth), sharing.totals(order)
+
+    def _order(self, columns: Columns, first: int = 0) -> Floats:
+        """The order of columns: see `tie_order`."""
+        cells = len(self.counts.clients) * len(self.counts.groups)
+        cell = columns.client * len(self.counts.groups) + columns.group
+        return tie_order(cell, cells, first)
 
     # ---------------------------------------------------------------- solving
 
@@ -199,8 +218,25 @@ class Program(ABC):
         """Where limits collide with the policy: who, and what either of them would allow."""
         from fairfl_core.solving.collision import collision_of  # SciPy starts slowly
 
-        sharing = self._all_columns()
-        return collision_of(self._constraints(), sharing, self.counts, eps_global, local)
+        rows = self._constraints()
+        return collision_of(
+            rows,
+            self._all_columns(),
+            self.counts,
+            eps_global,
+            local,
+            find=self._finder(rows),
+            certain=self._is_exhaustive,
+        )
+
+    def _finder(self, rows: Constraints) -> "Finder | None":
+        """What finds columns that are not listed, where rules are generated."""
+        return None
+
+    @property
+    def _is_exhaustive(self) -> bool:
+        """Whether no rule of the region is overlooked."""
+        return True
 
     @abstractmethod
     def _all_columns(self) -> Sharing:
@@ -304,9 +340,23 @@ def tie_break(clients: int, groups: int) -> Floats:
     """What one kept answer is worth in each cell, in people: a tie-break between optima.
 
     Optima are seldom unique: of equally accurate lotteries the one that changes fewer people is
-    taken. The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells
+    taken, and of those that are equal in this, too, the one that `tie_order` puts first. The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells
     weigh a little differently, so that changing two people in one cell or in another is no tie
     either.
     """
     cells = clients * groups
     return (_GRAIN * (1 + np.arange(cells) / cells)).reshape(clients, groups)
+
+
+def tie_order(cell: Ints, cells: int, first: int = 0) -> Floats:
+    """Numbers in [1, 2), each rule its own: of optima equal in all else the one with the least.
+
+    Drawn once and for all, so that no few of them add up to others: a function of a rule's cell
+    and of its place among the rules of the cell, the first of which has the place `first`.
+    """
+    order = np.argsort(cell, kind="stable")
+    many = np.bincount(cell, minlength=cells)
+    place = np.empty(len(cell), np.int64)
+    place[order] = first + np.arange(len(cell)) - np.repeat(np.cumsum(many) - many, many)
+    drawn = np.random.PCG64(0).random_raw((int(place.max()) + 1) * cells) >> np.uint64(12)
+    return np.asarray(1 + drawn[place * cells + cell] * 2.0**-52)

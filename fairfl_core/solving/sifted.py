@@ -10,7 +10,7 @@ stop (Bixby et al., "Very large-scale linear programming", Operations Research, 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.solving.backend import COST_TOLERANCE, NONBASIC, Model, Stand
+from fairfl_core.solving.backend import COST_TOLERANCE, NONBASIC, TIE_TOLERANCE, Model, Stand
 from fairfl_core.solving.whole import Whole
 
 __all__ = ["Sifted"]
@@ -65,7 +65,7 @@ class _SiftingModel(Model):
         """Take all columns, once; the last row of each is its block's."""
         row, column, value = entries
         order = np.lexsort((row, column))
-        self._cost, self._row, self._value = cost, row[order], value[order]
+        self._costs, self._row, self._value = cost, row[order], value[order]
         self._ends = np.searchsorted(column[order], np.arange(len(cost) + 1))
         self._block = self._row[self._ends[1:] - 1]
 
@@ -116,18 +116,30 @@ class _SiftingModel(Model):
         """Column values and row duals, once no column that waits is worth it."""
         while True:
             values, duals = super().optimum()
-            promising = self._promising(duals)
+            paid = np.add.reduceat(self._value * duals[self._row], self._ends[:-1])
+            waiting = self._costs - paid
+            waiting[self._at_work] = np.inf
+            promising = self._promising(waiting)
             if not promising.size:
-                everyone = np.zeros(len(self._cost))
-                everyone[self._at_work] = values
-                return everyone, duals
+                self._equal = np.flatnonzero(waiting <= TIE_TOLERANCE)
+                return self._of_all(values), duals
             self._employ(promising)
 
-    def _promising(self, duals: Floats) -> Ints:
+    def break_ties(self, order: Floats, *, warm: bool = False) -> Floats:
+        """Likewise, once all columns that an optimum may use are at work."""
+        if self._equal.size:
+            self._employ(self._equal)
+            super().optimum()
+        return self._of_all(super().break_ties(order[self._at_work], warm=warm))
+
+    def _of_all(self, values: Floats) -> Floats:
+        """The values of all columns from those at work."""
+        everyone = np.zeros(len(self._costs))
+        everyone[self._at_work] = values
+        return everyone
+
+    def _promising(self, reduced: Floats) -> Ints:
         """Of every block the waiting column that would lower the cost most."""
-        paid = np.add.reduceat(self._value * duals[self._row], self._ends[:-1])
-        reduced = self._cost - paid
-        reduced[self._at_work] = 0.0
         place = np.flatnonzero(reduced < -COST_TOLERANCE)
         place = place[np.lexsort((reduced[place], self._block[place]))]
         _, first = np.unique(self._block[place], return_index=True)
@@ -138,7 +150,7 @@ class _SiftingModel(Model):
         first, many = self._ends[columns], np.diff(self._ends)[columns]
         number = np.repeat(np.arange(len(columns)), many)
         entry = np.arange(many.sum()) + (first - np.cumsum(many) + many)[number]
-        super().add_columns(self._cost[columns], (self._row[entry], number, self._value[entry]))
+        super().add_columns(self._costs[columns], (self._row[entry], number, self._value[entry]))
         self._at_work = np.append(self._at_work, columns)
 
 

@@ -42,12 +42,15 @@ class Solver(Protocol):
         """
 
 
-def solver_for(rows: Constraints, sharing: Sharing, worth: Floats) -> Solver:
-    """The solver of a program: its rows, its variables and what they are worth."""
+def solver_for(rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> Solver:
+    """The solver of a program: its rows, its variables, what they are worth, and their order.
+
+    Of equally good optima the one with the least order.x is found; client by client any of them.
+    """
     if not ClientsApart.serves(rows, sharing):
-        return Whole(rows, sharing, worth)
+        return Whole(rows, sharing, worth, order)
     variables, blocks = len(sharing.merged), sharing.merged.blocks
     crowded = variables > _FEW * (blocks + len(rows))
     if (_FEW * blocks if crowded else variables) >= _MANY:
-        return ClientsApart(rows, sharing, worth)
-    return (Sifted if crowded else Whole)(rows, sharing, worth)
+        return ClientsApart(rows, sharing, worth, order)
+    return (Sifted if crowded else Whole)(rows, sharing, worth, order)

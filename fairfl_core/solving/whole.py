@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import SolveError
 from fairfl_core.solving.backend import Infeasible, Model
-from fairfl_core.solving.constraints.base import OVERALL, Constraints
+from fairfl_core.solving.constraints.base import OVERALL, Constraints, Sharpener
 from fairfl_core.solving.sharing import Sharing
 
 __all__ = ["Whole"]
@@ -15,6 +15,7 @@ __all__ = ["Whole"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _MOST_CUTS = 200  # rounds of cuts of the overall margin; under ten are the rule
+_SAME = 1e-9  # weights that differ by less
 
 
 class Whole:
@@ -25,28 +26,34 @@ class Whole:
     rows : Constraints
     sharing : Sharing
     worth : ndarray, shape (variables,)
+    order : ndarray, shape (variables,)
+        Of equally good optima the one with the least order.x is found.
     """
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats) -> None:
+    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
         self._rows, self._sharing = rows, sharing
+        self._order = np.zeros(rows.auxiliary)
         columns = sharing.merged
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
         self._model = self._new_model(lower, np.ones(len(lower)))
         if rows.auxiliary:
             entries = rows.auxiliary_entries(sharing.columns)
             self._model.add_columns(rows.auxiliary_costs(), entries)
-        self.add(sharing, worth)
+            if not rows.grows:  # cuts may add levels to more rows
+                self._model.set_levels(*entries[:2])
+        self.add(sharing, worth, order)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
-        order = np.lexsort((np.arange(len(columns)), -worth, columns.block))
-        order = order[columns.span[order] == 1]
-        _, first = np.unique(columns.block[order], return_index=True)
-        self._model.set_start(rows.auxiliary + order[first], np.arange(len(rows)))
+        best = np.lexsort((np.arange(len(columns)), -worth, columns.block))
+        best = best[columns.span[best] == 1]
+        _, first = np.unique(columns.block[best], return_index=True)
+        self._model.set_start(rows.auxiliary + best[first], np.arange(len(rows)))
 
     def _new_model(self, lower: Floats, upper: Floats) -> Model:
         return Model(lower, upper)
 
-    def add(self, sharing: Sharing, worth: Floats) -> None:
+    def add(self, sharing: Sharing, worth: Floats, order: Floats) -> None:
         """Put more columns into the program."""
+        self._order = np.append(self._order, order)
         row, column, value = sharing.entries(self._rows.entries(sharing.columns))
         block, member = sharing.merged.members
         self._model.add_columns(
@@ -59,8 +66,12 @@ class Whole:
         )
 
     def again(self) -> tuple[Floats, Floats]:
-        """The optimum after columns were added, from the last one on."""
+        """An optimum after columns, rows or limits were changed, from the last one on."""
         return self._model.optimum()
+
+    def break_ties(self, *, warm: bool = False) -> Floats:
+        """Values of the variables at the optimum of least order, after any optimum."""
+        return self._model.break_ties(self._order, warm=warm)
 
     def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         """Values of the variables and duals of the rows, from the starting point on."""
@@ -69,15 +80,19 @@ class Whole:
     def _afresh(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         places = np.arange(len(self._rows))
         self._model.begin(places, *self._rows.bounds(eps_global, local))
-        return self._sharpened(*self._model.optimum(), eps_global)
-
-    def _sharpened(
-        self, values: Floats, duals: Floats, eps_global: float
-    ) -> tuple[Floats, Floats]:
-        """Add the rows that an optimum still lacks, until it lacks none."""
+        values, duals = self.again()
         missing = self._rows.sharpener(self._sharing.columns)
         if missing is None:
-            return values, duals
+            return self.break_ties(), duals
+        return self._sharpened(values, duals, missing, eps_global)
+
+    def _sharpened(
+        self, values: Floats, duals: Floats, missing: Sharpener, eps_global: float
+    ) -> tuple[Floats, Floats]:
+        """Add the rows that an optimum still lacks, until it lacks none.
+
+        Of equal optima it is the one that the starting point leads to.
+        """
         auxiliary, there = self._rows.auxiliary, len(duals)
         for _ in range(_MOST_CUTS):
             beta = self._sharing.weights(values[auxiliary:])
@@ -88,7 +103,7 @@ class Whole:
                 return values, duals[:there]
             column = np.where(column < 0, -1 - column, auxiliary + column)
             self._model.add_rows(row, column, value)
-            values, duals = self._model.optimum()
+            values, duals = self.again()
         raise SolveError("the overall margin did not settle; please report this with the counts.")
 
     def grid(
@@ -96,31 +111,42 @@ class Whole:
     ) -> Iterator[list[Floats | None]]:
         """Every row upward from where the last one began, each cell from the one before it.
 
-        Once the overall limit has no price, more of it changes nothing: the rest of a row is that
-        optimum.
+        Once the overall limit has no price, more of it is worth nothing. If the widest one leads
+        to the same optimum, so do those in between.
         """
         overall = self._rows.scope == OVERALL
+        upward = sorted(set(eps_globals))
         begun = None
         for local in locals_:
             found: dict[float, Floats | None] = {}
-            values, price, warm = None, np.inf, begun is not None
+            values, warm = None, begun is not None
             if begun is not None:
                 self._model.go_to(begun)
-            for eps_global in sorted(set(eps_globals)):
-                if price > 0:
-                    try:
-                        way = self._go_on if warm else self._afresh
-                        values, duals = way(eps_global, local)
-                        price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
-                        warm = not self._rows.grows
-                        begun = self._model.stand() if warm and not found else begun
-                    except Infeasible:
-                        warm = False
+            for eps_global in upward:
+                way = self._go_on if warm else self._afresh
+                try:
+                    values, duals = way(eps_global, local)
+                except Infeasible:
+                    warm = False
+                    found[eps_global] = values
+                    continue
+                warm = not self._rows.grows
+                begun = self._model.stand() if warm and not found else begun
                 found[eps_global] = values
-            yield [found[eps_global] for eps_global in eps_globals]
+                price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
+                if price == 0 and (not warm or self._is_still_best(values, upward[-1], local)):
+                    break
+            yield [found.get(eps_global, values) for eps_global in eps_globals]
+
+    def _is_still_best(self, values: Floats, eps_global: float, local: Floats) -> bool:
+        """Whether an optimum is that of a wider overall limit, too."""
+        wider, _ = self._go_on(eps_global, local)
+        first = self._rows.auxiliary
+        return bool(np.abs(wider[first:] - values[first:]).max() <= _SAME)
 
     def _go_on(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         """The optimum from the last one on."""
         places = np.arange(len(self._rows))
         self._model.change_limits(places, *self._rows.bounds(eps_global, local))
-        return self._model.optimum()
+        _, duals = self.again()
+        return self.break_ties(warm=True), duals

@@ -316,8 +316,8 @@ def test_clients_apart_are_what_was_approved():
     ):
         program = FairnessProgram(biased(7, 2, rows=300), notion, region, policy=policy)
         sharing = program._listed_columns()
-        worth = sharing.totals(program._worth(sharing.columns))
-        apart = ClientsApart(program._rows, sharing, worth)
+        worth, order = program._objective(sharing)
+        apart = ClientsApart(program._rows, sharing, worth, order)
         for overall, local in ((0.01, 0.05), (0.0, 0.3), (1.0, 0.0)):
             values, duals = apart.solve(overall, np.linspace(local, 2 * local, 7))
             key = f"{notion} {region} {overall} {local} {bool(policy.without_group)}"

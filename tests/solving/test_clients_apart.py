@@ -28,10 +28,10 @@ local_limits = st.one_of(epsilons, st.lists(epsilons, min_size=6, max_size=6))
 def both_ways(program, eps_global, eps_local):
     """(values, duals) apart and whole, of one program."""
     sharing = program._listed_columns()
-    worth = sharing.totals(program._worth(sharing.columns))
+    worth, order = program._objective(sharing)
     local = np.resize(np.asarray(eps_local, float), len(program.counts.clients))
     found = [
-        kind(program._rows, sharing, worth).solve(eps_global, local)
+        kind(program._rows, sharing, worth, order).solve(eps_global, local)
         for kind in (ClientsApart, Whole)
     ]
     return worth, found
@@ -107,7 +107,7 @@ def test_every_cell_of_a_map_is_what_one_solve_gives():
 
 def solver_apart(program):
     sharing = program._listed_columns()
-    return ClientsApart(program._rows, sharing, program._worth(sharing.columns))
+    return ClientsApart(program._rows, sharing, *program._objective(sharing))
 
 
 def test_the_same_question_has_the_same_answer_to_the_last_bit():
@@ -145,8 +145,8 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
 def apart_and_whole(labels=2):
     program = FairnessProgram(biased(40, labels, rows=300), "eo", "kernel")
     sharing = program._listed_columns()
-    worth = sharing.totals(program._worth(sharing.columns))
-    made = (kind(program._rows, sharing, worth) for kind in (ClientsApart, Whole))
+    worth, order = program._objective(sharing)
+    made = (kind(program._rows, sharing, worth, order) for kind in (ClientsApart, Whole))
     return worth, *made
 
 
@@ -182,8 +182,8 @@ def test_where_clients_stand_is_told_with_what_it_is_worth_and_adds_to_the_overa
     """Value and parts of a vertex are those of its weights, of all blocks of a client together."""
     program = FairnessProgram(biased(5, 2), "eo", "kernel")
     sharing = program._listed_columns()
-    worth = sharing.totals(program._worth(sharing.columns))
-    apart = ClientsApart(program._rows, sharing, worth)
+    worth, order = program._objective(sharing)
+    apart = ClientsApart(program._rows, sharing, worth, order)
     programs = apart._layout.programs(program._rows, sharing, worth)
     assert len(programs.start) > 1 and len(programs.parts)
     for standing in (apart._tableaux.start(), apart._tableaux.best(np.zeros(len(programs.parts)))):

@@ -234,9 +234,9 @@ def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notio
     everything = Sharing.apart(program._listed[1])
     few = len(program._listed_columns().columns)
     assert few == len(everything.columns) if notion == "eo" else few < len(everything.columns)
-    worth = program._worth(everything.columns)
+    objective = program._objective(everything)
     for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
-        values, _ = Whole(program._rows, everything, worth).solve(overall, np.full(6, local))
+        values, _ = Whole(program._rows, everything, *objective).solve(overall, np.full(6, local))
         right = (everything.columns.correct * values).sum() / len(people)
         assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
 

@@ -278,7 +278,7 @@ def test_a_collision_says_what_would_do(counts, chosen, data):
                 program.solve(1.0, collision.least_local - 1e-4)
         if collision.least_global > overall + 1e-4:
             with pytest.raises(CollisionError):
-                program.solve(collision.least_global - 1e-4, collision.least_by_client)
+                program.solve(collision.least_global - 1e-4, collision.least_local)
         assert collision.who
     lowered = [
         Floor(one.label, max(0.0, collision.highest_floor[one.label] - 1e-6))

@@ -13,7 +13,10 @@ from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.program import tie_break
+from fairfl_core.solving.program import tie_break, tie_order
+from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.sifted import Sifted
+from fairfl_core.solving.whole import Whole
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
 
@@ -84,6 +87,68 @@ def test_nor_on_real_people_nor_on_threads():
             together = list(pool.map(shared.solve, *zip(*(pairs[::-1] + pairs), strict=True)))
         for pair, solution in zip(pairs[::-1] + pairs, together, strict=True):
             assert_same(cold[pairs.index(pair)], solution)
+
+
+# -------------------------------------------------------------------- whatever the way to it
+
+
+def assert_decided(program, limits, seed=0, atol=1e-9):
+    """One lottery, whatever the order of columns and whichever way leads to it."""
+    columns = program._listed_columns().columns
+    worth, order = program._objective(Sharing.apart(columns))
+    rng, clients = np.random.default_rng(seed), len(program.counts.clients)
+    rows, local = program._rows, [np.full(clients, inside) for _, inside in limits]
+
+    def lottery(values, columns=columns):
+        return columns.settled(values[rows.auxiliary :], fall_back=program.guarantee is None)
+
+    found = [
+        lottery(program._solver.solve(overall, each)[0])
+        for (overall, _), each in zip(limits, local, strict=True)
+    ]
+    for kind in (Whole, Sifted) if rows.keeps_constants else (Whole,):
+        shuffled = rng.permutation(len(columns))
+        other = columns.take(shuffled)
+        solver = kind(rows, Sharing.apart(other), worth[shuffled], order[shuffled])
+        grid = solver.grid([overall for overall, _ in limits], local)
+        on_the_way = [row[place] for place, row in enumerate(grid)]
+        for place, (overall, _) in enumerate(limits):
+            alone = solver.solve(overall, local[place])[0]
+            for values in (alone, on_the_way[place]):
+                np.testing.assert_allclose(
+                    lottery(values, other), found[place][shuffled], atol=atol
+                )
+
+
+@settings(max_examples=80)
+@given(count_tables(labels=(2, 3)), notion_and_region(), st.integers(0, 9))
+def test_the_order_of_columns_and_the_way_to_an_optimum_decide_nothing(counts, chosen, seed):
+    limits = [(0.03, 0.07), (0.0, 0.1), (0.3, 0.02)]
+    # Groups whom the model tells nothing apart make bases that are all but singular.
+    assert_decided(FairnessProgram(counts, *chosen), limits, seed, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["ham10000", "ham10000_scenario2", "public_coverage_sex_race"])
+def test_nor_on_real_people_whose_optima_are_not_unique(name):
+    """The case that was seen: three labels, a weight of 0 or 1, an unseen gap of .103 or .127."""
+    counts = experiments.open(name).counts(0, "validation")
+    for notion in ("eo", "eop"):
+        assert_decided(FairnessProgram(counts, notion, "kernel"), [(0.05, 0.05), (0.01, 0.1)])
+
+
+@pytest.mark.parametrize("notion", ["eo", "sp"])
+def test_nor_among_cuts_of_a_score(notion):
+    people = scored_network(4, 2, 2, rows=200)
+    program = build_program(people, notion, "exact", rates="labels")
+    assert_decided(program, [(0.05, 0.05), (0.0, 0.1), (0.01, 0.3)])
+
+
+def test_every_rule_has_an_order_of_its_own_that_other_cells_do_not_move():
+    cell = np.array([0, 0, 0, 1, 1, 2])
+    order = tie_order(cell, 3)
+    assert len(np.unique(order)) == 6 and (order >= 1).all() and (order < 2).all()
+    np.testing.assert_array_equal(tie_order(cell[[0, 1, 3, 4, 5]], 3), order[[0, 1, 3, 4, 5]])
+    np.testing.assert_array_equal(tie_order(np.array([0, 1]), 3, first=1), order[[1, 4]])
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel"])

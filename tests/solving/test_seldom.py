@@ -18,7 +18,7 @@ from tests.helpers.strategies import synthetic
 def test_where_numbers_are_unlucky_the_whole_program_is_solved(monkeypatch):
     program = FairnessProgram(synthetic(3, 2, 2), "eo", "simplex")
     sharing = program._listed_columns()
-    given = program._rows, sharing, sharing.totals(program._worth(sharing.columns))
+    given = program._rows, sharing, *program._objective(sharing)
     limits = [np.full(3, 0.1), np.full(3, 0.01)]
     want = [Whole(*given).solve(0.02, limits[0]), list(Whole(*given).grid([0.5, 0.02], limits))]
 

@@ -20,7 +20,7 @@ from tests.helpers.strategies import biased, epsilons
 
 def solver(kind, program):
     sharing = program._listed_columns()
-    return kind(program._rows, sharing, sharing.totals(program._worth(sharing.columns)))
+    return kind(program._rows, sharing, *program._objective(sharing))
 
 
 def worth_of(program, values):

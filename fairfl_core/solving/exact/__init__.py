@@ -1,1 +1,1 @@
-"""The exact region: every rule of the scores, generated on demand."""
+"""The exact region: cuts of the recalibrated score, or rules of the scores generated on demand."""

@@ -1,4 +1,4 @@
-"""The exact region: every rule of the scores."""
+"""The exact region: every cut of the recalibrated score."""
 
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,11 @@ class Exact(RegionKind):
     """Every rule argmax over y of theta_y r_y + b_y; contains simplex and kernel."""
 
     name = "exact"
-    title = "exact (every rule of the scores)"
-    meaning = "The lottery may look at the model's scores: the most accuracy the limits allow."
+    title = "exact (cuts of the recalibrated score)"
+    meaning = (
+        "The lottery may look at the model's scores, recalibrated. Two labels: the most accuracy "
+        "that cuts of them allow on the fitted people; more labels: the best found."
+    )
     needs_scores = True
     default_rates = "shrunk"
 

@@ -281,11 +281,14 @@ def collision(met: Collided) -> str:
         for client, group, label in met.who[:3]
     ]
     more = f" and {len(met.who) - 3} more" if len(met.who) > 3 else ""
-    said = (
-        f"No lottery keeps both: the floors stand against the limits in {'; '.join(named)}{more}."
-    )
+    none = "No lottery keeps both" if met.certain else "No lottery was found that keeps both"
+    said = f"{none}: the floors stand against the limits in {'; '.join(named)}{more}."
     if met.least_local is None:
-        said += " No wider gap would help: in this region the floors are out of reach."
+        said += (
+            " No wider gap would help: in this region the floors are out of reach."
+            if met.certain
+            else " None was found with wider gaps, either."
+        )
     return said
 
 

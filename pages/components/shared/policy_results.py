@@ -70,12 +70,15 @@ class Collided:
         Limits that these floors allow; None where no gap would do.
     lowered : Policy
         Floors that these limits allow.
+    certain : bool
+        Whether no rule can have been overlooked.
     """
 
     who: tuple[tuple[str, str, str], ...]
     least_global: float | None
     least_local: float | None
     lowered: Policy
+    certain: bool = True
 
 
 @cached(60)
@@ -96,6 +99,7 @@ def collision_of(view: View) -> Collided:
         least_global=_up(max(overall)) if every else None,
         least_local=_up(max(inside)) if every else None,
         lowered=replace(view.policy, floors=tuple(_lowered(view.policy.floors, met))),
+        certain=all(one.certain for one in met),
     )
 
 

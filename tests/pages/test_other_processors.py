@@ -1,0 +1,62 @@
+"""What a first page tells does not depend on the processor that computes it.
+
+OpenBLAS and NumPy choose their arithmetic by the processor: their last bits differ. Here they are
+told to behave as on others, as far as this one can.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.pages.conftest import TOP
+from tests.pages.test_shipped import leaves
+
+NEEDS = {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"}
+
+
+def core_types():
+    """The core types of OpenBLAS that this processor can run."""
+    try:
+        told = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return []
+    flags = {
+        flag for line in told.splitlines() if line.startswith("flags") for flag in line.split()
+    }
+    flags |= {"sse3"} if "pni" in flags else set()
+    return [name for name, flag in NEEDS.items() if flag in flags]
+
+
+def computed(core_type, without=()):
+    environment = {
+        "OPENBLAS_CORETYPE": core_type,
+        "OPENBLAS_NUM_THREADS": "1",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(without),
+    }
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.pages.one_processor"],
+        cwd=TOP,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return leaves(json.loads(told.stdout))
+
+
+def test_every_processor_tells_the_same():
+    config = np.show_config(mode="dicts")
+    library = config["Build Dependencies"]["blas"]["name"]
+    kinds = core_types()
+    if "openblas" not in library or len(kinds) < 2:
+        pytest.skip("NumPy is not built on OpenBLAS here, or the processor can play no other.")
+    # The oldest one also does without NumPy's own newer instructions.
+    newer = config["SIMD Extensions"].get("found", [])
+    first = computed(kinds[0], newer)
+    for other in kinds[1:]:
+        assert computed(other) == pytest.approx(first, abs=1e-9, nan_ok=True)

@@ -14,10 +14,13 @@ from fairfl_core.cli._people import (
     LabelNames,
     ScoreColumns,
     SplitColumn,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._shell import Json, print_json, say, working
 
 if TYPE_CHECKING:
+    from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.exact.histograms import ScoreHistogram
 
 __all__ = ["histogram"]
@@ -55,7 +58,7 @@ def histogram(
 
     columns = Columns(client, group, label, scores, labels, None, None, favourable, split=split)
     with working("Counting"):
-        made = _made(sources, columns, bins)
+        made, people = _made(sources, columns, bins)
         spent = None
         if epsilon is not None:
             mechanism = Mechanism(name="histogram", epsilon=epsilon)
@@ -64,8 +67,10 @@ def histogram(
     told = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
     told |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
     if as_json:
-        print_json(told)
+        print_json(told if people is None else told | scores_json(people))
         return
+    if people is not None:
+        say_scores(people)
     noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
     say(
         f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
@@ -73,14 +78,18 @@ def histogram(
     )
 
 
-def _made(sources: list[Path], columns: Columns, bins: int) -> "ScoreHistogram":
+def _made(
+    sources: list[Path], columns: Columns, bins: int
+) -> "tuple[ScoreHistogram, ScoredPeople | None]":
+    """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
     from fairfl_core.solving.exact.histogram_file import join_histograms, read_histogram
     from fairfl_core.solving.exact.histograms import ScoreHistogram
 
     if all(path.suffix == ".json" for path in sources):
-        return join_histograms([read_histogram(path) for path in sources])
+        return join_histograms([read_histogram(path) for path in sources]), None
     if len(sources) > 1:
         raise InputError("give one table of scores, or histograms (.json) of several clients.")
     columns.named("exact")
-    return ScoreHistogram.of(columns.fitted(sources[0]), bins)
+    people = columns.fitted(sources[0])
+    return ScoreHistogram.of(people, bins), people

@@ -24,6 +24,8 @@ from fairfl_core.cli._people import (
     SplitColumn,
     guarantee_of,
     read_program,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._policy import (
     Floors,
@@ -116,8 +118,10 @@ def map_(
             "policy": None if policy.is_plain else policy.to_json(),
         }
         accuracy = [[number_or_none(value) for value in row] for row in found.accuracy]
-        print_json({"epsilons": grid, "accuracy": accuracy, **said})
+        scores_of = scores_json(program.counts)
+        print_json({"epsilons": grid, "accuracy": accuracy, **said, **scores_of})
         return
+    say_scores(program.counts)
     print_table(
         f"Accuracy, {notion}, {region} ({program.counts.n:,.0f} people it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",

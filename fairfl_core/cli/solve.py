@@ -28,6 +28,8 @@ from fairfl_core.cli._people import (
     SplitColumn,
     guarantee_of,
     read_program,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._policy import (
     Floors,
@@ -146,8 +148,9 @@ def solve(
         predictor_of(solution).write(out)
     if as_json:
         told = {"prohibition": price and price.to_json()} if without_group else {}
-        print_json(solution.to_json() | told)
+        print_json(solution.to_json() | scores_json(program.counts) | told)
     else:
+        say_scores(program.counts)
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
         harm = None if judged is None else harm_of([evaluate(predictor_of(solution), judged)])
@@ -238,7 +241,7 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
         say(sentence)
     unit = _unit(solution)
     say(
-        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
+        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); overall price "
         f"{solution.price_global:.3f} {unit} per hundredth."
     )
     order = sorted(

@@ -1,6 +1,6 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairfl_core._io.columns import code_names
 from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import as_name, check_names, listed
+from fairfl_core._io.names import as_name, check_names, in_order, listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers, of_lottery
 from fairfl_core.people.grouping import Grouping
@@ -76,6 +77,9 @@ class ClientCounts:
         saw them; else 1.
     grouping : Grouping or None
         Of which columns the groups are crossed; None for groups of one column.
+    score_columns : tuple of str or None
+        Of which columns the predictions are the largest, one for each label, where people with
+        scores were counted. It is not written to files.
     """
 
     table: NDArray[Any]
@@ -86,6 +90,7 @@ class ClientCounts:
     noisy: bool = False
     folds: int = field(default=1, kw_only=True)
     grouping: Grouping | None = field(default=None, kw_only=True)
+    score_columns: tuple[str, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
@@ -219,22 +224,29 @@ class ClientCounts:
         labels: Sequence[str] | None = None,
         favourable: str | None = None,
     ) -> "ClientCounts":
-        """Count rows given as arrays, one entry a person; see `from_table`."""
+        """Count rows given as arrays, one entry a person; see `from_table`.
+
+        Scores are a matrix whose columns are in the order of `labels`, which are sorted unless
+        given.
+        """
         columns = {"client": client, "group": group, "label": label}
         if prediction is not None:
             columns["prediction"] = prediction
-        score_columns: list[str] = []
+        score_columns: dict[str, str] | list[str] = []
         if scores is not None:
             matrix = np.asarray(scores)
             if matrix.ndim != 2:
                 raise InputError("scores must be a matrix: one row a person, one column a label.")
             score_columns = [f"score_{i}" for i in range(matrix.shape[1])]
             columns |= dict(zip(score_columns, matrix.T, strict=True))
+            ordered = labels or in_order(code_names(label, "label").names)
+            if len(ordered) == len(score_columns):
+                score_columns = dict(zip(map(as_name, ordered), score_columns, strict=True))
         if len({len(np.atleast_1d(column)) for column in columns.values()}) > 1:
             raise InputError(
                 "the arrays differ in length; give one entry a person in each of them."
             )
-        return cls.from_table(
+        counted = cls.from_table(
             columns,
             client="client",
             group="group",
@@ -246,6 +258,7 @@ class ClientCounts:
             labels=labels,
             favourable=favourable,
         )
+        return replace(counted, score_columns=None)  # an array's columns have no names
 
     @classmethod
     def from_table(
@@ -256,7 +269,7 @@ class ClientCounts:
         group: str | Sequence[str],
         label: str,
         prediction: str | None = None,
-        scores: Sequence[str] | None = None,
+        scores: Sequence[str] | Mapping[str, str] | None = None,
         clients: Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
@@ -275,9 +288,10 @@ class ClientCounts:
             combination that a row has is a group, like ``female · Black``.
         prediction : str, optional
             The column of the model's answers; or
-        scores : sequence of str, optional
-            One column of scores per label, in the order of `labels`. The largest score is the
-            prediction; of equal ones, the first.
+        scores : sequence of str, or mapping from label to column, optional
+            One column of scores per label. Which is whose is told by their names (``ill``,
+            ``p_ill``, ``P(ill)``), by the mapping, or else by the order of `labels`, which must
+            then be given. The largest score is the prediction; of equal ones, the first.
         clients, groups, labels : sequence of str, optional
             The names to expect and their order. Default: those seen, sorted.
         favourable : str, optional
@@ -311,7 +325,14 @@ class ClientCounts:
             people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
         favourable = "" if favourable is None else as_name(favourable)
-        return cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
+        return cls(
+            table,
+            *names,
+            favourable,
+            folds=people.folds,
+            grouping=people.grouping,
+            score_columns=people.score_columns,
+        )
 
     # ---------------------------------------------------------------- JSON
 

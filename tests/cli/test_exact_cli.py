@@ -15,7 +15,8 @@ from fairfl_core.predictors.load import read_predictor
 from fairfl_core.solving.build import build_program
 from tests.helpers.scored import scored_network
 
-COLUMNS = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
+WHO = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
+COLUMNS = [*WHO, "--labels", "l0,l1"]
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def run(*argv):
 
 def people_in(path):
     columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
-    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), **columns)
+    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), labels=["l0", "l1"], **columns)
 
 
 @pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])
@@ -96,7 +97,8 @@ def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
     for wrong, says in (
         (("--prediction", "said"), "looks at scores"),
         (("--scores", "no"), "one column for each"),
-        (("--scores", "no,maybe"), 'no column "maybe"'),
+        (("--scores", "l0,l1"), 'no column "l0"'),
+        (("--scores", "no,maybe"), "it was fitted where column"),
     ):
         with pytest.raises(InputError, match=says):
             run("predict", fair, rows, *columns, *wrong)

@@ -37,6 +37,7 @@ def test_made_joined_and_solved_like_the_core(files):
         "bins": 8,
         "noisy": False,
         "spent": None,
+        "score_columns": {"no": "score_no", "yes": "score_yes"},
     }
     rows = pd.read_csv(files.rows)
     names = {"client": "clinic", "group": "sex", "label": "diagnosis"}

@@ -18,7 +18,14 @@ from fairfl_core.people.fold_rows import FoldRows
 from fairfl_core.people.grouping import Grouping, code_groups
 from fairfl_core.people.score_columns import check_order, order_columns, suggest_order
 
-__all__ = ["CodedPeople", "all_labels", "check_two", "code_people", "score_matrix"]
+__all__ = [
+    "CodedPeople",
+    "all_labels",
+    "check_two",
+    "code_people",
+    "columns_of_arrays",
+    "score_matrix",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -110,6 +117,34 @@ def code_people(
         grouping=Grouping.of_names(columns, group_names) if len(columns) > 1 else None,
         score_columns=paired,
     )
+
+
+def columns_of_arrays(
+    arrays: Mapping[str, Any], scores: Any, labels: Sequence[Any] | None
+) -> tuple[dict[str, Any], dict[str, str] | list[str]]:
+    """Arrays as a table for `code_people`, and the names of the scores' columns in it.
+
+    Parameters
+    ----------
+    arrays : mapping from name to array or None
+        ``label`` and others, one entry a person; None for what there is not.
+    scores : array or None
+        One column a label, in the order of `labels`, which are sorted unless given.
+    """
+    rows = {name: column for name, column in arrays.items() if column is not None}
+    names: dict[str, str] | list[str] = []
+    if scores is not None:
+        matrix = np.asarray(scores)
+        if matrix.ndim != 2:
+            raise InputError("scores must be a matrix: one row a person, one column a label.")
+        names = [f"score_{place}" for place in range(matrix.shape[1])]
+        rows |= dict(zip(names, matrix.T, strict=True))
+        ordered = _declared(labels) or in_order(code_names(rows["label"], "label").names)
+        if len(ordered) == len(names):  # else `code_people` tells how many there must be
+            names = dict(zip(ordered, names, strict=True))
+    if len({len(np.atleast_1d(column)) for column in rows.values()}) > 1:
+        raise InputError("the arrays differ in length; give one entry a person in each of them.")
+    return rows, names
 
 
 def _named(row_id: str | None) -> str:

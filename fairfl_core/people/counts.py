@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.columns import code_names
 from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import as_name, check_names, in_order, listed
+from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.errors import InputError
 from fairfl_core.people.answers import Answers, of_lottery
 from fairfl_core.people.grouping import Grouping
@@ -78,8 +77,7 @@ class ClientCounts:
     grouping : Grouping or None
         Of which columns the groups are crossed; None for groups of one column.
     score_columns : tuple of str or None
-        Of which columns the predictions are the largest, one for each label, where people with
-        scores were counted. It is not written to files.
+        Of which columns, one a label, the predictions are the largest; not written to files.
     """
 
     table: NDArray[Any]
@@ -226,26 +224,12 @@ class ClientCounts:
     ) -> "ClientCounts":
         """Count rows given as arrays, one entry a person; see `from_table`.
 
-        Scores are a matrix whose columns are in the order of `labels`, which are sorted unless
-        given.
+        The columns of `scores` are in the order of `labels`, sorted unless given.
         """
-        columns = {"client": client, "group": group, "label": label}
-        if prediction is not None:
-            columns["prediction"] = prediction
-        score_columns: dict[str, str] | list[str] = []
-        if scores is not None:
-            matrix = np.asarray(scores)
-            if matrix.ndim != 2:
-                raise InputError("scores must be a matrix: one row a person, one column a label.")
-            score_columns = [f"score_{i}" for i in range(matrix.shape[1])]
-            columns |= dict(zip(score_columns, matrix.T, strict=True))
-            ordered = labels or in_order(code_names(label, "label").names)
-            if len(ordered) == len(score_columns):
-                score_columns = dict(zip(map(as_name, ordered), score_columns, strict=True))
-        if len({len(np.atleast_1d(column)) for column in columns.values()}) > 1:
-            raise InputError(
-                "the arrays differ in length; give one entry a person in each of them."
-            )
+        from fairfl_core.people.coding import columns_of_arrays
+
+        arrays = {"client": client, "group": group, "label": label, "prediction": prediction}
+        columns, score_columns = columns_of_arrays(arrays, scores, labels)
         counted = cls.from_table(
             columns,
             client="client",
@@ -325,14 +309,8 @@ class ClientCounts:
             people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
         favourable = "" if favourable is None else as_name(favourable)
-        return cls(
-            table,
-            *names,
-            favourable,
-            folds=people.folds,
-            grouping=people.grouping,
-            score_columns=people.score_columns,
-        )
+        counts = cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
+        return replace(counts, score_columns=people.score_columns)
 
     # ---------------------------------------------------------------- JSON
 

@@ -266,7 +266,7 @@ class _Asked:
 
     def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
-        model = self._models(frame, fair.folds)
+        model = self._models(fair, frame)
         # In long form the model is a matter of the row, else of the column.
         column = np.zeros_like(model) if self.fold else model
         if self._by_numbers(fair):
@@ -283,15 +283,18 @@ class _Asked:
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
-    def _models(self, frame: "pd.DataFrame", folds: int) -> NDArray[np.int64]:
+    def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
         from fairfl_core.predictors.row_uniforms import fold_draws
 
-        if folds == 1:
+        if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
         if self.row_id is not None:
-            return fold_draws(frame[self.client], frame[self.row_id], folds)
-        return np.random.default_rng([int(self.seed or 0), 1]).integers(folds, size=len(frame))
+            client = fair.position(frame[self.client], fair.clients, "client")
+            names = np.array(fair.clients, object)[client]  # 9.0 of one file is 9 of another
+            return fold_draws(names, frame[self.row_id], fair.folds)
+        rng = np.random.default_rng([int(self.seed or 0), 1])
+        return rng.integers(fair.folds, size=len(frame))
 
     def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
         group = self._group(frame)

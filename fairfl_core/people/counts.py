@@ -21,7 +21,7 @@ __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
 Codes = NDArray[np.integer[Any]]
-_OPTIONAL = {"noisy", "folds", "grouping"}
+_OPTIONAL = {"noisy", "folds", "grouping", "note"}  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
 
 

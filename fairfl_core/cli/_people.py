@@ -149,7 +149,7 @@ class Columns:
         """Whether no column of a table is named at all."""
         return not any((self.client, self.group, self.label, self.scores, self.prediction))
 
-    def named(self, region: str) -> bool:
+    def named(self, region: str | None) -> bool:
         """Whether a table is meant, not counts; if so, that all its columns are named."""
         from fairfl_core.solving.regions import region_kind
 
@@ -160,7 +160,7 @@ class Columns:
             "--scores": self.scores,
         }
         others = (self.prediction, self.split, self.fold, self.row_id)
-        needs_scores = region_kind(region).needs_scores
+        needs_scores = region is not None and region_kind(region).needs_scores
         if not needs_scores and not any((*options.values(), *others)):
             return False
         if self.prediction is not None and not needs_scores:
@@ -259,20 +259,21 @@ class Columns:
 def read_program(
     source: Path,
     notion: str,
-    region: str,
+    region: str | None,
     rates: str | None,
     columns: Columns,
     guarantee: "Guarantee | None",
     policy: "Policy",
 ) -> "Program":
-    """Build the program of a region from counts, or from a table of scores."""
+    """Build the program of a region, or of the default one, from counts or a table of scores."""
     from fairfl_core.solving.build import build_program
     from fairfl_core.solving.rate_estimates import check_rates
     from fairfl_core.solving.regions import region_kind
 
     if rates is not None:
         check_rates(rates)
-    if region_kind(region).needs_scores and columns.are_unnamed and _is_histogram(source):
+    takes_scores = region is None or region_kind(region).needs_scores
+    if takes_scores and columns.are_unnamed and _is_histogram(source):
         from fairfl_core.solving.exact.histogram_file import read_histogram
         from fairfl_core.solving.exact.program import ExactProgram
 

@@ -128,10 +128,10 @@ def evaluate(
         }
         print_json(evaluation.to_json() | kept | told | scores_json(people))
     else:
-        say_scores(people)
         show_alarms(harm)
         say(f"{verdict.word.upper()}. {verdict.sentence()}")
         _show_accuracy(evaluation, harm)
+        say_scores(people)
         _show(fair, evaluation)
         show_closed(harm)
         show_rates(rates)

@@ -52,7 +52,7 @@ def privatize(
     the release says that they are not protected.
 
     Example: `fairfl privatize counts.json --mechanism histogram --epsilon 1
-    --neighbours replace-one --groups f,m --labels well,ill --out noisy.json`
+    --neighbours replace-one --groups f,m --labels no,yes --out noisy.json`
     """
     from fairfl_core._io.json_files import write_json
     from fairfl_core.errors import InputError

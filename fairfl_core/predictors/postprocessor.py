@@ -44,8 +44,9 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     notion : str
         What is compared between groups: ``"sp"``, ``"eop"``, ``"eo"`` or ``"eo-full"``.
-    region : str
+    region : str, optional
         ``"exact"`` looks at scores, ``"simplex"`` (the paper's) and ``"kernel"`` at answers only.
+        If None, exact for two labels and the simplex for more: see `default_region`.
     eps_global, eps_local : float
         Gaps allowed overall (the paper's epsilon_0) and inside each client (epsilon_c); 1 asks
         for nothing. `eps_local` may be a mapping from client to limit.
@@ -67,6 +68,8 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     score_columns_ : tuple of str or None
         The columns that were taken for the labels' scores, in the order of `classes_`; None where
         the scores had no names.
+    region_ : str
+        The region it was fitted in.
     predictor_ : Predictor
         What was fitted; `predictor_.write(path)` saves it for `fairfl predict`.
     accuracy_, gap_global_ : float
@@ -82,7 +85,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def __init__(
         self,
         notion: str = "eo",
-        region: str = "exact",
+        region: str | None = None,
         *,
         eps_global: float = 0.05,
         eps_local: EpsLocal = 0.05,
@@ -173,6 +176,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.predictor_: Predictor = replace(
             predictor_of(solution), score_columns=self.score_columns_
         )
+        self.region_ = solution.region
         self.accuracy_ = self.predictor_.reached.accuracy
         self.gap_global_ = self.predictor_.reached.gap_global
         self.n_features_in_ = matrix.shape[1]

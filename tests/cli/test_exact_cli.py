@@ -58,7 +58,8 @@ def test_solve_takes_rows_and_tells_bound_and_rounds(rows, rates):
     assert found["format"] == "fairfl-solution/1" and found["region"] == "exact"
     assert found["bound"]["certified"] is True
     assert found["bound"]["upper"] >= found["accuracy"] - 1e-12 and found["rounds"] >= 1
-    counted = json.loads(run("solve", rows, *COLUMNS, *asked[:6], "--json"))
+    plain = ("--region", "simplex", *asked[:6], "--json")
+    counted = json.loads(run("solve", rows, *COLUMNS, *plain))
     assert set(counted) < set(found) and counted["region"] == "simplex"
 
 
@@ -167,7 +168,7 @@ def test_predict_takes_one_probability_logits_and_votes(rows, tmp_path):
         answers("--scores", "logit_no,logit_yes")
     with pytest.raises(InputError, match="needs --probability-of"):
         answers("--probability", "yes")
-    run(*solve, *COLUMNS)
+    run(*solve, "--region", "simplex", *COLUMNS)
     by_answers = answers("--prediction", "said")
     assert answers("--scores", "no,yes") == by_answers
     assert answers("--probability", "no", "--probability-of", labels[0]) == by_answers

@@ -170,7 +170,7 @@ def curves():
     floors = programs(2, 2, notion="eop", policy=Policy(floors=(Floor("ill", 0.55),)))
     only = [[program for _, program in some] for some in (plain, sure, floors)]
     study = run_study(plain, unseen(), 0.02, 0.02)
-    lonely = [(seed, build_program(ALONE, "eop")) for seed in SEEDS]
+    lonely = [(seed, build_program(ALONE, "eop", "simplex")) for seed in SEEDS]
     high = Policy(floors=(Floor("l0", 0.71), Floor("l1", 0.65)))
     strict = build_program(biased(4, 2, rows=20_000), "sp", "kernel", policy=high)
     return {

@@ -128,7 +128,7 @@ def maps():
     tables["exact"] = mapped(build_program(people(), "eop", "exact"), local=(0.0, 0.1))
     three = build_program(people(3, rows=200), "eo", "exact")
     tables["exact, three labels"] = mapped(three, local=(0.1,), overall=(1.0, 0.05))
-    sure = build_program(people(), "eop", guarantee=SURE["each measured"])
+    sure = build_program(people(), "eop", "simplex", guarantee=SURE["each measured"])
     tables["sure"] = mapped(sure, local=(0.1, 0.3))
     return tables
 
@@ -376,6 +376,6 @@ def test_refusals_are_what_was_approved():
         "proof": lambda: Guarantee(0.9, "each", "hope"),
         "region": lambda: region_kind("moon"),
         "rates": lambda: counts_by(counts, "luck"),
-        "full": lambda: build_program(counts, "eo-full"),
+        "full": lambda: build_program(counts, "eo-full", "simplex"),
     }
     check(APPROVED / "refusals.txt", tell(**{name: refusal(one) for name, one in tries.items()}))

@@ -78,7 +78,8 @@ ALONE = ClientCounts(
 
 
 def programs(labels, groups, **options):
-    return [(seed, build_program(people(labels, groups, seed=seed), **options)) for seed in SEEDS]
+    how = {"region": "simplex"} | options
+    return [(seed, build_program(people(labels, groups, seed=seed), **how)) for seed in SEEDS]
 
 
 def unseen(labels=2, groups=2):
@@ -104,7 +105,7 @@ def test_a_study_tells_what_was_approved(name):
 @pytest.mark.parametrize("notion", ["sp", "eo"])
 def test_a_study_of_holes_and_ties_tells_what_was_approved(notion):
     """Within limits that hardly bind: lotteries are rules, and equal rates are equal to the last bit."""
-    built = [(seed, build_program(HOLES, notion)) for seed in SEEDS]
+    built = [(seed, build_program(HOLES, notion, "simplex")) for seed in SEEDS]
     study, unlimited = (run_study(built, [HOLES, HOLES], eps, eps) for eps in (0.7, 1.0))
     shown = all_of_a_study(study, unlimited) + all_of_harm(study, leave_out=0.2)
     check(APPROVED / f"holes and ties, {notion}.txt", shown, close=1e-6)

@@ -19,7 +19,7 @@ from tests.helpers.small import people
 APPROVED = Path(__file__).with_name("as_computed")
 FIRST = 40  # people who are answered one by one
 PROGRAMS = {
-    "simplex": lambda: build_program(people(), "eo"),
+    "simplex": lambda: build_program(people(), "eo", "simplex"),
     "kernel, three labels": lambda: build_program(people(3), "eo", "kernel"),
     "exact": lambda: build_program(people(), "eop", "exact"),
     "exact, three labels": lambda: build_program(people(3, rows=300), "eo", "exact"),

@@ -98,7 +98,8 @@ def _solution(program, overall, local):
 
 def asked(labels=2, groups=2, rows=900, limits=LIMITS, **options):
     """The optimum of a question."""
-    return lambda: solved(build_program(people(labels, groups, rows), **options), limits)
+    how = {"region": "simplex"} | options
+    return lambda: solved(build_program(people(labels, groups, rows), **how), limits)
 
 
 def colliding(notion, policy, sure):

@@ -1,44 +1,76 @@
 """How a client applies a fair predictor: the same person always gets the same answer."""
 
 
-def draw(client, row_id):
+def answer(predictor, client, group, seen, row_id):
+    """The fair answer for one person; `predictor` is json.load of the file.
+
+    `seen` is the model's answer; where the region is exact, its scores in the order of
+    predictor["labels"]; of a mixture (predictor["folds"] above 1) a list of that of each fold
+    model. The group is not looked at after --without-group. What cannot be answered is a ValueError.
+    """
+    labels, folds = predictor["labels"], predictor.get("folds", 1)
+    mine = predictor["clients"][place(client, [c["name"] for c in predictor["clients"]], "client")]
+    blind = (predictor.get("policy") or {}).get("without_group")
+    group = 0 if blind else place(group, predictor["groups"], "group")
+    if row_id is None or row_id != row_id or not str(row_id).strip():
+        raise ValueError("a person has no row id; give each one.")
+    if folds > 1:
+        if not isinstance(seen, list | tuple) or len(seen) != folds:
+            raise ValueError(f"the predictor mixes {folds} fold models; give a list of theirs.")
+        seen = seen[int(draw(mine["name"], "fold\x1f" + whole(row_id)) * folds)]
+    if "lottery" in mine:
+        said = place(seen, labels, "prediction")
+        chances = mine["lottery"][group][said]
+    else:
+        said, chances = chances_by_scores(predictor, mine, group, seen)
+    order = sorted(range(len(labels)), key=lambda k: k != said)  # its own answer first
+    luck, total = draw(mine["name"], whole(row_id)), 0.0
+    for k in order[:-1]:
+        total += chances[k]
+        if luck < total:
+            return labels[k]
+    return labels[order[-1]]
+
+
+def draw(client, text):
     """A number in [0, 1) that belongs to this person; FNV-1a, mixed as splitmix64 does."""
+    whose = f"{client}\x1f{text}".encode()
+    if len(whose) > 1000:
+        raise ValueError(f"a row id is {len(whose)} bytes long; use ids of at most 1000 bytes.")
     state = 0xCBF29CE484222325
-    for byte in f"{client}\x1f{row_id}".encode():
+    for byte in whose:
         state = (state ^ byte) * 0x100000001B3 % 2**64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ state >> shift) * factor % 2**64
     return ((state ^ state >> 31) >> 11) / 2**53
 
 
-def answer(predictor, client, group, seen, row_id):
-    """The fair answer for one person; `predictor` is json.load of the file.
+def whole(value):
+    """A name or an id as text: 17, 17.0 and "17.0" are the same."""
+    before, point, after = str(value).partition(".")
+    same = point and after and not after.strip("0") and before.removeprefix("-").isdecimal()
+    return before if same else str(value)
 
-    `seen` is the model's answer; where the region is exact, its scores in the order of
-    predictor["labels"]. One made with --without-group answers all groups alike: give any of
-    predictor["groups"].
-    """
-    labels, groups = predictor["labels"], predictor["groups"]
-    mine = next(each for each in predictor["clients"] if each["name"] == client)
-    if "rules" in mine:
-        prediction = labels[max(range(len(labels)), key=lambda y: seen[y])]
-        chances = chances_by_scores(predictor, mine, groups.index(group), seen)
-    else:
-        prediction = seen
-        chances = mine["lottery"][groups.index(group)][labels.index(prediction)]
-    order = sorted(range(len(labels)), key=lambda k: labels[k] != prediction)  # its own first
-    luck, total = draw(client, row_id), 0.0
-    for place in order[:-1]:
-        total += chances[place]
-        if luck < total:
-            return labels[place]
-    return labels[order[-1]]
+
+def place(name, names, what):
+    """Where a client, a group or a label stands among those the predictor knows."""
+    text = whole(int(name) if isinstance(name, float) and name.is_integer() else name)
+    if text not in names:
+        raise ValueError(f'the {what} "{text}" is not one the predictor was fitted for.')
+    return names.index(text)
 
 
 def chances_by_scores(predictor, mine, group, scores):
-    """How probable each answer is in the exact region: recalibrated scores, then rules."""
-    labels, maps = range(len(scores)), predictor["calibration"]
+    """The model's answer, and how probable each answer is in the exact region."""
+    labels, maps = range(len(predictor["labels"])), predictor.get("calibration")
+    listed = isinstance(scores, list | tuple) and len(scores) == len(labels)
+    if not listed or not all(0 <= r <= 1 for r in scores) or abs(sum(scores) - 1) > 0.01:
+        raise ValueError(f"{scores} are not probabilities of all labels that sum to one.")
     said = max(labels, key=lambda y: scores[y])
+    if "bins" in mine:
+        bins = mine["bins"][said]
+        second = bins["chances"][sum(edge < scores[1] for edge in bins["edges"])]
+        return said, [1 - second, second]
     if maps:
         shift = maps["shift"][predictor["clients"].index(mine)]
         parts = [max(between(scores[y], *maps["knots"][group][y]), 1e-4) for y in labels]
@@ -48,15 +80,15 @@ def chances_by_scores(predictor, mine, group, scores):
     for rule in mine["rules"][group]:
         if "answers" in rule:
             chosen = predictor["labels"].index(rule["answers"][said])
-        elif "theta" in rule:
-            values = [rule["b"][k] + scores[k] * rule["theta"][k] for k in labels]
-            chosen = values.index(max(values))
         else:
-            worth = [[scores[y] * rule["weights"][y][k] for y in labels] for k in labels]
-            values = [rule["b"][k] + sum(worth[k]) for k in labels]
+            values = list(rule["b"])
+            for y in labels:
+                row = rule["weights"][y] if "weights" in rule else None
+                for k in labels if row else (y,):
+                    values[k] += scores[y] * (row[k] if row else rule["theta"][y])
             chosen = values.index(max(values))
         chances[chosen] += rule["probability"]
-    return chances
+    return said, chances
 
 
 def between(score, at, becomes):

@@ -1,13 +1,13 @@
 """Options of the commands that take a table of predictions, and how it is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairfl_core.cli._shell import read_counts, split_names
+from fairfl_core.cli._shell import read_counts, say, split_names
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ __all__ = [
     "SplitColumn",
     "guarantee_of",
     "read_program",
+    "say_scores",
+    "scores_json",
 ]
 
 Source = Annotated[
@@ -64,10 +66,19 @@ GroupColumn = Annotated[str | None, typer.Option("--group", help=_GROUP)]
 OneGroupColumn = Annotated[str, typer.Option("--group", help=_GROUP)]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the true label.")]
 ScoreColumns = Annotated[
-    str | None, typer.Option("--scores", help="One score column per label, COL,COL.")
+    str | None,
+    typer.Option(
+        "--scores",
+        help="One score column per label, COL,COL: named after its label (ill, p_ill, P(ill)), or "
+        "in the order of --labels.",
+    ),
 ]
 LabelNames = Annotated[
-    str | None, typer.Option("--labels", help="All labels, in the order of the score columns.")
+    str | None,
+    typer.Option(
+        "--labels",
+        help="All labels; in the order of the score columns where their names do not tell.",
+    ),
 ]
 GroupNames = Annotated[
     str | None,
@@ -131,13 +142,14 @@ class Columns:
     split: str | None = None
     fold: str | None = None
     row_id: str | None = None
+    pairs: Mapping[str, str] | None = None  # the score column of each label, where it is known
 
     @property
     def are_unnamed(self) -> bool:
         """Whether no column of a table is named at all."""
         return not any((self.client, self.group, self.label, self.scores, self.prediction))
 
-    def named(self, region: str) -> bool:
+    def named(self, region: str | None) -> bool:
         """Whether a table is meant, not counts; if so, that all its columns are named."""
         from fairfl_core.solving.regions import region_kind
 
@@ -148,7 +160,7 @@ class Columns:
             "--scores": self.scores,
         }
         others = (self.prediction, self.split, self.fold, self.row_id)
-        needs_scores = region_kind(region).needs_scores
+        needs_scores = region is not None and region_kind(region).needs_scores
         if not needs_scores and not any((*options.values(), *others)):
             return False
         if self.prediction is not None and not needs_scores:
@@ -218,7 +230,7 @@ class Columns:
             return take(
                 table,
                 **columns,
-                **({} if scores is None else {"scores": scores}),
+                **({} if scores is None else {"scores": self.pairs or scores}),
                 labels=split_names(self.labels),
                 groups=split_names(self.groups),
                 clients=split_names(self.clients),
@@ -247,20 +259,21 @@ class Columns:
 def read_program(
     source: Path,
     notion: str,
-    region: str,
+    region: str | None,
     rates: str | None,
     columns: Columns,
     guarantee: "Guarantee | None",
     policy: "Policy",
 ) -> "Program":
-    """Build the program of a region from counts, or from a table of scores."""
+    """Build the program of a region, or of the default one, from counts or a table of scores."""
     from fairfl_core.solving.build import build_program
     from fairfl_core.solving.rate_estimates import check_rates
     from fairfl_core.solving.regions import region_kind
 
     if rates is not None:
         check_rates(rates)
-    if region_kind(region).needs_scores and columns.are_unnamed and _is_histogram(source):
+    takes_scores = region is None or region_kind(region).needs_scores
+    if takes_scores and columns.are_unnamed and _is_histogram(source):
         from fairfl_core.solving.exact.histogram_file import read_histogram
         from fairfl_core.solving.exact.program import ExactProgram
 
@@ -269,6 +282,21 @@ def read_program(
     scored = columns.named(region)
     people = columns.fitted(source) if scored else read_counts(source)
     return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
+
+
+def say_scores(people: Any) -> None:
+    """Say which column was taken for the score of which label, if any was."""
+    from fairfl_core.people.score_columns import says_scores
+
+    if people.score_columns is not None:
+        say(says_scores(people.score_columns, people.labels))
+
+
+def scores_json(people: Any) -> dict[str, Any]:
+    """The same for a JSON object; nothing where there were no score columns."""
+    if people.score_columns is None:
+        return {}
+    return {"score_columns": dict(zip(people.labels, people.score_columns, strict=True))}
 
 
 def _is_histogram(source: Path) -> bool:

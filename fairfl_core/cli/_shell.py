@@ -34,7 +34,14 @@ __all__ = [
 Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
-RegionName = Annotated[str, typer.Option("--region", help="simplex, kernel or exact.")]
+RegionName = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        help="simplex, kernel or exact. Default: exact where scores of two labels are given, else "
+        "simplex (eo-full: kernel).",
+    ),
+]
 
 _out = Console(emoji=False)
 _err = Console(stderr=True, emoji=False)

@@ -23,7 +23,13 @@ def compare(
     ],
     split: Annotated[str, typer.Option(help="Column that says validation or test.")] = "",
     notion: Annotated[str, typer.Option(help="sp, eop, eo, ...")] = "eo",
-    region: Annotated[str, typer.Option(help="What a lottery may mix.")] = "simplex",
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="What a lottery may mix. Default: exact where every model has scores of two "
+            "labels, else simplex."
+        ),
+    ] = None,
     favourable: Annotated[str, typer.Option(help="Label. Default: the last.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -38,6 +44,7 @@ def compare(
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.own_models import frontier, model_settings
     from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
+    from fairfl_core.solving.build import default_region
 
     if len(model) < 2:
         raise InputError("one model is nothing to compare; name two or more with --model.")
@@ -48,6 +55,10 @@ def compare(
     table = open_table(rows.name, read_whole(rows))
     with working(f"Comparing {len(model)} models"):
         taken = experiment_from_table(table, roles, favourable=favourable)
+        if region is None:
+            every = [one.experiment for one in taken.models]
+            scored = all(one.has_scores for one in every)
+            region = default_region(notion, len(every[0].labels), scores=scored)
         settings = [
             model_settings(one.name, one.experiment, notion, region) for one in taken.models
         ]
@@ -69,7 +80,7 @@ def compare(
     ]
     n = settings[0][0].unseen
     print_table(
-        f"{notion}, on {n:,.0f} unseen people (95 % limits); what no other limit beats",
+        f"{notion}, {region}, on {n:,.0f} unseen people (95 % limits); what no other limit beats",
         ["model", "limit", "accuracy", "overall gap", "worst client"],
         lines,
     )

@@ -12,6 +12,8 @@ from fairfl_core.cli._people import (
     OneGroupColumn,
     RowIdColumn,
     SplitColumn,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._shell import Json, print_json, say, working
 
@@ -25,11 +27,18 @@ def count(
     label: Annotated[str, typer.Option(help="Column of the true label.")],
     prediction: Annotated[str | None, typer.Option(help="Column of the model's answer.")] = None,
     scores: Annotated[
-        str | None, typer.Option(help="Instead of answers: one score column per label, COL,COL.")
+        str | None,
+        typer.Option(
+            help="Instead of answers: one score column per label, COL,COL: named after its label "
+            "(ill, p_ill, P(ill)), or in the order of --labels."
+        ),
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="All labels, in the order of the score columns. Default: sorted."),
+        typer.Option(
+            help="All labels; in the order of the score columns where their names do not tell. "
+            "Default: those seen, sorted."
+        ),
     ] = None,
     groups: GroupNames = None,
     clients: Annotated[str | None, typer.Option(help="All clients. Default: those seen.")] = None,
@@ -81,8 +90,9 @@ def count(
         "folds": counts.folds,
     }
     if as_json:
-        print_json(summary)
+        print_json(summary | scores_json(counts))
         return
+    say_scores(counts)
     models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
         f"{out}: {counts.n:,} people{models} in {len(counts.clients)} clients; groups "

@@ -19,8 +19,10 @@ from fairfl_core.cli._people import (
     ScoreColumns,
     Source,
     SplitColumn,
+    say_scores,
+    scores_json,
 )
-from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say
+from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, split_names
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +76,11 @@ def evaluate(
     from fairfl_core.solving.utility import Achieved
 
     fair = read_predictor(predictor)
-    # The labels are the predictor's, unless the score columns stand in another order.
+    given, declared = split_names(scores), split_names(labels)
+    pairs = None  # where their number is wrong, which the table is asked about
+    if given is not None and len(given) == len(declared or fair.labels):
+        pairs = fair.pair_scores(given, declared)
+    # The labels are the predictor's, unless others are declared.
     names = labels or (",".join(fair.labels) if scores else None)
     columns = Columns(
         client,
@@ -89,6 +95,7 @@ def evaluate(
         split,
         fold,
         row_id,
+        pairs,
     )
     people = columns.unseen(source) if columns.named(fair.region) else read_counts(source)
     try:
@@ -119,11 +126,12 @@ def evaluate(
             "impact_ratios": ratios.to_json(),
             "utility": achieved.to_json(),
         }
-        print_json(evaluation.to_json() | kept | told)
+        print_json(evaluation.to_json() | kept | told | scores_json(people))
     else:
         show_alarms(harm)
         say(f"{verdict.word.upper()}. {verdict.sentence()}")
         _show_accuracy(evaluation, harm)
+        say_scores(people)
         _show(fair, evaluation)
         show_closed(harm)
         show_rates(rates)

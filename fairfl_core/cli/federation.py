@@ -15,7 +15,6 @@ from fairfl_core.cli._policy import Floors, Keeps, policy_of
 from fairfl_core.cli._shell import (
     Json,
     NotionName,
-    RegionName,
     print_json,
     say,
     split_names,
@@ -33,6 +32,14 @@ federation = typer.Typer(
 
 EpsGlobal = Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")]
 EpsLocal = Annotated[float, typer.Option(help="Gap allowed inside each client, epsilon_c.")]
+FederationRegion = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        help="simplex, kernel or exact. Default: exact where scores travel (--one-round), else "
+        "simplex, from counts.",
+    ),
+]
 OneRound = Annotated[
     bool,
     typer.Option("--one-round", help="Region exact: from score histograms, in one exchange."),
@@ -163,7 +170,7 @@ def client(
 def run(
     folder: Annotated[Path, typer.Argument(help="The server's folder.")],
     notion: NotionName = "eo",
-    region: RegionName = "simplex",
+    region: FederationRegion = None,
     eps_global: EpsGlobal = 1.0,
     eps_local: EpsLocal = 1.0,
     confidence: Confidence = None,
@@ -199,13 +206,14 @@ def run(
     from fairfl_core.federated.flower.server_folder import ServerFolder
     from fairfl_core.federated.flower.superlink import submit
     from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.solving.build import default_region_sentence
 
     privacy = None
     if privacy_epsilon is not None:
         privacy = Mechanism(name=privacy_mechanism, epsilon=privacy_epsilon)
     question = Question(
         notion,
-        region,
+        region or "",
         eps_global,
         eps_local,
         one_round,
@@ -222,6 +230,8 @@ def run(
     if as_json:
         print_json({key: result[key] for key in ("clients", "left_out", "verdict", "bytes")})
     else:
+        if region is None:
+            say(default_region_sentence(question.region))
         _show(result, job.out)
 
 
@@ -262,7 +272,7 @@ def _show(result: dict[str, Any], out: Path) -> None:
 def demo(
     example: Annotated[str, typer.Option(help="hospitals or adult.")] = "adult",
     notion: NotionName = "eo",
-    region: RegionName = "simplex",
+    region: FederationRegion = None,
     eps_global: EpsGlobal = 0.05,
     eps_local: EpsLocal = 0.1,
     one_round: OneRound = False,
@@ -285,7 +295,7 @@ def demo(
     from fairfl_core.federated.flower.question import Question
 
     check_flower()
-    question = Question(notion, region, eps_global, eps_local, one_round)
+    question = Question(notion, region or "", eps_global, eps_local, one_round)
     study, people = _example(example)
     study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)
     told = run_here(

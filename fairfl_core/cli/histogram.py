@@ -10,14 +10,18 @@ from fairfl_core.cli._people import (
     Columns,
     Favourable,
     GroupColumn,
+    GroupNames,
     LabelColumn,
     LabelNames,
     ScoreColumns,
     SplitColumn,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._shell import Json, print_json, say, working
 
 if TYPE_CHECKING:
+    from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.solving.exact.histograms import ScoreHistogram
 
 __all__ = ["histogram"]
@@ -33,12 +37,23 @@ def histogram(
     label: LabelColumn = None,
     scores: ScoreColumns = None,
     labels: LabelNames = None,
+    groups: GroupNames = None,
     favourable: Favourable = None,
     split: SplitColumn = None,
     bins: Annotated[int, typer.Option(help="Bins of the score; an even number.")] = 16,
     epsilon: Annotated[
-        float | None, typer.Option(help="Add noise worth this privacy budget.")
+        float | None,
+        typer.Option(
+            help="Add noise worth this privacy budget; names are protected if --labels and "
+            "--groups declare them."
+        ),
     ] = None,
+    declared: Annotated[
+        bool,
+        typer.Option(
+            "--declared", help="The names in histograms to join were declared, not found."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Count people by client, group, label and bin of their score: all the exact region needs.
@@ -49,13 +64,14 @@ def histogram(
     Example: `fairfl histogram scores.csv --client clinic --group sex
     --label diagnosis --scores no,yes --out histogram.json`
     """
+    from fairfl_core.privacy.declared_names import names_note
     from fairfl_core.privacy.histogram_noise import release_histogram
     from fairfl_core.privacy.mechanisms import Mechanism
     from fairfl_core.solving.exact.histogram_file import write_histogram
 
-    columns = Columns(client, group, label, scores, labels, None, None, favourable, split=split)
+    columns = Columns(client, group, label, scores, labels, groups, None, favourable, split=split)
     with working("Counting"):
-        made = _made(sources, columns, bins)
+        made, people = _made(sources, columns, bins)
         spent = None
         if epsilon is not None:
             mechanism = Mechanism(name="histogram", epsilon=epsilon)
@@ -63,24 +79,36 @@ def histogram(
     write_histogram(made, out)
     told = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
     told |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
+    given = {"groups": groups, "labels": labels}
+    found = [field for field, names in given.items() if not declared and not (names and people)]
+    if spent is not None:
+        told["names_protected"] = not found
     if as_json:
-        print_json(told)
+        print_json(told if people is None else told | scores_json(people))
         return
+    if people is not None:
+        say_scores(people)
     noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
     say(
         f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
         f"each{noise}. Next: fairfl solve {out} --region exact"
     )
+    if spent is not None:
+        say(names_note(made, found))
 
 
-def _made(sources: list[Path], columns: Columns, bins: int) -> "ScoreHistogram":
+def _made(
+    sources: list[Path], columns: Columns, bins: int
+) -> "tuple[ScoreHistogram, ScoredPeople | None]":
+    """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
     from fairfl_core.solving.exact.histogram_file import join_histograms, read_histogram
     from fairfl_core.solving.exact.histograms import ScoreHistogram
 
     if all(path.suffix == ".json" for path in sources):
-        return join_histograms([read_histogram(path) for path in sources])
+        return join_histograms([read_histogram(path) for path in sources]), None
     if len(sources) > 1:
         raise InputError("give one table of scores, or histograms (.json) of several clients.")
     columns.named("exact")
-    return ScoreHistogram.of(columns.fitted(sources[0]), bins)
+    people = columns.fitted(sources[0])
+    return ScoreHistogram.of(people, bins), people

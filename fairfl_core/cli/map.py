@@ -24,6 +24,8 @@ from fairfl_core.cli._people import (
     SplitColumn,
     guarantee_of,
     read_program,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._policy import (
     Floors,
@@ -43,6 +45,7 @@ from fairfl_core.cli._shell import (
     print_json,
     print_table,
     progress_bar,
+    say,
     split_names,
 )
 from fairfl_core.errors import InputError
@@ -53,7 +56,7 @@ __all__ = ["map_"]
 def map_(
     source: Source,
     notion: NotionName = "eo",
-    region: RegionName = "simplex",
+    region: RegionName = None,
     epsilons: Annotated[
         str, typer.Option(help="Tolerances, used for both directions.")
     ] = "0.05,0.1,0.15,0.2,0.25,0.3",
@@ -87,6 +90,7 @@ def map_(
     Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
     from fairfl_core.fairness.notions import number_or_none
+    from fairfl_core.solving.build import default_region_sentence
     from fairfl_core.solving.frontier import frontier
 
     grid = _numbers(epsilons)
@@ -116,10 +120,14 @@ def map_(
             "policy": None if policy.is_plain else policy.to_json(),
         }
         accuracy = [[number_or_none(value) for value in row] for row in found.accuracy]
-        print_json({"epsilons": grid, "accuracy": accuracy, **said})
+        scores_of = scores_json(program.counts)
+        print_json({"epsilons": grid, "accuracy": accuracy, **said, **scores_of})
         return
+    say_scores(program.counts)
+    if region is None:
+        say(default_region_sentence(program.region))
     print_table(
-        f"Accuracy, {notion}, {region} ({program.counts.n:,.0f} people it was fitted on); "
+        f"Accuracy, {notion}, {program.region} ({program.counts.n:,.0f} people it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
         ["", *(f"{epsilon:g}" for epsilon in grid)],
         [

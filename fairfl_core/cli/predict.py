@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from fairfl_core._io.names import listed
 from fairfl_core.cli._shell import Json, print_json, say, split_names, working
 from fairfl_core.errors import InputError
 
@@ -43,10 +44,14 @@ def predict(
     scores: Annotated[
         str | None,
         typer.Option(
-            help="One score column per label, COL,COL, in the order of the predictor's labels; "
-            "for a mixture fold model after fold model. A predictor of the exact region needs "
-            "them; another takes the largest for the answer."
+            help="One score column per label, COL,COL: named as the predictor's own, or after "
+            "its label, or in the order of --labels; for a mixture fold model after fold model. "
+            "A predictor of the exact region needs them; another takes the largest for the answer."
         ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="The labels in the order of --scores, where their names do not tell."),
     ] = None,
     scores_are: Annotated[
         str, typer.Option(help="What the --scores are: probabilities, logits or votes.")
@@ -83,6 +88,7 @@ def predict(
     --prediction said --row-id patient --out fair.csv`
     """
     from fairfl_core._io.tables import open_table_at, read_whole_table, write_table
+    from fairfl_core.people.score_columns import says_scores
     from fairfl_core.predictors.load import read_predictor
 
     if seed is not None and row_id is not None:
@@ -90,7 +96,7 @@ def predict(
     fair = read_predictor(predictor)
     numbers = _Numbers(bool(scores or probability), scores_are, probability_of, threshold)
     if probability is None:
-        looks = _looked_at(fair, prediction, scores, fold)
+        looks = _looked_at(fair, prediction, scores, labels, fold)
     else:
         looks = numbers.columns(fair, probability, fold, alone=not (prediction or scores))
     if fold is not None and row_id is None:
@@ -112,9 +118,14 @@ def predict(
         # In the dialect it came in: cells may have decimal commas.
         write_table(out, table, file.delimiter or ",")
     if as_json:
-        summary = {"out": str(out), "n": n, "changed": changed}
-        print_json(summary | {"seed": seed, "row_id": row_id})
+        summary: dict[str, Any] = {"out": str(out), "n": n, "changed": changed}
+        summary |= {"seed": seed, "row_id": row_id}
+        if scores is not None:
+            summary["score_columns"] = _by_label(looks, fair.labels)
+        print_json(summary)
         return
+    if scores is not None:
+        say(says_scores(looks[: len(fair.labels)], fair.labels))
     by = f"seed {seed}" if seed is not None else f"row id {row_id}"
     blind = "" if fair.needs_group else " The group was not looked at."
     say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
@@ -131,8 +142,19 @@ def _group_columns(fair: "Predictor", group: str | None, file: "TableFile") -> l
     return group_columns(group, file.header)
 
 
+def _by_label(columns: list[str], labels: tuple[str, ...]) -> dict[str, str | list[str]]:
+    """The score column of each label; a list of them where there are several fold models."""
+    if len(columns) == len(labels):
+        return dict(zip(labels, columns, strict=True))
+    return {label: columns[place :: len(labels)] for place, label in enumerate(labels)}
+
+
 def _looked_at(
-    fair: "Predictor", prediction: str | None, scores: str | None, fold: str | None
+    fair: "Predictor",
+    prediction: str | None,
+    scores: str | None,
+    labels: str | None,
+    fold: str | None,
 ) -> list[str]:
     """The columns a predictor looks at: of every fold model, or of the one each row is by."""
     if fold is not None and fair.folds == 1:
@@ -146,7 +168,7 @@ def _looked_at(
                 "this predictor looks at scores: give --scores with one column for each of its "
                 f"{len(fair.labels)} labels ({', '.join(fair.labels)}){each}, and no --prediction."
             )
-        return columns
+        return _in_order_of_labels(fair, columns, split_names(labels))
     columns = split_names(prediction) or split_names(scores) or []
     needed = models * (len(fair.labels) if scores else 1)
     if (prediction and scores) or len(columns) != needed:
@@ -154,7 +176,22 @@ def _looked_at(
             "this predictor looks at the model's answer: give --prediction with one column"
             f"{each}, or --scores with one for each label, of which the largest is the answer."
         )
-    return columns
+    return _in_order_of_labels(fair, columns, split_names(labels)) if scores else columns
+
+
+def _in_order_of_labels(
+    fair: "Predictor", columns: list[str], labels: list[str] | None
+) -> list[str]:
+    """Score columns in the order of the predictor's labels, fold model after fold model."""
+    if labels is not None and sorted(labels) != sorted(fair.labels):
+        raise InputError(
+            f"--labels names {listed(labels)}, and the predictor's labels are "
+            f"{listed(fair.labels)}; name these, in the order of the score columns."
+        )
+    size = len(fair.labels)
+    blocks = [columns[start : start + size] for start in range(0, len(columns), size)]
+    pairs = [fair.pair_scores(block, labels) for block in blocks]
+    return [pair[label] for pair in pairs for label in fair.labels]
 
 
 @dataclass(frozen=True)
@@ -229,7 +266,7 @@ class _Asked:
 
     def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
-        model = self._models(frame, fair.folds)
+        model = self._models(fair, frame)
         # In long form the model is a matter of the row, else of the column.
         column = np.zeros_like(model) if self.fold else model
         if self._by_numbers(fair):
@@ -246,15 +283,18 @@ class _Asked:
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
-    def _models(self, frame: "pd.DataFrame", folds: int) -> NDArray[np.int64]:
+    def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
         from fairfl_core.predictors.row_uniforms import fold_draws
 
-        if folds == 1:
+        if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
         if self.row_id is not None:
-            return fold_draws(frame[self.client], frame[self.row_id], folds)
-        return np.random.default_rng([int(self.seed or 0), 1]).integers(folds, size=len(frame))
+            client = fair.position(frame[self.client], fair.clients, "client")
+            names = np.array(fair.clients, object)[client]  # 9.0 of one file is 9 of another
+            return fold_draws(names, frame[self.row_id], fair.folds)
+        rng = np.random.default_rng([int(self.seed or 0), 1])
+        return rng.integers(fair.folds, size=len(frame))
 
     def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
         group = self._group(frame)

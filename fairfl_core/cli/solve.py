@@ -28,6 +28,8 @@ from fairfl_core.cli._people import (
     SplitColumn,
     guarantee_of,
     read_program,
+    say_scores,
+    scores_json,
 )
 from fairfl_core.cli._policy import (
     Floors,
@@ -66,7 +68,7 @@ _MOST = 15  # clients shown to a person; all of them are in the JSON
 def solve(
     source: Source,
     notion: NotionName = "eo",
-    region: RegionName = "simplex",
+    region: RegionName = None,
     eps_global: Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")] = 1.0,
     eps_local: Annotated[
         float, typer.Option(help="Gap allowed inside each client, epsilon_c.")
@@ -104,7 +106,8 @@ def solve(
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
 
     The region exact, and rates from scores, need the table of scores and its columns
-    (--client, --group, --label, --scores) instead of counts.
+    (--client, --group, --label, --scores) instead of counts. Exact is the default where these
+    are given and there are two labels, else the simplex.
 
     Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
@@ -146,12 +149,12 @@ def solve(
         predictor_of(solution).write(out)
     if as_json:
         told = {"prohibition": price and price.to_json()} if without_group else {}
-        print_json(solution.to_json() | told)
+        print_json(solution.to_json() | scores_json(program.counts) | told)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
         harm = None if judged is None else harm_of([evaluate(predictor_of(solution), judged)])
-        _show(solution, harm, out)
+        _show(solution, harm, out, by_default=region is None)
         if price is not None:
             _show_prohibition(price)
 
@@ -209,8 +212,11 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
+def _show(
+    solution: "Solution", harm: "Harm | None", out: Path | None, *, by_default: bool
+) -> None:
     from fairfl_core.evaluation.harm import effect_of
+    from fairfl_core.solving.build import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy
@@ -225,6 +231,9 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
         f"{effect} ({counts.n:,.0f} people, the counts it was fitted on)."
     )
+    say_scores(counts)
+    if by_default:
+        say(default_region_sentence(solution.region))
     if solution.guarantee is not None:
         sure = solution.guarantee
         at_once = "all at once" if sure.scope == "all" else "each on its own"
@@ -238,7 +247,7 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
         say(sentence)
     unit = _unit(solution)
     say(
-        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); local price "
+        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); overall price "
         f"{solution.price_global:.3f} {unit} per hundredth."
     )
     order = sorted(

@@ -92,12 +92,12 @@ class Study:
 
     @cached_property
     def price_global(self) -> float:
-        """Local price of the overall tolerance, mean over seeds."""
+        """Price of the overall limit, mean over seeds."""
         return float(np.mean([one.solution.price_global for one in self.outcomes]))
 
     @cached_property
     def price_local(self) -> Floats:
-        """Local price of each client's tolerance, mean over seeds."""
+        """Price of each client's limit, mean over seeds."""
         return np.mean([one.solution.price_local for one in self.outcomes], axis=0)
 
     def worst_client(self, *, unseen: bool) -> int | None:
@@ -119,7 +119,7 @@ class Study:
         """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
-        ``price`` the local price of the client's tolerance: points of accuracy, over everyone,
+        ``price`` the price of the client's limit: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
         `at` names the clients by position; all unless told.
         """

@@ -19,6 +19,7 @@ from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.people.coding import all_labels, check_two, score_matrix
 from fairfl_core.people.fold_rows import FoldRows, RowIds
 from fairfl_core.people.grouping import cross
+from fairfl_core.people.score_columns import check_order, check_probability
 from fairfl_core.people.score_kinds import as_probabilities, check_column, of_one_probability
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case", "same_name"]
@@ -82,6 +83,7 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
     else:
         labels, scores = _scored(table, roles, label.names)
         prediction = _largest(scores)
+        _check_fits(label.among(labels), prediction, labels, roles)
         if join and len(label.names) == len(labels):
             labels = tuple(_joined(list(labels), label.names))
     _check_labels(label, labels, roles)
@@ -119,7 +121,15 @@ def _check_named(roles: ColumnRoles) -> None:
             raise InputError(f"choose the column of {what}.")
     for label, column in roles.scores:
         if not column:
-            raise InputError(f'choose the score column of the label "{shown(label)}".')
+            raise InputError(
+                f'choose the score column of the label "{shown(label)}"; names like p_LABEL or '
+                "score_LABEL would tell."
+            )
+    if roles.probability and not roles.probability_of:
+        raise InputError(
+            f'choose the label that the column "{shown(roles.probability)}" is the probability of; '
+            "a name like p_LABEL would tell."
+        )
     if sum(map(bool, (roles.prediction, roles.scores, roles.probability))) != 1:
         raise InputError(
             "choose the column of the model's answer, or a score for each label, or one "
@@ -218,6 +228,19 @@ def _scored(
     for place, column in enumerate(columns):
         check_column(scores[:, place], column, roles.scores_are)
     return tuple(name for name, _ in roles.scores), as_probabilities(scores, roles.scores_are)
+
+
+def _check_fits(label: Codes, answer: Codes, labels: tuple[str, ...], roles: ColumnRoles) -> None:
+    """Refuse scores that are paired with other labels than people's own say."""
+    whole = (label >= 0) & (answer >= 0)
+    truth, said = label[whole], answer[whole]
+    if roles.probability:
+        of = as_name(roles.probability_of)
+        other = labels[1 - labels.index(of)]
+        check_probability(truth, said, roles.probability, of, other)
+    else:
+        columns = [column for _, column in roles.scores]
+        check_order(truth, said, columns, labels, "Choose the columns so.")
 
 
 def _largest(scores: NDArray[np.float64]) -> Codes:

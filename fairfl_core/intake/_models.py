@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairfl_core._io.columns import encode
-from fairfl_core._io.names import as_name, listed, shown
+from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core._io.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._coding import CodedRows, code_rows, same_name
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.intake._uploaded import UploadedExperiment
+from fairfl_core.people.score_columns import event_of, label_by_name
 
 __all__ = ["MOST_MODELS", "Model", "code_models", "name_of", "roles_of_models"]
 
@@ -37,7 +38,8 @@ def roles_of_models(
     """The roles with each of the further models in the first one's place.
 
     A column whose values are labels is a model's answer; one of numbers is, where there are two
-    labels, the probability of the favourable one.
+    labels, the probability of the label it is named after, else of the favourable one, which must
+    then be said.
     """
     first = _columns_of(roles)
     for column in roles.models:
@@ -53,7 +55,7 @@ def roles_of_models(
     if not roles.models:
         return []
     labels = _values(upload, roles.label)
-    of = favourable or roles.probability_of or max(labels, default="")
+    of = favourable or roles.probability_of
     bare = replace(roles, models=(), prediction="", scores=(), probability="", probability_of=of)
     return [_role(upload, bare, column, labels, join) for column in roles.models]
 
@@ -86,7 +88,14 @@ def _role(
             f'the column "{shown(column)}" has numbers, which say what a model answers where there '
             f"are two labels, and here are {len(labels)}; choose its column of answers."
         )
-    return replace(bare, probability=column, threshold=0.5)
+    of = label_by_name(column, list(labels)) or bare.probability_of or event_of(list(labels))
+    if not of:
+        raise InputError(
+            f'the column "{shown(column)}" has numbers, and its name does not tell which of '
+            f"{listed(in_order(list(labels)))} they are the probability of; say the favourable "
+            "label (--favourable), whose it is then, or name the column after its label."
+        )
+    return replace(bare, probability=column, probability_of=of, threshold=0.5)
 
 
 def _values(upload: TableFile, column: str) -> set[str]:
@@ -120,6 +129,12 @@ def code_models(
     ]
     names = listed([shown(name_of(roles)) for roles in models])
     said = f"{len(models)} models are compared on the same people: {names}."
+    for roles in models:
+        if roles.probability:
+            said += (
+                f' "{shown(roles.probability)}" is read as the probability of '
+                f'"{shown(as_name(roles.probability_of))}".'
+            )
     if lost:
         said += f" {lost:,} rows that not all of them answer are left out."
     return coded, [Check(said, look=lost > 0)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fairfl_core._io.tables import TableFile
+from fairfl_core.people.score_columns import columns_by_name, event_of, label_by_name
 from fairfl_core.people.splits import is_split
 
 __all__ = ["ColumnRoles", "guess_roles", "guess_scores"]
@@ -100,14 +101,11 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
     if pairs:
         return replace(found, scores=pairs)
     if len(scores) == 1 and len(labels) == 2:
-        return replace(found, probability=scores[0], probability_of=_label_of(scores[0], labels))
+        of = label_by_name(scores[0], labels) or event_of(labels) or ""
+        return replace(found, probability=scores[0], probability_of=of)
+    if len(scores) == len(labels):
+        return replace(found, scores=tuple((label, "") for label in labels))  # a person will pair
     return replace(found, prediction=_by_values(upload, left, "label"))
-
-
-def _label_of(column: str, labels: Sequence[str]) -> str:
-    """The label that a column is named after, else the last one: 1, yes, ill."""
-    named = [label for label in labels if label and _bare(column).endswith(_bare(label))]
-    return named[0] if len(named) == 1 else labels[-1]
 
 
 def _guess_folds(upload: TableFile, roles: dict[str, str], left: Sequence[str]) -> dict[str, str]:
@@ -123,18 +121,25 @@ def _guess_folds(upload: TableFile, roles: dict[str, str], left: Sequence[str]) 
 
 
 def guess_scores(labels: Sequence[str], columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Pair each label with the column named after it, else by order; empty if they do not fit."""
+    """Pair each label with the score column named after it; empty where names do not tell.
+
+    Columns that look like scores are asked first, then all of them: a column may have just the
+    label's name.
+    """
     scores = [column for column in columns if _SCORE.search(column)]
-    named = []
-    for label in labels:
-        tail = _bare(label)
-        fits = [column for column in scores if tail and _bare(column).endswith(tail)]
-        named.append(min(fits, key=len) if fits else "")
-    if labels and all(named) and len(set(named)) == len(labels):
-        return tuple(zip(labels, named, strict=True))
-    if len(scores) == len(labels):
-        return tuple(zip(labels, scores, strict=True))
+    for among in (scores, columns):
+        named = _named_after(labels, among)
+        if named is not None:
+            return tuple(zip(labels, named, strict=True))
     return ()
+
+
+def _named_after(labels: Sequence[str], columns: Sequence[str]) -> tuple[str, ...] | None:
+    """For each label the one column named after it; None unless each has its own."""
+    fits = [[column for column in columns if label_by_name(column, (label,))] for label in labels]
+    if not labels or any(len(own) != 1 for own in fits):
+        return None
+    return columns_by_name([own[0] for own in fits], labels)
 
 
 def _bare(text: str) -> str:

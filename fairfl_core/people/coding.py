@@ -3,7 +3,7 @@
 Rows may be held by pandas, polars, Arrow or a mapping of lists; one row is one person.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,16 @@ from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.errors import InputError
 from fairfl_core.people.fold_rows import FoldRows
 from fairfl_core.people.grouping import Grouping, code_groups
+from fairfl_core.people.score_columns import check_order, order_columns, suggest_order
 
-__all__ = ["CodedPeople", "all_labels", "check_two", "code_people", "score_matrix"]
+__all__ = [
+    "CodedPeople",
+    "all_labels",
+    "check_two",
+    "code_people",
+    "columns_of_arrays",
+    "score_matrix",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -28,9 +36,9 @@ class CodedPeople:
     """One entry a person: codes into `clients`, `groups` and `labels`.
 
     `prediction` is the model's own answer (the paper's Y_1); `scores` are what it was the largest
-    of, one column a label, and no column where the table has answers instead. `dealt` says of a
-    cross-fitted table whose row each is and which fold's model it is by, `grouping` of which
-    columns the groups are crossed.
+    of, one column a label, and no column where the table has answers instead; `score_columns`
+    names them, in the order of the labels. `dealt` says of a cross-fitted table whose row each is
+    and which fold's model it is by, `grouping` of which columns the groups are crossed.
     """
 
     client: Ints
@@ -43,6 +51,7 @@ class CodedPeople:
     labels: tuple[str, ...]
     dealt: FoldRows | None = None
     grouping: Grouping | None = None
+    score_columns: tuple[str, ...] | None = None
 
     @cached_property
     def folds(self) -> int:
@@ -58,7 +67,7 @@ def code_people(
     group: str | Sequence[str],
     label: str,
     prediction: str | None = None,
-    scores: Sequence[str] | None = None,
+    scores: Sequence[str] | Mapping[str, str] | None = None,
     clients: Sequence[Any] | None = None,
     groups: Sequence[Any] | None = None,
     labels: Sequence[Any] | None = None,
@@ -66,7 +75,7 @@ def code_people(
     row_id: str | None = None,
 ) -> CodedPeople:
     """Code the rows of a predictions table; `ClientCounts.from_table` tells the parameters."""
-    score_columns = list(scores or ())
+    score_columns = list(scores.values() if isinstance(scores, Mapping) else scores or ())
     folded = {} if fold is None else {"fold": fold, "row_id": _named(row_id)}
     columns = [group] if isinstance(group, str) else list(group)
     header = " and ".join(columns)
@@ -76,6 +85,7 @@ def code_people(
     by_group = code_groups(rows, columns)
     client_names = _declared(clients) or in_order(by_client.names)
     label_names = _declared(labels)
+    paired: tuple[str, ...] | None = None
     if prediction is not None:
         answer = code_names(rows[prediction], prediction)
         label_names = label_names or all_labels(by_label.names, answer.names, label, prediction)
@@ -84,8 +94,14 @@ def code_people(
     else:
         label_names = label_names or check_two(in_order(by_label.names), label, "label")
         _check_scores_fit(score_columns, label_names, label)
-        matrix = _finite(score_matrix(rows, score_columns), rows, score_columns)
+        paired = order_columns(scores or (), label_names, ordered=labels is not None)
+        columns_read = paired or tuple(score_columns)
+        matrix = _finite(score_matrix(rows, columns_read), rows, columns_read)
         said = matrix.argmax(axis=1)  # of equal ones, the first
+        truth = _codes(by_label, label_names, label, "label")
+        if paired is None:
+            raise InputError(suggest_order(truth, said, score_columns, label_names))
+        check_order(truth, said, paired, label_names)
     seen = in_order(by_group.names) if len(columns) == 1 else by_group.names
     group_names = _declared(groups) or check_two(seen, header, "group")
     return CodedPeople(
@@ -99,7 +115,36 @@ def code_people(
         labels=label_names,
         dealt=FoldRows.of(rows, client=client, **folded) if folded else None,
         grouping=Grouping.of_names(columns, group_names) if len(columns) > 1 else None,
+        score_columns=paired,
     )
+
+
+def columns_of_arrays(
+    arrays: Mapping[str, Any], scores: Any, labels: Sequence[Any] | None
+) -> tuple[dict[str, Any], dict[str, str] | list[str]]:
+    """Arrays as a table for `code_people`, and the names of the scores' columns in it.
+
+    Parameters
+    ----------
+    arrays : mapping from name to array or None
+        ``label`` and others, one entry a person; None for what there is not.
+    scores : array or None
+        One column a label, in the order of `labels`, which are sorted unless given.
+    """
+    rows = {name: column for name, column in arrays.items() if column is not None}
+    names: dict[str, str] | list[str] = []
+    if scores is not None:
+        matrix = np.asarray(scores)
+        if matrix.ndim != 2:
+            raise InputError("scores must be a matrix: one row a person, one column a label.")
+        names = [f"score_{place}" for place in range(matrix.shape[1])]
+        rows |= dict(zip(names, matrix.T, strict=True))
+        ordered = _declared(labels) or in_order(code_names(rows["label"], "label").names)
+        if len(ordered) == len(names):  # else `code_people` tells how many there must be
+            names = dict(zip(ordered, names, strict=True))
+    if len({len(np.atleast_1d(column)) for column in rows.values()}) > 1:
+        raise InputError("the arrays differ in length; give one entry a person in each of them.")
+    return rows, names
 
 
 def _named(row_id: str | None) -> str:

@@ -1,6 +1,6 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +21,7 @@ __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
 Codes = NDArray[np.integer[Any]]
-_OPTIONAL = {"noisy", "folds", "grouping"}
+_OPTIONAL = {"noisy", "folds", "grouping", "note"}  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
 
 
@@ -76,6 +76,8 @@ class ClientCounts:
         saw them; else 1.
     grouping : Grouping or None
         Of which columns the groups are crossed; None for groups of one column.
+    score_columns : tuple of str or None
+        Of which columns, one a label, the predictions are the largest; not written to files.
     """
 
     table: NDArray[Any]
@@ -86,6 +88,7 @@ class ClientCounts:
     noisy: bool = False
     folds: int = field(default=1, kw_only=True)
     grouping: Grouping | None = field(default=None, kw_only=True)
+    score_columns: tuple[str, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
@@ -219,22 +222,15 @@ class ClientCounts:
         labels: Sequence[str] | None = None,
         favourable: str | None = None,
     ) -> "ClientCounts":
-        """Count rows given as arrays, one entry a person; see `from_table`."""
-        columns = {"client": client, "group": group, "label": label}
-        if prediction is not None:
-            columns["prediction"] = prediction
-        score_columns: list[str] = []
-        if scores is not None:
-            matrix = np.asarray(scores)
-            if matrix.ndim != 2:
-                raise InputError("scores must be a matrix: one row a person, one column a label.")
-            score_columns = [f"score_{i}" for i in range(matrix.shape[1])]
-            columns |= dict(zip(score_columns, matrix.T, strict=True))
-        if len({len(np.atleast_1d(column)) for column in columns.values()}) > 1:
-            raise InputError(
-                "the arrays differ in length; give one entry a person in each of them."
-            )
-        return cls.from_table(
+        """Count rows given as arrays, one entry a person; see `from_table`.
+
+        The columns of `scores` are in the order of `labels`, sorted unless given.
+        """
+        from fairfl_core.people.coding import columns_of_arrays
+
+        arrays = {"client": client, "group": group, "label": label, "prediction": prediction}
+        columns, score_columns = columns_of_arrays(arrays, scores, labels)
+        counted = cls.from_table(
             columns,
             client="client",
             group="group",
@@ -246,6 +242,7 @@ class ClientCounts:
             labels=labels,
             favourable=favourable,
         )
+        return replace(counted, score_columns=None)  # an array's columns have no names
 
     @classmethod
     def from_table(
@@ -256,7 +253,7 @@ class ClientCounts:
         group: str | Sequence[str],
         label: str,
         prediction: str | None = None,
-        scores: Sequence[str] | None = None,
+        scores: Sequence[str] | Mapping[str, str] | None = None,
         clients: Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
@@ -275,9 +272,10 @@ class ClientCounts:
             combination that a row has is a group, like ``female · Black``.
         prediction : str, optional
             The column of the model's answers; or
-        scores : sequence of str, optional
-            One column of scores per label, in the order of `labels`. The largest score is the
-            prediction; of equal ones, the first.
+        scores : sequence of str, or mapping from label to column, optional
+            One column of scores per label. Which is whose is told by their names (``ill``,
+            ``p_ill``, ``P(ill)``), by the mapping, or else by the order of `labels`, which must
+            then be given. The largest score is the prediction; of equal ones, the first.
         clients, groups, labels : sequence of str, optional
             The names to expect and their order. Default: those seen, sorted.
         favourable : str, optional
@@ -311,7 +309,8 @@ class ClientCounts:
             people.client, people.group, people.label, people.prediction, table_shape(*names)
         )
         favourable = "" if favourable is None else as_name(favourable)
-        return cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
+        counts = cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
+        return replace(counts, score_columns=people.score_columns)
 
     # ---------------------------------------------------------------- JSON
 

@@ -1,6 +1,6 @@
 """Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
@@ -74,7 +74,7 @@ class FoldedPeople:
         fold: str,
         row_id: str | None = None,
         prediction: str | None = None,
-        scores: Sequence[str] | None = None,
+        scores: Sequence[str] | Mapping[str, str] | None = None,
         clients: Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
@@ -143,6 +143,11 @@ class FoldedPeople:
     def labels(self) -> tuple[str, ...]:
         """Names of the labels."""
         return self.by_fold[0].labels
+
+    @property
+    def score_columns(self) -> tuple[str, ...] | None:
+        """The table's columns that hold the scores, in the order of `labels`."""
+        return self.by_fold[0].score_columns
 
     @property
     def favourable(self) -> str:

@@ -1,6 +1,6 @@
 """People with their scores: what the exact region looks at where counts do not suffice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,9 @@ class ScoredPeople:
         that never saw them; else 1.
     grouping : Grouping or None
         Of which columns the groups are crossed; None for groups of one column.
+    score_columns : tuple of str or None
+        The table's columns that hold the scores, in the order of `labels`; None where they come
+        from no table.
     """
 
     client: Ints
@@ -70,6 +73,7 @@ class ScoredPeople:
     calibration: Calibration | None = None
     folds: int = 1
     grouping: Grouping | None = None
+    score_columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_scores(self.scores, self.labels)
@@ -88,7 +92,13 @@ class ScoredPeople:
         shape = table_shape(self.clients, self.groups, self.labels)
         table = count_people(self.client, self.group, self.label, self.said, shape)
         names = self.clients, self.groups, self.labels, self.favourable
-        return ClientCounts(table, *names, folds=self.folds, grouping=self.grouping)
+        return ClientCounts(
+            table,
+            *names,
+            folds=self.folds,
+            grouping=self.grouping,
+            score_columns=self.score_columns,
+        )
 
     def under_lottery(self, lottery: Floats) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
@@ -178,7 +188,7 @@ class ScoredPeople:
         client: str,
         group: str | Sequence[str],
         label: str,
-        scores: Sequence[str],
+        scores: Sequence[str] | Mapping[str, str],
         clients: Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
@@ -225,6 +235,7 @@ class ScoredPeople:
             favourable=favourable,
             folds=folds,
             grouping=people.grouping,
+            score_columns=people.score_columns,
         )
 
 

@@ -89,6 +89,7 @@ def heading_of(solution: Solution) -> dict[str, Any]:
         "guarantee": solution.guarantee,
         "policy": solution.policy,
         "folds": counts.folds,
+        "score_columns": counts.score_columns,
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(
@@ -105,7 +106,13 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    newer = {"guarantee", "policy", "folds", "fitted_on"}  # files of earlier versions lack them
+    newer = {
+        "guarantee",
+        "policy",
+        "folds",
+        "fitted_on",
+        "score_columns",
+    }  # earlier files lack them
     check_keys(value, _KEYS | more | newer, newer, "the file")
     folds = value.get("folds", 1)
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
@@ -137,6 +144,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "policy": Policy.from_json(value.get("policy")),
         "folds": folds,
         "fitted_on": FittedOn.from_json(value.get("fitted_on")),
+        "score_columns": _score_columns(value.get("score_columns"), labels),
     }
     return fields, [entry[lists] for entry in entries]
 
@@ -152,6 +160,16 @@ def _names(value: Any, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{where} must be a list of names (strings).")
     return tuple(value)
+
+
+def _score_columns(value: Any, labels: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The column of each label's score; None where the file does not tell."""
+    if value is None:
+        return None
+    part = _object(value, set(labels), '"score_columns"')
+    if not all(isinstance(column, str) for column in part.values()):
+        raise InputError('"score_columns" must name one column (a string) for each label.')
+    return tuple(part[label] for label in labels)
 
 
 def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """A fair predictor with scikit-learn's manners: fit, predict, predict_proba, get_params."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import narwhals.stable.v2 as nw
@@ -10,6 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairfl_core._io.names import as_name, listed
 from fairfl_core.errors import InputError
+from fairfl_core.people.score_columns import (
+    check_order,
+    check_probability,
+    label_by_name,
+    order_columns,
+    paired,
+)
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
@@ -35,8 +44,9 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     notion : str
         What is compared between groups: ``"sp"``, ``"eop"``, ``"eo"`` or ``"eo-full"``.
-    region : str
+    region : str, optional
         ``"exact"`` looks at scores, ``"simplex"`` (the paper's) and ``"kernel"`` at answers only.
+        If None, exact for two labels and the simplex for more: see `default_region`.
     eps_global, eps_local : float
         Gaps allowed overall (the paper's epsilon_0) and inside each client (epsilon_c); 1 asks
         for nothing. `eps_local` may be a mapping from client to limit.
@@ -55,6 +65,11 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     classes_ : ndarray
         The labels, as they were given.
+    score_columns_ : tuple of str or None
+        The columns that were taken for the labels' scores, in the order of `classes_`; None where
+        the scores had no names.
+    region_ : str
+        The region it was fitted in.
     predictor_ : Predictor
         What was fitted; `predictor_.write(path)` saves it for `fairfl predict`.
     accuracy_, gap_global_ : float
@@ -70,7 +85,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def __init__(
         self,
         notion: str = "eo",
-        region: str = "exact",
+        region: str | None = None,
         *,
         eps_global: float = 0.05,
         eps_local: EpsLocal = 0.05,
@@ -91,31 +106,51 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.random_state = random_state
 
     def fit(
-        self, scores: Table, y: Column, *, sensitive_features: Column, client: Column | None = None
+        self,
+        scores: Table,
+        y: Column,
+        *,
+        sensitive_features: Column,
+        client: Column | None = None,
+        classes: Sequence[Any] | None = None,
     ) -> Self:
         """Fit the fair lottery on people with labels.
 
         Parameters
         ----------
         scores : table of float, shape (rows, labels), or column of float
-            The model's probabilities, labels in sorted order (or in the order of the columns'
-            names, where these are the labels); of two labels one column will do, the second's.
+            The model's probabilities. A table's columns are taken by their names where these tell
+            the label (``ill``, ``p_ill``, ``P(ill)``), else in the order of `classes`, which must
+            then be given. An array's are in the order of `classes`: sorted unless given, as
+            scikit-learn's `predict_proba` has them. Of two labels one column will do: that of the
+            label it is named after, else the second's.
         y : column
             The true labels.
         sensitive_features : column
             The group of every row.
         client : column, optional
             The client of every row; all are one client if None.
+        classes : sequence, optional
+            The labels in the order of the score columns: the `classes_` of the model.
         """
         truth = _column(y, "y")
         self.classes_ = np.unique(truth)
         names = tuple(as_name(label) for label in self.classes_)
         if len(names) < 2:
             raise InputError("y has fewer than two labels; fairness of answers needs two or more.")
-        matrix = self._scores(scores, len(truth))
-        places = {f"score {place}": matrix[:, place] for place in range(len(names))}
-        rows = places | {
-            "label": np.array(names, object)[np.searchsorted(self.classes_, truth)],
+        given = _Scores.of(scores)
+        if len(given.matrix) != len(truth):
+            raise InputError(
+                f"there are {len(given.matrix)} scores for {len(truth)} labels; give one a row."
+            )
+        self._column_labels_ = given.column_labels(names, _declared(classes, names))
+        matrix = given.ordered(self._column_labels_, names)
+        codes = np.searchsorted(self.classes_, truth)
+        given.check(self._column_labels_, names, codes, matrix)
+        self.score_columns_ = given.names_of(self._column_labels_, names)
+        places = {name: f"score {place}" for place, name in enumerate(names)}
+        rows = {column: matrix[:, k] for k, column in enumerate(places.values())} | {
+            "label": np.array(names, object)[codes],
             "group": _same_length(sensitive_features, "sensitive_features", truth),
             "client": self._clients(client, len(truth)),
         }
@@ -124,7 +159,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             client="client",
             group="group",
             label="label",
-            scores=list(places),
+            scores=places,
             labels=names,
             favourable=None if self.favourable is None else as_name(self.favourable),
         )
@@ -138,7 +173,10 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             policy=self.policy or NOTHING_MORE,
         )
         solution = program.solve(self.eps_global, self.eps_local)
-        self.predictor_: Predictor = predictor_of(solution)
+        self.predictor_: Predictor = replace(
+            predictor_of(solution), score_columns=self.score_columns_
+        )
+        self.region_ = solution.region
         self.accuracy_ = self.predictor_.reached.accuracy
         self.gap_global_ = self.predictor_.reached.gap_global
         self.n_features_in_ = matrix.shape[1]
@@ -180,7 +218,10 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
         """Client and group of every row, and what the predictor looks at."""
         check_is_fitted(self, "predictor_")
-        matrix = self._scores(scores, None)
+        names = tuple(as_name(label) for label in self.classes_)
+        given = _Scores.of(scores)
+        columns = given.column_labels_again(self._column_labels_, self.predictor_)
+        matrix = given.ordered(columns, names)
         group = None if sensitive_features is None else _column(sensitive_features, "groups")
         answers = np.array(self.predictor_.labels, object)[matrix.argmax(axis=1)]
         looked_at = matrix if self.predictor_.needs_scores else answers
@@ -194,28 +235,132 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             raise InputError(f"there are {len(named)} clients for {rows} rows; give one a row.")
         return named
 
-    def _scores(self, scores: Table, rows: int | None) -> NDArray[np.float64]:
-        """One column of scores for each label, in the order of `classes_`."""
-        labels = [as_name(label) for label in self.classes_]
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """A model's scores, shape (rows, columns), and the columns' names where they have some."""
+
+    matrix: NDArray[np.float64]
+    names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, scores: Table) -> "_Scores":
+        """Take scores of any library; names that only number the columns are none."""
         table = nw.from_native(scores, allow_series=True, pass_through=True)
-        if isinstance(table, nw.DataFrame) and set(map(str, table.columns)) == set(labels):
-            matrix = np.column_stack([table[name].to_numpy() for name in labels])
-        elif isinstance(table, nw.DataFrame | nw.Series):
-            matrix = np.asarray(table.to_numpy(), float)
-        else:
-            matrix = np.asarray(scores, float)
-        matrix = np.asarray(matrix, float)
-        if matrix.ndim == 1 or matrix.shape[1] == 1:
-            second = matrix.reshape(-1)
-            matrix = np.column_stack([1 - second, second])
-        if matrix.shape[1] != len(labels):
+        names: tuple[str, ...] | None = None
+        if isinstance(table, nw.DataFrame):
+            names = tuple(map(str, table.columns))
+        elif isinstance(table, nw.Series) and table.name is not None:
+            names = (str(table.name),)
+        native = isinstance(table, nw.DataFrame | nw.Series)
+        matrix = np.asarray(table.to_numpy() if native else scores, float)
+        matrix = matrix.reshape(-1, 1) if matrix.ndim == 1 else matrix
+        if names is not None and len(names) > 1:
+            numbered = [str(place) for place in range(len(names))]
+            if [name.removeprefix("column_") for name in names] == numbered:
+                names = None
+        return cls(matrix, names)
+
+    def one_label(self, labels: tuple[str, ...], usual: str) -> str:
+        """The label that a lone column is the probability of."""
+        if len(labels) != 2:
+            raise self._wrong_number(labels)
+        return (self.names and label_by_name(self.names[0], labels)) or usual
+
+    def column_labels(
+        self, labels: tuple[str, ...], classes: tuple[str, ...] | None
+    ) -> tuple[str, ...]:
+        """The label of each column: by name, or by the order of `classes`."""
+        if self.matrix.shape[1] == 1:
+            return (self.one_label(labels, (classes or labels)[-1]),)
+        if self.matrix.shape[1] != len(labels):
+            raise self._wrong_number(labels)
+        if self.names is None:
+            return classes or labels
+        found = order_columns(self.names, classes or labels, ordered=classes is not None)
+        if found is None:
             raise InputError(
-                f"the scores have {matrix.shape[1]} columns for the labels {listed(labels)}; give "
-                "one for each label, or of two labels the second's alone."
+                f"the names of the score columns {listed(self.names)} do not tell which label "
+                f"each is of ({listed(labels)}); give `classes`, the labels in the order of the "
+                "columns, or name each column after its label."
             )
-        if rows is not None and len(matrix) != rows:
-            raise InputError(f"there are {len(matrix)} scores for {rows} labels; give one a row.")
-        return matrix
+        return tuple((classes or labels)[found.index(name)] for name in self.names)
+
+    def column_labels_again(
+        self, fitted: tuple[str, ...], predictor: Predictor
+    ) -> tuple[str, ...]:
+        """The label of each column of further people's scores, `fitted` being those of the first."""
+        labels = predictor.labels
+        if self.matrix.shape[1] == 1:
+            return (self.one_label(labels, fitted[0] if len(fitted) == 1 else labels[-1]),)
+        if self.matrix.shape[1] != len(labels):
+            raise self._wrong_number(labels)
+        if self.names is not None:
+            by_column = {
+                column: label for label, column in predictor.pair_scores(self.names).items()
+            }
+            return tuple(by_column[name] for name in self.names)
+        if predictor.score_columns is not None and fitted != labels:
+            raise InputError(
+                "the scores have no names, and it was fitted where column "
+                f"{paired(predictor.score_columns, labels)}; give a table with these names."
+            )
+        return fitted if len(fitted) == len(labels) else labels
+
+    def _wrong_number(self, labels: Sequence[str]) -> InputError:
+        return InputError(
+            f"the scores have {self.matrix.shape[1]} columns for the labels {listed(labels)}; give "
+            "one for each label, or of two labels the second's alone."
+        )
+
+    def ordered(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> NDArray[np.float64]:
+        """One column of scores for each label; `columns` are the labels of the given ones."""
+        if len(columns) == 1:
+            chance = self.matrix[:, 0]
+            pair = [1 - chance, chance]
+            return np.column_stack(pair if columns[0] == labels[1] else pair[::-1])
+        return self.matrix[:, [columns.index(label) for label in labels]]
+
+    def names_of(
+        self, columns: tuple[str, ...], labels: tuple[str, ...]
+    ) -> tuple[str, ...] | None:
+        """The name of each label's column; None where one is missing."""
+        if self.names is None or len(columns) == 1:
+            return None
+        return tuple(self.names[columns.index(label)] for label in labels)
+
+    def check(
+        self,
+        columns: tuple[str, ...],
+        labels: tuple[str, ...],
+        truth: NDArray[np.int64],
+        matrix: NDArray[np.float64],
+    ) -> None:
+        """Refuse an order of labels that people's own contradict; `matrix` is in that of labels."""
+        answer = matrix.argmax(axis=1)
+        if len(columns) == 1:
+            other = labels[1 - labels.index(columns[0])]
+            name = "scores" if self.names is None else self.names[0]
+            check_probability(truth, answer, name, columns[0], other)
+            return
+        names = self.names_of(columns, labels)
+        if names is None:
+            names = tuple(f"[:, {columns.index(label)}]" for label in labels)
+        how = "Give `classes`, the labels in the order of the columns."
+        check_order(truth, answer, names, labels, how)
+
+
+def _declared(classes: Sequence[Any] | None, labels: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The classes as names, after checking that they are the labels."""
+    if classes is None:
+        return None
+    names = tuple(as_name(label) for label in classes)
+    if sorted(names) != sorted(labels):
+        raise InputError(
+            f"`classes` are {listed(names)}, and y holds {listed(labels)}; give the labels of y "
+            "in the order of the score columns."
+        )
+    return names
 
 
 def _column(values: Column, what: str) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """What predictors of every region share, whatever they look at."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from fairfl_core.fairness.notions import notion_names
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.folded import FoldedPeople
+from fairfl_core.people.score_columns import columns_by_name, order_columns, paired
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.heading import FORMAT, FittedOn, Reached
 from fairfl_core.predictors.row_uniforms import row_draws
@@ -50,6 +52,9 @@ class Predictor(ABC):
         them answers a person is drawn by `row_uniforms.fold_draws`.
     fitted_on : FittedOn or None
         Of which run of which experiment it is; None where counts or a table were given.
+    score_columns : tuple of str or None
+        The columns that held the scores of the people it was fitted on, in the order of `labels`;
+        None where it was fitted on no table of scores.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     needs_group : bool
@@ -69,6 +74,7 @@ class Predictor(ABC):
     policy: Policy = NOTHING_MORE
     folds: int = 1
     fitted_on: FittedOn | None = None
+    score_columns: tuple[str, ...] | None = None
 
     needs_scores: ClassVar[bool] = False
 
@@ -159,6 +165,30 @@ class Predictor(ABC):
             raise InputError("the row ids and the rows differ in number; give one id a row.")
         return row_draws(np.array(self.clients)[client], row_id)
 
+    def pair_scores(
+        self, columns: Sequence[str], labels: Sequence[str] | None = None
+    ) -> dict[str, str]:
+        """Tell which score column is which label's, for people it was not fitted on.
+
+        By the names of the columns it was fitted on, by names that tell the label, or else by
+        the order of `labels`, where a person gave them.
+        """
+        if self.score_columns is not None:
+            again = columns_by_name(columns, self.score_columns)
+            if again is not None:
+                return dict(zip(self.labels, again, strict=True))
+        found = order_columns(columns, labels or self.labels, ordered=labels is not None)
+        if found is None:
+            fitted = ""
+            if self.score_columns is not None:
+                fitted = f" (it was fitted where column {paired(self.score_columns, self.labels)})"
+            raise InputError(
+                f"the names of the score columns {listed(columns)} do not tell which of the "
+                f"predictor's labels {listed(self.labels)} each is of{fitted}; name the labels in "
+                "the order of the columns with --labels, or each column after its label."
+            )
+        return dict(zip(labels or self.labels, found, strict=True))
+
     @staticmethod
     def position(values: ArrayLike, names: tuple[str, ...], what: str) -> NDArray[np.int64]:
         """Where each row's name stands among those the predictor was fitted for."""
@@ -204,7 +234,7 @@ class Predictor(ABC):
         """What the `fairfl-predictor/1` forms of all regions begin with."""
         by_client = dict(zip(self.clients, self.eps_local, strict=True))
         gap = dict(zip(self.clients, self.reached.gap_local, strict=True))
-        return {
+        found: dict[str, Any] = {
             "format": FORMAT,
             "notion": self.notion,
             "region": self.region,
@@ -223,6 +253,9 @@ class Predictor(ABC):
             "favourable": self.favourable,
             "groups": list(self.groups),
         }
+        if self.score_columns is not None:
+            found["score_columns"] = dict(zip(self.labels, self.score_columns, strict=True))
+        return found
 
     @abstractmethod
     def answers_to(self, people: People) -> Answers:

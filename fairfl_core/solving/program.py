@@ -51,7 +51,7 @@ class Program(ABC):
                    sum of beta over a block = 1,  beta >= 0
 
     What the columns are is the region's matter. Only right-hand sides depend on the epsilons.
-    Every solve starts from the same point, so that its answer depends on counts and limits alone.
+    Every solve starts from the same point, so that its answer does not depend on earlier ones.
     `solve` may be called from several threads: a lock guards the one HiGHS model.
 
     Attributes

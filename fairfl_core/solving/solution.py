@@ -57,11 +57,11 @@ class Solution:
     gaps : Gaps
         What was reached, in expectation over the lottery.
     price_global : float
-        Local price d utility / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
+        The overall price d utility / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
         always one, as a gap may open to either side) it is the most that a little more
         tolerance could buy, not what it surely buys.
     price_local : ndarray, shape (clients,)
-        d utility / d epsilon_c.
+        The same of each client's limit: d utility / d epsilon_c.
     binding : tuple of str
         The constraints with a price.
     """

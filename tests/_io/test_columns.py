@@ -70,7 +70,7 @@ def test_rows_of_any_library_are_the_same_people(make):
     for site, sex, label, said, *_ in zip(*ROWS.values(), strict=True):
         expected["ab".index(site), "fm".index(sex), label, int(said)] += 1
     np.testing.assert_array_equal(by_answer.table, expected)
-    people = ScoredPeople.from_table(rows, **names, scores=["no", "yes"])
+    people = ScoredPeople.from_table(rows, **names, scores=["no", "yes"], labels=["0", "1"])
     np.testing.assert_allclose(people.scores[:, 0], [0.25, 0.5, 0.75, 0.4, 0.125], atol=1e-15)
     assert people.said.tolist() == [1, 0, 0, 1, 1]
 

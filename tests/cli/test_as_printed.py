@@ -165,7 +165,7 @@ SESSIONS = {
         "solve counts.json --confidence 1",
         "solve counts.json --confidence 0.9 --confidence-scope some",
         "solve counts.json --confidence 0.9 --ratio-local 0.8",
-        "solve counts.json --notion eo-full",
+        "solve counts.json --notion eo-full --region simplex",
         f"solve rows.csv {WHO}",
         f"solve scored.csv {SCORED} --rates scores --confidence 0.9",
         "map counts.json --epsilons a,b",

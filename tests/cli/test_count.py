@@ -114,7 +114,9 @@ def test_count_of_csv_and_parquet_is_the_same(tmp_path, kind):
     rows = rows[rows.patient % 3 > 0]  # rows left out leave holes in the index
     rows.to_csv(tmp_path / "rows.csv", index=False)
     rows.to_parquet(tmp_path / "rows.parquet")
-    for answer in (("--prediction", "model"), ("--scores", "score_no,score_yes")):
+    negative = {"bool": "False,True", "int64": "0,1", "float64": "0,1"}
+    labels = ("--labels", negative.get(kind, "no,yes"))
+    for answer in (("--prediction", "model"), ("--scores", "score_no,score_yes", *labels)):
         given = (*COLUMNS, *answer)
         from_csv = run("count", tmp_path / "rows.csv", *given).json
         assert run("count", tmp_path / "rows.parquet", *given).json == from_csv

@@ -15,7 +15,8 @@ from fairfl_core.predictors.load import read_predictor
 from fairfl_core.solving.build import build_program
 from tests.helpers.scored import scored_network
 
-COLUMNS = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
+WHO = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
+COLUMNS = [*WHO, "--labels", "l0,l1"]
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def run(*argv):
 
 def people_in(path):
     columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
-    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), **columns)
+    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), labels=["l0", "l1"], **columns)
 
 
 @pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])
@@ -57,7 +58,8 @@ def test_solve_takes_rows_and_tells_bound_and_rounds(rows, rates):
     assert found["format"] == "fairfl-solution/1" and found["region"] == "exact"
     assert found["bound"]["certified"] is True
     assert found["bound"]["upper"] >= found["accuracy"] - 1e-12 and found["rounds"] >= 1
-    counted = json.loads(run("solve", rows, *COLUMNS, *asked[:6], "--json"))
+    plain = ("--region", "simplex", *asked[:6], "--json")
+    counted = json.loads(run("solve", rows, *COLUMNS, *plain))
     assert set(counted) < set(found) and counted["region"] == "simplex"
 
 
@@ -96,7 +98,8 @@ def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
     for wrong, says in (
         (("--prediction", "said"), "looks at scores"),
         (("--scores", "no"), "one column for each"),
-        (("--scores", "no,maybe"), 'no column "maybe"'),
+        (("--scores", "l0,l1"), 'no column "l0"'),
+        (("--scores", "no,maybe"), "it was fitted where column"),
     ):
         with pytest.raises(InputError, match=says):
             run("predict", fair, rows, *columns, *wrong)
@@ -165,7 +168,7 @@ def test_predict_takes_one_probability_logits_and_votes(rows, tmp_path):
         answers("--scores", "logit_no,logit_yes")
     with pytest.raises(InputError, match="needs --probability-of"):
         answers("--probability", "yes")
-    run(*solve, *COLUMNS)
+    run(*solve, "--region", "simplex", *COLUMNS)
     by_answers = answers("--prediction", "said")
     assert answers("--scores", "no,yes") == by_answers
     assert answers("--probability", "no", "--probability-of", labels[0]) == by_answers

@@ -56,6 +56,7 @@ def test_a_run_tells_what_it_came_to(study, network):
     assert ended.code == 0
     told = said(ended)
     assert told.startswith('3 clients take part ("North", "South", "East"), 1,500 rows.')
+    assert "Region simplex, as none was asked for" in told
     assert told.endswith(
         f"Accuracy {solution['accuracy']:.1%} on the people it was solved on, the model's own "
         f"{solution['model_accuracy']:.1%}. On {judged['n']:,.0f} unseen people "

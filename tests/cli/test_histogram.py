@@ -37,6 +37,7 @@ def test_made_joined_and_solved_like_the_core(files):
         "bins": 8,
         "noisy": False,
         "spent": None,
+        "score_columns": {"no": "score_no", "yes": "score_yes"},
     }
     rows = pd.read_csv(files.rows)
     names = {"client": "clinic", "group": "sex", "label": "diagnosis"}
@@ -93,3 +94,27 @@ def test_what_cannot_be_read(files):
     refused(
         files, "histogram", files.rows, files.rows, "--out", files / "x.json", says=["one table"]
     )
+
+
+def test_noise_protects_names_that_are_declared_and_says_so_of_others(files):
+    given = (
+        "histogram",
+        files.rows,
+        *COLUMNS,
+        *SCORES,
+        "--epsilon",
+        "1",
+        "--out",
+        files / "h.json",
+    )
+    found = run(*given)
+    assert 'Names are not protected: that the table holds the groups "f", "m"' in " ".join(
+        found.out.split()
+    )
+    assert run(*given, "--json").json["names_protected"] is False
+    for more in (("--groups", "f,m,x"), ("--declared",)):
+        assert run(*given, *more, "--json").json["names_protected"] is True
+    assert run(*given, "--groups", "f,m,x").code == 0
+    assert json.loads((files / "h.json").read_text())["groups"] == ["f", "m", "x"]
+    joined = ("histogram", files / "h.json", "--out", files / "j.json", "--json")
+    assert "names_protected" not in run(*joined).json

@@ -13,7 +13,8 @@ from tests.cli.running import run
 def privatized(files, *how, counts=None, out="noisy.json"):
     given = (counts or files.counts, *how, "--out", files / out, "--json")
     said = run("privatize", *given).json
-    assert set(said) == {"out", "mechanism", "neighbours", "epsilon", "spent", "scale", "seed"}
+    mechanism = {"mechanism", "neighbours", "epsilon", "spent", "scale"}
+    assert set(said) == {"out", "seed", "names_protected", *mechanism}
     value = json.loads((files / out).read_text("utf-8"))
     assert value["noisy"] is True
     return said, ClientCounts.from_json(value)
@@ -79,3 +80,89 @@ def test_privatize_takes_counts_of_any_size(files, mechanism):
     how = ("--mechanism", mechanism, "--epsilon", "1")
     _, noisy = privatized(files, *how, counts=files / "large.json")
     np.testing.assert_allclose(noisy.table[0, 0, 0], [3e9, 5e9], atol=200)
+
+
+def one_person_apart(tmp_path):
+    """Two tables that differ in one person, who is of a group and has a label of their own."""
+    rows = ["site,sex,truth,said"]
+    for k in range(40):
+        rows.append(f"s{k % 2},{'fm'[k % 3 % 2]},{'well' if k % 5 else 'ill'},well")
+    rows.append("s0,f,ill,ill")
+    for name, last in (("a", "s0,m,well,well"), ("b", "s0,nonbinary,zoster,well")):
+        table, counts = tmp_path / f"{name}.csv", tmp_path / f"{name}.json"
+        table.write_text("\n".join([*rows, last]) + "\n")
+        columns = (
+            "--client",
+            "site",
+            "--group",
+            "sex",
+            "--label",
+            "truth",
+            "--prediction",
+            "said",
+        )
+        assert run("count", table, *columns, "--out", counts).code == 0
+        yield counts
+
+
+DECLARED = ("--groups", "f,m,nonbinary", "--labels", "well,ill,zoster", "--favourable", "ill")
+
+
+def names_of(path):
+    value = json.loads(path.read_text("utf-8"))
+    return {key: value[key] for key in ("groups", "labels", "favourable", "note")}
+
+
+def test_declared_names_are_the_same_whoever_is_in_the_table(tmp_path):
+    first, second = one_person_apart(tmp_path)
+    released = []
+    for counts in (first, second):
+        out = tmp_path / f"noisy-{counts.name}"
+        told = run("privatize", counts, "--epsilon", "0.01", *DECLARED, "--out", out)
+        assert told.code == 0 and "Groups and labels are declared" in " ".join(told.out.split())
+        released.append(names_of(out))
+        again = ClientCounts.read(out)
+        assert again.groups == ("f", "m", "nonbinary") and again.table.shape == (2, 3, 3, 3)
+    assert released[0] == released[1]
+    true = ClientCounts.read(first)
+    how = ("--epsilon", "1000000", *DECLARED, "--json")
+    said = run("privatize", first, *how, "--out", tmp_path / "same.json").json
+    assert said["names_protected"] is True
+    same = ClientCounts.read(tmp_path / "same.json")  # noise of no size: zero where nobody is
+    ill, well = true.labels.index("ill"), true.labels.index("well")
+    kept = np.ix_(range(2), range(2), [1, 0], [1, 0])
+    assert (
+        same.table[kept] == true.table[np.ix_(range(2), range(2), [ill, well], [ill, well])]
+    ).all()
+    assert same.table.sum() == true.table.sum()
+
+
+def test_found_names_are_said_to_be_unprotected(tmp_path):
+    first, second = one_person_apart(tmp_path)
+    out = tmp_path / "noisy.json"
+    for more, found in (
+        ((), 'groups "f", "m", "nonbinary" and the labels "ill", "well", "zoster"'),
+        (DECLARED[:2], 'labels "ill", "well", "zoster"'),
+    ):
+        told = run("privatize", second, "--epsilon", "0.01", *more, "--out", out)
+        words = " ".join(told.out.split())
+        assert (
+            told.code == 0
+            and f"Names are not protected: that the table holds the {found}" in words
+        )
+        assert "Names are not protected" in names_of(out)["note"]
+        assert (
+            run("privatize", second, "--epsilon", "1", *more, "--out", out, "--json").json[
+                "names_protected"
+            ]
+            is False
+        )
+    told = run("privatize", second, "--epsilon", "0.01", "--declared", "--out", out)
+    assert "Groups and labels are declared" in " ".join(told.out.split())
+    for more, says in (
+        (("--groups", "f,m"), 'hold "nonbinary", which is not among the declared groups'),
+        (("--labels", "ill,well,zoster,acne"), "say which it is with --favourable"),
+    ):
+        refused = run("privatize", second, "--epsilon", "1", *more, "--out", tmp_path / "no.json")
+        assert refused.code == 2 and says in " ".join(refused.err.split())
+        assert not (tmp_path / "no.json").exists()

@@ -93,7 +93,7 @@ def test_solve_tells_the_numbers_of_its_json(network, tmp_path, options, unit, a
     assert f"Accuracy {accuracy:.1%}, the model's own {own:.1%}: " in text
     assert f"{points(accuracy, own)} ({found['n']:,} people, the counts it was fitted on)." in text
     assert (
-        f"Overall gap {number(found['gap']['global'])} (asked 0.015); local price "
+        f"Overall gap {number(found['gap']['global'])} (asked 0.015); overall price "
         f"{found['price']['global']:.3f} {unit} per hundredth."
     ) in sentences
     ((title, (head, rows)),) = tables.items()

@@ -23,7 +23,10 @@ WRONG_OPTIONS = {
     ),
     "an unknown notion": (["--notion", "fair"], ['"fair"', "eo-full"]),
     "an unknown region": (["--region", "here"], ['"here"', "kernel"]),
-    "eo-full of the simplex": (["--notion", "eo-full"], ["eo-full", "kernel"]),
+    "eo-full of the simplex": (
+        ["--notion", "eo-full", "--region", "simplex"],
+        ["eo-full", "kernel"],
+    ),
     "an unknown option": (["--epsilon", "0.1"], ["--epsilon"]),
     "an option without value": (["--eps-global"], ["--eps-global"]),
 }
@@ -54,7 +57,8 @@ def test_wrong_options_of_map(files, notion, more, says):
 
 def test_wrong_notions_of_map(files):
     refused(files, "map", files.counts, "--notion", "fair", says=['"fair"', "eo-full"])
-    refused(files, "map", files.counts, "--notion", "eo-full", says=["eo-full", "kernel"])
+    wrong = ("--notion", "eo-full", "--region", "simplex")
+    refused(files, "map", files.counts, *wrong, says=["eo-full", "kernel"])
 
 
 @pytest.mark.parametrize("seed", [(), ("--seed", "1")])

@@ -78,7 +78,8 @@ ALONE = ClientCounts(
 
 
 def programs(labels, groups, **options):
-    return [(seed, build_program(people(labels, groups, seed=seed), **options)) for seed in SEEDS]
+    how = {"region": "simplex"} | options
+    return [(seed, build_program(people(labels, groups, seed=seed), **how)) for seed in SEEDS]
 
 
 def unseen(labels=2, groups=2):
@@ -104,7 +105,7 @@ def test_a_study_tells_what_was_approved(name):
 @pytest.mark.parametrize("notion", ["sp", "eo"])
 def test_a_study_of_holes_and_ties_tells_what_was_approved(notion):
     """Within limits that hardly bind: lotteries are rules, and equal rates are equal to the last bit."""
-    built = [(seed, build_program(HOLES, notion)) for seed in SEEDS]
+    built = [(seed, build_program(HOLES, notion, "simplex")) for seed in SEEDS]
     study, unlimited = (run_study(built, [HOLES, HOLES], eps, eps) for eps in (0.7, 1.0))
     shown = all_of_a_study(study, unlimited) + all_of_harm(study, leave_out=0.2)
     check(APPROVED / f"holes and ties, {notion}.txt", shown, close=1e-6)
@@ -170,7 +171,7 @@ def curves():
     floors = programs(2, 2, notion="eop", policy=Policy(floors=(Floor("ill", 0.55),)))
     only = [[program for _, program in some] for some in (plain, sure, floors)]
     study = run_study(plain, unseen(), 0.02, 0.02)
-    lonely = [(seed, build_program(ALONE, "eop")) for seed in SEEDS]
+    lonely = [(seed, build_program(ALONE, "eop", "simplex")) for seed in SEEDS]
     high = Policy(floors=(Floor("l0", 0.71), Floor("l1", 0.65)))
     strict = build_program(biased(4, 2, rows=20_000), "sp", "kernel", policy=high)
     return {

@@ -207,7 +207,9 @@ def test_a_confidence_is_asked_for_only_where_it_can_be_had():
 
 
 def a_study(seeds, eps=0.02):
-    programs = [(s, build_program(scored_network(4, 2, 2, seed=s), "eop")) for s in seeds]
+    programs = [
+        (s, build_program(scored_network(4, 2, 2, seed=s), "eop", "simplex")) for s in seeds
+    ]
     return run_study(programs, [scored_network(4, 2, 2, seed=s + 50) for s in seeds], eps, eps)
 
 

@@ -134,7 +134,7 @@ def test_closed_gaps_on_the_edge_are_what_was_approved():
 
 
 def test_shares_frontiers_and_prices_on_the_edge_are_what_was_approved():
-    program = build_program(people(), "eop")
+    program = build_program(people(), "eop", "simplex")
     judged = evaluate(predictor_of(program.solve(0.1, 0.1)), people())
     share = judged.counts.table.sum(axis=(0, 2, 3)) / judged.counts.n
     frontier = MethodFrontier((), np.array([0.1, 0.2]), np.array([[0.5, 0.6], [0.7, 0.8]]), (0, 1))
@@ -144,7 +144,7 @@ def test_shares_frontiers_and_prices_on_the_edge_are_what_was_approved():
         ("men", "women"),
         ("no", "yes"),
     )
-    alike = evaluate(predictor_of(build_program(even, "eop").solve(1.0, 1.0)), even)
+    alike = evaluate(predictor_of(build_program(even, "eop", "simplex").solve(1.0, 1.0)), even)
     shown = tell(
         alike=all_rates_of([alike]).base.sentence(),
         left_out=[

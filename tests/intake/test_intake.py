@@ -145,12 +145,15 @@ def test_columns_are_guessed(header, expected):
         assert {found.client, found.group, found.label, found.prediction} == set(expected)
 
 
-def test_scores_are_paired_with_labels_by_name_then_by_order():
+def test_scores_are_paired_with_labels_by_name_or_by_a_person():
     assert guess_scores(("ill", "well"), ("score_well", "score_ill")) == (
         ("ill", "score_ill"),
         ("well", "score_well"),
     )
-    assert guess_scores(("a", "b"), ("prob1", "prob2")) == (("a", "prob1"), ("b", "prob2"))
+    assert guess_scores(("a", "b"), ("prob1", "prob2")) == ()
+    rows = "".join(f"s{i % 3},{'fm'[i % 2]},{'ab'[i % 2]},0.2,0.8\n" for i in range(30))
+    found = guess_roles(open_table("r.csv", f"site,sex,truth,prob1,prob2\n{rows}".encode()))
+    assert found.scores == (("a", ""), ("b", ""))
     assert guess_scores(("a", "b", "c"), ("prob1", "prob2")) == ()
     assert labels_of(open_table("r.csv", csv_of(people())), "label") == ("0", "1")
 
@@ -350,10 +353,14 @@ def test_names_that_labels_and_answers_do_not_share_are_told_the_first_four_of_e
 
 def test_class_order():
     swapped = (("0", "score_1"), ("1", "score_0"))
-    found = taken(people(), ColumnRoles("site", "sex", "label", "", swapped))
-    told = re.search(r"right for (\d+)%, in the reverse order for (\d+)%", said(found, look=True))
-    wrong, right = map(int, told.groups())
-    assert wrong < right and wrong + right == 100
+    with pytest.raises(InputError, match="Choose the columns so") as refused:
+        taken(people(), ColumnRoles("site", "sex", "label", "", swapped))
+    wrong, right = map(float, re.findall(r"right for ([\d.]+)%", str(refused.value)))
+    assert wrong < right and wrong + right == pytest.approx(100)
+    assert '"score_0" is the score of "0"' in str(refused.value)
+    few = taken(people(8), ColumnRoles("site", "sex", "label", "", swapped))
+    told = re.search(r"right for (\d+)%, in the reverse order for (\d+)%", said(few, look=True))
+    assert sum(map(int, told.groups())) == 100  # too few to be sure of: only a warning
 
 
 def test_favourable_label_and_cells_nobody_is_in():

@@ -73,7 +73,7 @@ def test_what_stands_twice_is_sent_once_and_is_one_thing():
 
 def test_first_rows_and_predictors_come_back():
     frame = pd.DataFrame({"site": ["a", "b"], "age": ["7", ""]})
-    fair = predictor_of(build_program(people(), "eop").solve(0.1, 0.1))
+    fair = predictor_of(build_program(people(), "eop", "simplex").solve(0.1, 0.1))
     rows, predictor = sent(frame, fair)
     pd.testing.assert_frame_equal(rows, frame)
     assert predictor.to_json() == fair.to_json()

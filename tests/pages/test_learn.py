@@ -229,7 +229,7 @@ def test_every_word_is_explained_once(opened):
         "kernel",
         "exact",
         "lottery",
-        "local price",
+        "price of a limit",
         "noise floor",
         "debiased gap",
         "validation",
@@ -240,7 +240,7 @@ def test_every_word_is_explained_once(opened):
         assert any(word in known.lower() for known in words), word
     told = text_of(opened("learn"))
     assert all(f"**{word}.**" in told for word in words)
-    assert "The group must be known at decision time." in told
+    assert "The group is asked at the decision, unless told otherwise." in told
 
 
 def test_a_failing_picture_leaves_the_step_standing(opened, monkeypatch):

@@ -7,9 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
@@ -20,6 +23,8 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
+from tests.cli.running import run
+from tests.helpers.scored import scored_network
 
 TOP = Path(__file__).resolve().parents[2]
 EXAMPLE = TOP / "docs" / "apply_predictor.py"
@@ -44,12 +49,12 @@ def fitted(region, policy=NOTHING_MORE):
     return FairPredictor.from_solution(program.solve(0.01, 0.03))
 
 
-def test_it_is_fifty_lines_without_a_package():
+def test_it_is_short_and_without_a_package():
     tree = ast.parse(EXAMPLE.read_text())
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Module)]
     code = [line for line in EXAMPLE.read_text().splitlines() if line.strip()]
-    assert len(code) - len(texts) <= 57  # with some lines of docstrings
+    assert len(code) - len(texts) <= 90  # with some lines of docstrings
 
 
 @pytest.mark.parametrize("notion", ["sp", "eo", "eo-full"])
@@ -90,20 +95,116 @@ def test_same_answers_as_the_package(answer, people, region):
     assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
 
 
-def test_any_group_does_where_the_group_is_not_asked_for(answer, people):
-    """What its docstring says of a predictor made with --without-group."""
+def test_the_group_is_not_looked_at_where_it_is_not_asked_for(answer, people):
     fair = fitted("kernel", Policy(without_group=True))
     predictor = json.loads(json.dumps(fair.to_json()))
     columns = {name: [row[name] for row in people] for name in people[0]}
     wanted = fair.decide(
         columns["hospital"], None, columns["prediction"], row_id=columns["patient"]
     )
-    for group in predictor["groups"]:
+    for group in (*predictor["groups"], None):
         mine = [
             answer(predictor, row["hospital"], group, row["prediction"], row["patient"])
             for row in people
         ]
         assert (np.array(mine, object) == wanted).all()
+
+
+NUMBERED = {"9": 9.0, "10": 10.0}  # clients that a table holds as numbers
+KINDS = [
+    (region, notion, labels, blind)
+    for region, notion, labels, blind in product(
+        ("simplex", "kernel", "exact"), ("sp", "eo", "eo-full"), (2, 3), (False, True)
+    )
+    if (region, notion) != ("simplex", "eo-full")
+    and not (region == "exact" and blind and labels > 2)
+]
+IDS = {
+    "int": lambda n: np.arange(n) * 7,
+    "float": lambda n: np.arange(n) / 2,
+    "str": lambda n: [("p%d", "%d.0", "0%d", "%d é", "-%d.00")[k % 5] % k for k in range(n)],
+}
+
+
+@pytest.mark.parametrize("folds", [1, 3])
+@pytest.mark.parametrize(("region", "notion", "labels", "blind"), KINDS)
+def test_every_kind_of_predictor_answers_as_predict_does(
+    answer, tmp_path, region, notion, labels, blind, folds
+):
+    models = [
+        replace(scored_network(2, 2, labels, rows=60, seed=seed), clients=tuple(NUMBERED))
+        for seed in range(folds)
+    ]
+    people = replace(models[0], folds=folds)
+    policy = Policy(without_group=True) if blind else NOTHING_MORE
+    fair = predictor_of(build_program(people, notion, region, policy=policy).solve(0.02, 0.05))
+    fair.write(tmp_path / "fair.json")
+    predictor = json.loads((tmp_path / "fair.json").read_text())
+    clients = [NUMBERED[people.clients[c]] for c in people.client]
+    groups = np.array(people.groups, object)[people.group]
+    rows = pd.DataFrame({"site": clients, "sex": groups})
+    for j, model in enumerate(models):
+        rows[f"said{j}"] = np.array(people.labels, object)[model.said]
+        for y, label in enumerate(people.labels):
+            rows[f"{label}_{j}"] = model.scores[:, y]
+    each = [f"{label}_{j}" for j in range(folds) for label in people.labels]
+    looks = (
+        ("--scores", each)
+        if fair.needs_scores
+        else ("--prediction", list(rows.filter(like="said")))
+    )
+    for kind, ids in IDS.items():
+        rows["id"] = ids(len(rows))
+        rows.to_parquet(tmp_path / "rows.parquet")
+        columns = (
+            "--client",
+            "site",
+            *(() if blind else ("--group", "sex")),
+            looks[0],
+            ",".join(looks[1]),
+        )
+        files = (tmp_path / "fair.json", tmp_path / "rows.parquet")
+        out = tmp_path / "out.parquet"
+        told = run("predict", *files, *columns, "--row-id", "id", "--out", out)
+        assert told.code == 0, told.err
+        mine = []
+        for row in rows.to_dict("records"):
+            seen = [row[name] for name in looks[1]]
+            if fair.needs_scores:
+                seen = [seen[j * labels : (j + 1) * labels] for j in range(folds)]
+            seen = seen if folds > 1 else seen[0]
+            group = None if blind else row["sex"]
+            mine.append(answer(predictor, row["site"], group, seen, row["id"]))
+        assert mine == pd.read_parquet(out)["answer"].tolist(), kind
+
+
+def test_what_it_cannot_answer_is_a_sentence(answer):
+    people = scored_network(2, 2, 2, rows=60)
+    exact, simplex = (
+        json.loads(
+            json.dumps(predictor_of(build_program(one, "sp", region).solve(0.1, 0.1)).to_json())
+        )
+        for one, region in ((people, "exact"), (replace(people, folds=2), "simplex"))
+    )
+    client, group, label = people.clients[0], people.groups[0], people.labels[0]
+    for given, says in (
+        ((exact, "nowhere", group, [0.5, 0.5], 1), 'client "nowhere"'),
+        ((exact, client, "nobody", [0.5, 0.5], 1), 'group "nobody"'),
+        ((exact, client, group, [5, 7], 1), "not probabilities"),
+        ((exact, client, group, [0.2, 0.2], 1), "not probabilities"),
+        ((exact, client, group, [float("nan"), 1.0], 1), "not probabilities"),
+        ((exact, client, group, [1.0], 1), "not probabilities"),
+        ((exact, client, group, label, 1), "not probabilities"),
+        ((exact, client, group, [0.5, 0.5], None), "no row id"),
+        ((exact, client, group, [0.5, 0.5], float("nan")), "no row id"),
+        ((exact, client, group, [0.5, 0.5], "x" * 1001), "bytes long"),
+        ((simplex, client, group, label, 1), "2 fold models"),
+        ((simplex, client, group, [label, "perhaps"], 1), 'prediction "perhaps"'),
+        ((simplex, client, group, ["perhaps", label], 2), 'prediction "perhaps"'),
+    ):
+        with pytest.raises(ValueError, match=says):
+            for row in range(20) if given[0] is simplex else [given[-1]]:
+                answer(*given[:-1], row)
 
 
 def test_same_answers_as_the_command(answer, people, tmp_path):

@@ -19,7 +19,7 @@ from tests.helpers.small import people
 APPROVED = Path(__file__).with_name("as_computed")
 FIRST = 40  # people who are answered one by one
 PROGRAMS = {
-    "simplex": lambda: build_program(people(), "eo"),
+    "simplex": lambda: build_program(people(), "eo", "simplex"),
     "kernel, three labels": lambda: build_program(people(3), "eo", "kernel"),
     "exact": lambda: build_program(people(), "eop", "exact"),
     "exact, three labels": lambda: build_program(people(3, rows=300), "eo", "exact"),
@@ -29,7 +29,7 @@ PROGRAMS = {
         people(), "eop", "exact", policy=Policy(without_group=True)
     ),
     "without group, simplex": lambda: build_program(
-        people(), "eop", policy=Policy(without_group=True, floors=(Floor("ill", 0.3),))
+        people(), "eop", "simplex", policy=Policy(without_group=True, floors=(Floor("ill", 0.3),))
     ),
     "sure": lambda: build_program(people(), "eop", "exact", guarantee=Guarantee(0.8)),
 }
@@ -98,7 +98,7 @@ def test_draws_of_a_row_are_what_was_approved():
 
 def test_refusals_are_what_was_approved():
     made = people()
-    fair = predictor_of(build_program(made, "eop").solve(0.1, 0.1))
+    fair = predictor_of(build_program(made, "eop", "simplex").solve(0.1, 0.1))
     exact = predictor_of(build_program(made, "eop", "exact").solve(0.1, 0.1))
     file, scores, truth = fair.to_json(), made.scores, made.label
     groups = np.array(made.groups)[made.group]

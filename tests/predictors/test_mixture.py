@@ -49,7 +49,10 @@ def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tm
     table = tmp_path / "rows.parquet"
     rows.to_parquet(table)
     looks = (
-        ("--scores", ",".join(f"{name}{j}" for j in range(3) for name in ("no", "yes")))
+        (
+            *("--scores", ",".join(f"{name}{j}" for j in range(3) for name in ("no", "yes"))),
+            *("--labels", ",".join(first.labels)),
+        )
         if fair.needs_scores
         else ("--prediction", "said0,said1,said2")
     )

@@ -128,3 +128,57 @@ def test_what_does_not_fit_is_a_sentence():
             fair.fit(scores, y, sensitive_features=sex)
     with pytest.raises(InputError, match="5 clients for 900 rows"):
         fair.fit(ROWS["yes"], ROWS["y"], sensitive_features=ROWS["sex"], client=ROWS["site"][:5])
+
+
+def test_score_columns_meet_the_right_labels():
+    """The labels sort as ill, well; the model's columns are no (well) and yes (ill)."""
+    rows = ROWS.assign(diagnosis=ROWS["y"].map({"no": "well", "yes": "ill"}))
+    fair = FairPostprocessor("sp", "kernel", eps_global=0.05, eps_local=0.2)
+    right = np.where(rows["yes"] > rows["no"], "ill", "well") == rows["diagnosis"]
+    truth = rows["diagnosis"]
+    named = rows[["no", "yes"]].rename(columns={"no": "p_well", "yes": "P(ill)"})
+    array = rows[["no", "yes"]].to_numpy()
+    for scores, classes, columns in (
+        (named, None, ("P(ill)", "p_well")),
+        (named[["P(ill)", "p_well"]], None, ("P(ill)", "p_well")),
+        (rows[["no", "yes"]], ["well", "ill"], ("yes", "no")),
+        (array, ["well", "ill"], None),
+        (pd.DataFrame(array), ["well", "ill"], None),
+        (array[:, ::-1], None, None),
+        (named["P(ill)"], None, None),
+        (named["p_well"], None, None),
+        (rows["no"], None, None),
+    ):
+        fair.fit(scores, truth, classes=classes, **WHO)
+        assert fair.predictor_.reached.model_accuracy == pytest.approx(right.mean(), abs=1e-12)
+        assert fair.score_columns_ == columns == fair.predictor_.score_columns
+        assert fair.predict_proba(scores, **WHO)[truth == "ill", 0].mean() > 0.5
+    for scores, classes, says in (
+        (rows[["no", "yes"]], None, "do not tell which label"),
+        (rows[["no", "yes"]], ["ill", "well"], 'column "no" is the score of "ill"'),
+        (array, None, r'column "\[:, 0\]" is the score of "ill"'),
+        (rows["yes"], None, 'if column "yes" is the probability of "well"'),
+        (array, ["well", "sick"], "`classes` are"),
+    ):
+        with pytest.raises(InputError, match=says):
+            fair.fit(scores, truth, classes=classes, **WHO)
+
+
+def test_new_scores_are_taken_as_the_fitted_ones_were():
+    rows = ROWS.assign(diagnosis=ROWS["y"].map({"no": "well", "yes": "ill"}))
+    fair = FairPostprocessor("sp", "exact", eps_global=0.05, eps_local=0.2)
+    fair.fit(rows[["no", "yes"]], rows["diagnosis"], classes=["well", "ill"], **WHO)
+    wanted = fair.predict_proba(rows[["no", "yes"]], **WHO)
+    np.testing.assert_array_equal(fair.predict_proba(rows[["yes", "no"]], **WHO), wanted)
+    named = rows.rename(columns={"no": "p_well", "yes": "p_ill"})
+    np.testing.assert_array_equal(fair.predict_proba(named[["p_ill", "p_well"]], **WHO), wanted)
+    for scores, says in (
+        (rows[["no", "yes"]].to_numpy(), "have no names"),
+        (rows[["no", "yes"]].set_axis(["a", "b"], axis=1), "fitted where column"),
+    ):
+        with pytest.raises(InputError, match=says):
+            fair.predict_proba(scores, **WHO)
+    fair.fit(rows[["no", "yes"]].to_numpy(), rows["diagnosis"], classes=["well", "ill"], **WHO)
+    np.testing.assert_array_equal(
+        fair.predict_proba(rows[["no", "yes"]].to_numpy(), **WHO), wanted
+    )

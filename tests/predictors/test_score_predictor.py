@@ -196,7 +196,8 @@ def test_a_table_becomes_people_as_it_becomes_counts():
             "yes": people.scores[:, 1],
         }
     )
-    columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
+    columns = {"client": "clinic", "group": "sex", "label": "y"}
+    columns |= {"scores": ["no", "yes"], "labels": people.labels}
     found = ScoredPeople.from_table(rows, **columns)
     np.testing.assert_array_equal(found.counts.table, people.counts.table)
     np.testing.assert_array_equal(found.scores, people.scores)

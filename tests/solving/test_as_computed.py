@@ -98,7 +98,8 @@ def _solution(program, overall, local):
 
 def asked(labels=2, groups=2, rows=900, limits=LIMITS, **options):
     """The optimum of a question."""
-    return lambda: solved(build_program(people(labels, groups, rows), **options), limits)
+    how = {"region": "simplex"} | options
+    return lambda: solved(build_program(people(labels, groups, rows), **how), limits)
 
 
 def colliding(notion, policy, sure):
@@ -128,7 +129,7 @@ def maps():
     tables["exact"] = mapped(build_program(people(), "eop", "exact"), local=(0.0, 0.1))
     three = build_program(people(3, rows=200), "eo", "exact")
     tables["exact, three labels"] = mapped(three, local=(0.1,), overall=(1.0, 0.05))
-    sure = build_program(people(), "eop", guarantee=SURE["each measured"])
+    sure = build_program(people(), "eop", "simplex", guarantee=SURE["each measured"])
     tables["sure"] = mapped(sure, local=(0.1, 0.3))
     return tables
 
@@ -376,6 +377,6 @@ def test_refusals_are_what_was_approved():
         "proof": lambda: Guarantee(0.9, "each", "hope"),
         "region": lambda: region_kind("moon"),
         "rates": lambda: counts_by(counts, "luck"),
-        "full": lambda: build_program(counts, "eo-full"),
+        "full": lambda: build_program(counts, "eo-full", "simplex"),
     }
     check(APPROVED / "refusals.txt", tell(**{name: refusal(one) for name, one in tries.items()}))

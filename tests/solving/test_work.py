@@ -41,13 +41,13 @@ def people(*how, **more):
 
 
 def solves(made, limits=LIMITS, **options):
-    program = build_program(made, **options)
+    program = build_program(made, **({"region": "simplex"} | options))
     for overall, local in limits:
         program.solve(overall, local)
 
 
 def maps(made, **options):
-    program = build_program(made, **options)
+    program = build_program(made, **({"region": "simplex"} | options))
     frontier(program, eps_local=(0.0, 0.05, 0.3), eps_global=(0.0, 0.02, 0.1, 1.0))
 
 

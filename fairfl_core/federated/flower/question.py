@@ -7,6 +7,7 @@ from typing import Any
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.privacy.mechanisms import Mechanism
+from fairfl_core.solving.build import default_region
 from fairfl_core.solving.exact.histograms import BINS
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
@@ -22,6 +23,8 @@ class Question:
     Attributes
     ----------
     notion, region : str
+        Where no region is asked for it is `default_region`: of scores where histograms of them
+        travel (`one_round`), else of counts.
     eps_global, eps_local : float
         The overall gap, and the gap inside each client.
     one_round : bool
@@ -37,7 +40,7 @@ class Question:
     """
 
     notion: str = "eo"
-    region: str = "simplex"
+    region: str = ""
     eps_global: float = 1.0
     eps_local: float = 1.0
     one_round: bool = False
@@ -47,6 +50,9 @@ class Question:
     privacy: Mechanism | None = None
 
     def __post_init__(self) -> None:
+        if not self.region and self.notion in notion_names():
+            region = default_region(self.notion, labels=2, scores=self.one_round)
+            object.__setattr__(self, "region", region)
         for name, known, what in (
             (self.notion, notion_names(), "notion"),
             (self.region, region_names(), "region"),

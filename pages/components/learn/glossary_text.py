@@ -60,11 +60,6 @@ WORDS = (
         "out, as small clients' gaps are mostly chance.",
     ),
     (
-        "Local price.",
-        "How much accuracy one more hundredth of a limit buys, at the present setting and in "
-        "its neighbourhood only.",
-    ),
-    (
         "Lottery.",
         "The fair predictor: with a stated chance it keeps the model's answer, else it gives "
         "another. The chances depend on client and group.",
@@ -80,6 +75,12 @@ WORDS = (
     ),
     ("Notion.", "What is meant by fair: sp, eop, eo or eo-full. They exclude each other mostly."),
     ("Prediction.", "The model's answer: the label with the largest score."),
+    (
+        "Price of a limit.",
+        "How much accuracy one more hundredth of it buys, at the present setting and in its "
+        "neighbourhood only. The overall price is that of the overall limit, a local price that "
+        "of one client's.",
+    ),
     (
         "Privacy budget.",
         "How much the noisy counts may give away about any one person. Small: much noise, much "
@@ -115,10 +116,11 @@ WORDS = (
 
 UNSETTLED = (
     (
-        "The group must be known at decision time.",
+        "The group is asked at the decision, unless told otherwise.",
         "The lottery asks each person's group, and treats groups by different chances. Where law "
-        "or decency forbids to ask or to use it, this method cannot be used, and guessing the "
-        "group is worse.",
+        "or decency forbids that, “Decide without the group” (--without-group) finds one rule for "
+        "all groups: then the group is needed only to fit and to check it, and on those it is "
+        "fitted on the same limits cost as much accuracy or more. Guessing the group is worse.",
     ),
     (
         "A lottery treats like people unlike.",

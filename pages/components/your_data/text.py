@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from fairfl_core.intake import Check, ColumnRoles
+from fairfl_core.people.score_columns import columns_by_name
 from pages.components.shared import text as shared
 from pages.components.shared.outside_text import plain
 
@@ -173,7 +174,10 @@ def _looked_at(columns: ColumnRoles, folds: int) -> dict[str, str]:
         of = {"probability": columns.probability, "probability-of": columns.probability_of}
         return of | threshold
     if columns.scores:
-        scores = {"scores": ",".join(column for _, column in columns.scores)}
+        labels, names = zip(*columns.scores, strict=True)
+        scores = {"scores": ",".join(names)}
+        if columns_by_name(names, labels) is None:
+            scores["labels"] = ",".join(labels)
         usual = columns.scores_are == _USUAL.scores_are
         return scores if usual else scores | {"scores-are": columns.scores_are}
     answer = columns.prediction or _USUAL.prediction

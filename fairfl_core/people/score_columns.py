@@ -1,0 +1,232 @@
+"""Which score column is the score of which label.
+
+Names tell where every column is named after another label: ``ill``, ``p_ill``, ``score_ill``,
+``P(ill)``. Where they do not, a person says: by the order of declared labels, or by pairs. Either
+way the people's own labels are asked: an order by which the model is worse than its largest label,
+while another order makes it better than that, is refused.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core._io.names import listed, shown
+from fairfl_core.errors import InputError
+
+__all__ = [
+    "check_order",
+    "check_probability",
+    "columns_by_name",
+    "event_of",
+    "label_by_name",
+    "order_columns",
+    "paired",
+    "says_scores",
+    "suggest_order",
+]
+
+Ints = NDArray[np.integer[Any]]
+_WORD = r"(?:p|pr|probs?|proba|probability|scores?|logits?|votes?|predict proba)"
+_BEFORE = re.compile(rf"{_WORD}(?: of)?[ .:(\[]+(.+?)[)\] ]*")
+_AFTER = re.compile(rf"(.+?)[ .:]{_WORD}")
+_NUMBERED = re.compile(rf"{_WORD}(\d+)")
+_GIVEN = re.compile(r"(?:(?:y|label|class) ?= ?)?(.+?)(?: ?\| ?\w+)?")  # y = ill | x
+# How often a row must speak for another order: McNemar's statistic, by chance 1 in 1,000.
+_BEYOND_CHANCE = 10.83
+# Two labels of which the second is the event that a lone probability is of.
+_EVENTS = (("0", "1"), ("false", "true"), ("no", "yes"), ("negative", "positive"))
+
+
+def order_columns(
+    columns: Sequence[str] | Mapping[str, str], labels: Sequence[str], *, ordered: bool
+) -> tuple[str, ...] | None:
+    """Put score columns into the order of the labels; None where nothing tells which is whose.
+
+    Parameters
+    ----------
+    columns : sequence of str, or mapping from label to column
+        One column a label. A mapping is taken as it is.
+    labels : sequence of str
+    ordered : bool
+        Whether a person gave the labels in the order of the columns, for names that do not tell.
+    """
+    if isinstance(columns, Mapping):
+        unknown = [label for label in labels if label not in columns]
+        if unknown or len(columns) != len(labels):
+            raise InputError(
+                f"the scores are given for {listed(list(columns))}, and the labels are "
+                f"{listed(labels)}; give one column for each label."
+            )
+        return tuple(columns[label] for label in labels)
+    return columns_by_name(columns, labels) or (tuple(columns) if ordered else None)
+
+
+def columns_by_name(columns: Sequence[str], labels: Sequence[str]) -> tuple[str, ...] | None:
+    """Score columns in the order of the labels they are named after; None unless all are."""
+    wanted = [_plain(label) for label in labels]
+    for names, as_labels in (
+        (list(columns), list(labels)),
+        ([_plain(column) for column in columns], wanted),
+        ([_bare(column) for column in columns], wanted),
+        *(([_bare(name) for name in rest], wanted) for rest in _without_common(columns)),
+    ):
+        if len(set(names)) == len(names) and sorted(names) == sorted(as_labels):
+            return tuple(columns[names.index(label)] for label in as_labels)
+    return None
+
+
+def label_by_name(column: str, labels: Sequence[str]) -> str | None:
+    """The label that one column of a probability is named after; None where its name is silent."""
+    named = [label for label in labels if _plain(label) in (_plain(column), _bare(column))]
+    return named[0] if len(named) == 1 else None
+
+
+def event_of(labels: Sequence[str]) -> str | None:
+    """The label that a lone probability is of where the two say it: 1 of 0 and 1, yes of no and yes."""
+    by_name = {_plain(label): label for label in labels}
+    event = next((yes for no, yes in _EVENTS if {no, yes} == by_name.keys()), None)
+    return None if event is None else by_name[event]
+
+
+def _plain(text: str) -> str:
+    """A name whose case, blanks and underscores do not matter."""
+    return re.sub(r"[\s_]+", " ", text).strip().casefold()
+
+
+def _bare(text: str) -> str:
+    """A name without the word that says it is a score: p_ill, ill score, P(y = ill | x), p1."""
+    plain = _plain(text)
+    found = _BEFORE.fullmatch(plain) or _AFTER.fullmatch(plain) or _NUMBERED.fullmatch(plain)
+    if found is None:
+        return plain
+    within = _GIVEN.fullmatch(found[1]) if "(" in plain or "[" in plain else None
+    return (within or found)[1].strip()
+
+
+def _without_common(columns: Sequence[str]) -> list[list[str]]:
+    """The names without the words that all begin with, or end with, or both: no_0 and yes_0."""
+    words = [re.sub(r"(?<=\D)(?=\d+$)", " ", _plain(column)).split() for column in columns]
+    most = min(map(len, words), default=0) - 1
+    first = next((k for k in range(most) if len({w[k] for w in words}) > 1), most)
+    last = next((k for k in range(most) if len({w[-1 - k] for w in words}) > 1), most)
+    cuts = [(0, last), (first, 0), (first, min(last, most - first))]
+    return [
+        [" ".join(w[begin : len(w) - end]) for w in words]
+        for begin, end in dict.fromkeys(cuts)
+        if begin or end
+    ]
+
+
+# -------------------------------------------------------------------- sentences
+
+
+def paired(columns: Sequence[str], labels: Sequence[str]) -> str:
+    """Say which column is the score of which label, for a sentence."""
+    pairs = zip(columns, labels, strict=True)
+    first, *others = [f'"{shown(column)}" is the score of "{label}"' for column, label in pairs]
+    return ", ".join([first, *(other.replace("is the score of", "of") for other in others)])
+
+
+def says_scores(columns: Sequence[str], labels: Sequence[str]) -> str:
+    """The line that a command prints of its scores."""
+    return f"Scores: column {paired(columns, labels)}."
+
+
+# -------------------------------------------------------------------- what the people say
+
+
+@dataclass(frozen=True)
+class _Better:
+    """An order of the columns that fits the people's labels where the one given does not."""
+
+    right: float
+    largest: float
+    right_otherwise: float
+    order: tuple[int, ...]  # of each label, the column that would be its score
+
+    def __str__(self) -> str:
+        return (
+            f"is right for {self.right:.1%} of the people, less often than its largest label "
+            f"alone ({self.largest:.1%})"
+        )
+
+
+def _better_order(label: Ints, answer: Ints, labels: int) -> _Better | None:
+    """Find an order by which the model beats its largest label, where by this one it does not."""
+    table = np.bincount(label * labels + answer, minlength=labels**2).reshape(labels, labels)
+    people, most = table.sum(), table.sum(axis=1).max()
+    right = table.trace()
+    if right >= most:
+        return None
+    from scipy.optimize import linear_sum_assignment
+
+    own, other = linear_sum_assignment(table, maximize=True)
+    otherwise = table[own, other].sum()
+    moved = own != other
+    lost, won = table.diagonal()[moved].sum(), table[own, other][moved].sum()
+    if otherwise <= most or (won - lost) ** 2 < _BEYOND_CHANCE * (won + lost):
+        return None
+    right, most, otherwise = right / people, most / people, otherwise / people
+    return _Better(float(right), float(most), float(otherwise), tuple(other.tolist()))
+
+
+def check_order(
+    label: Ints, answer: Ints, columns: Sequence[str], labels: Sequence[str], how: str = ""
+) -> None:
+    """Refuse columns by whose order the model is worse than its largest label, another's not.
+
+    Parameters
+    ----------
+    label, answer : array of int
+        Each person's label, and the place of the largest score, in the order of `columns`.
+    columns, labels : sequence of str
+        One column for each label, in the same order.
+    how : str
+        What to do where the names do not tell; by default to give the labels in another order.
+    """
+    better = _better_order(label, answer, len(labels))
+    if better is None:
+        return
+    otherwise = [columns[place] for place in better.order]
+    if columns_by_name(columns, labels) == tuple(columns):
+        how = "Correct the columns' names, or the labels."
+    by_column = [labels[better.order.index(place)] for place in range(len(labels))]
+    raise InputError(
+        f"if column {paired(columns, labels)}, the model {better}; it would be right for "
+        f"{better.right_otherwise:.1%} if column {paired(otherwise, labels)}. "
+        + (how or f"Pair them so: --scores {','.join(columns)} --labels {','.join(by_column)}.")
+    )
+
+
+def check_probability(label: Ints, answer: Ints, column: str, of: str, other: str) -> None:
+    """Refuse one probability by which the model is worse than its largest label, if not turned.
+
+    `answer` are codes like those of `label`; `of` is the label that the column was taken for.
+    """
+    better = _better_order(label, answer, 2)
+    if better is not None:
+        raise InputError(
+            f'if column "{shown(column)}" is the probability of "{of}", the model {better}; it '
+            f'would be for {better.right_otherwise:.1%} if it is that of "{other}". Say which '
+            "label it is of."
+        )
+
+
+def suggest_order(label: Ints, answer: Ints, columns: Sequence[str], labels: Sequence[str]) -> str:
+    """The sentence that asks which column is whose, with the order that fits these people best."""
+    from scipy.optimize import linear_sum_assignment
+
+    n = len(labels)
+    table = np.bincount(label * n + answer, minlength=n**2).reshape(n, n)
+    own, other = linear_sum_assignment(table, maximize=True)
+    by_column = [labels[place] for place in np.argsort(other)]
+    return (
+        f"the names of the score columns {listed(columns)} do not tell which label each is of "
+        f"({listed(labels)}); name the labels in the order of the columns, such as --labels "
+        f"{','.join(by_column)} (then the model is right for "
+        f"{table[own, other].sum() / table.sum():.1%}), or name each column after its label."
+    )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -52,6 +52,7 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
+    from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.prohibition import ProhibitionPrice
     from fairfl_core.solving.program import Program
@@ -77,7 +78,7 @@ def solve(
     ] = None,
     rates: RatesName = None,
     confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "each",
+    confidence_scope: ConfidenceScope = "all",
     confidence_proof: ConfidenceProof = "measured",
     floor: Floors = None,
     keep: Keeps = None,
@@ -110,7 +111,6 @@ def solve(
     --eps-local 0.01 --out predictor.json`
     """
     from fairfl_core.evaluation.evaluation import evaluate
-    from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.predictors.load import predictor_of
 
     columns = Columns(
@@ -144,16 +144,30 @@ def solve(
         price = _prohibition(program, solution) if without_group else None
     if out is not None:
         predictor_of(solution).write(out)
+    # A histogram holds no person, so nobody can be judged by it.
+    judged = evaluate(predictor_of(solution), program.people) if program.can_judge else None
     if as_json:
         told = {"prohibition": price and price.to_json()} if without_group else {}
-        print_json(solution.to_json() | told)
+        print_json(solution.to_json() | _judged(judged) | told)
     else:
-        # A histogram holds no person, so nobody can be judged by it.
-        judged = program.people if program.can_judge else None
-        harm = None if judged is None else harm_of([evaluate(predictor_of(solution), judged)])
-        _show(solution, harm, out)
+        _show(solution, None if judged is None else judged.harm, out)
         if price is not None:
             _show_prohibition(price)
+
+
+def _judged(judged: "Evaluation | None") -> dict[str, Any]:
+    """The verdict and the alarms, on the people it was fitted on; null where none can be."""
+    if judged is None or judged.asked is None:
+        return {"verdict": None, "alarms": None}
+    from fairfl_core.evaluation.verdict import verdict_of
+
+    asked = judged.asked
+    limits = asked.eps_global, asked.eps_local, asked.guarantee
+    verdict = verdict_of([judged], *limits, unseen=False, harm=judged.harm)
+    return {
+        "verdict": None if verdict is None else verdict.to_json(),
+        "alarms": [alarm.to_json() for alarm in judged.alarms],
+    }
 
 
 def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
@@ -223,14 +237,14 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
         effect = effect_of(change, harm).told(points)
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
-        f"{effect} ({counts.n:,.0f} people, the counts it was fitted on)."
+        f"{effect} (n = {counts.n:,.0f}, the {'noised ' * counts.noisy}counts it was fitted on)."
     )
     if solution.guarantee is not None:
-        sure = solution.guarantee
-        at_once = "all at once" if sure.scope == "all" else "each on its own"
+        local = solution.eps_local[solution.eps_local < 1]
+        limit = float(local.max()) if local.size else solution.eps_global
         say(
-            f"The limits are to hold on unseen people with {sure.confidence:.0%} confidence, "
-            f"{at_once} ({sure.proof}); judge that with `fairfl evaluate` on people held out."
+            f"On unseen people {solution.guarantee.promise(local.size, limit)}; judge that with "
+            "`fairfl evaluate` on people held out."
         )
     for sentence in solution.remarks():
         say(sentence)

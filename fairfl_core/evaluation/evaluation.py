@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.fairness.intervals import expected_gap, gap_interval
+from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
     Gaps,
     NotAssessable,
@@ -20,11 +20,26 @@ from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import normal_quantile, wilson
 from fairfl_core.predictors.predictor import People, Predictor
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMAT", "LEVEL", "Debiased", "Evaluation", "evaluate", "evaluate_answers", "records"]
+    from fairfl_core.evaluation.alarms import Alarm
+    from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.verdict import Verdict
+
+__all__ = [
+    "FORMAT",
+    "LEVEL",
+    "Asked",
+    "Debiased",
+    "Evaluation",
+    "evaluate",
+    "evaluate_answers",
+    "records",
+]
 
 FORMAT = "fairfl-evaluation/1"
 LEVEL = 0.95
@@ -46,6 +61,36 @@ class Debiased:
 
 
 @dataclass(frozen=True, eq=False)
+class Asked:
+    """What a predictor was asked for, in the order of the clients it is judged on.
+
+    Attributes
+    ----------
+    eps_global : float
+    eps_local : ndarray, shape (clients,)
+    guarantee : Guarantee or None
+    policy : Policy
+    """
+
+    eps_global: float
+    eps_local: Floats
+    guarantee: Guarantee | None = None
+    policy: Policy = NOTHING_MORE
+
+    @classmethod
+    def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":
+        """What a predictor says of itself."""
+        local = dict(zip(predictor.clients, predictor.eps_local, strict=True))
+        asked = np.array([local[name] for name in clients], float)
+        return cls(predictor.eps_global, asked, predictor.guarantee, predictor.policy)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no limit of any kind was asked for."""
+        return self.eps_global >= 1 and bool((self.eps_local >= 1).all()) and self.policy.is_plain
+
+
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Answers on people. Everything is computed from expected counts, nothing drawn.
 
@@ -60,6 +105,8 @@ class Evaluation:
         What the model itself answers them.
     attention : ndarray, shape (clients, groups), optional
         How much of each cell's lottery looks at the model; None for answers of no lottery.
+    asked : Asked, optional
+        What the predictor was asked for; None for answers of no predictor.
     """
 
     counts: ClientCounts
@@ -67,6 +114,36 @@ class Evaluation:
     answers: Answers
     own: Answers
     attention: Floats | None = None
+    asked: Asked | None = None
+
+    # ---------------------------------------------------------------- what is to be told first
+
+    @cached_property
+    def verdict(self) -> "Verdict | None":
+        """Whether the limits asked are met on these people, taken as new ones; in four words.
+
+        None where no limit was asked for.
+        """
+        from fairfl_core.evaluation.verdict import verdict_of
+
+        if self.asked is None:
+            return None
+        asked = self.asked
+        return verdict_of(
+            [self], asked.eps_global, asked.eps_local, asked.guarantee, harm=self.harm
+        )
+
+    @cached_property
+    def harm(self) -> "Harm":
+        """What becomes of every label in every client and group."""
+        from fairfl_core.evaluation.harm import harm_of
+
+        return harm_of([self])
+
+    @property
+    def alarms(self) -> "tuple[Alarm, ...]":
+        """Who is worse off, or may be; those first where most people are, beyond chance."""
+        return self.harm.alarms
 
     @property
     def confusion(self) -> Floats:
@@ -125,12 +202,26 @@ class Evaluation:
 
     @cached_property
     def local_interval(self) -> tuple[Floats, Floats]:
-        """MOVER-Wilson limits of each client's gap."""
+        """Limits of each client's gap, each on its own."""
         return gap_interval(np.nan_to_num(self.rates), self.people, LEVEL)
+
+    @property
+    def compared_clients(self) -> int:
+        """Clients that have a gap."""
+        return int((~np.isnan(self.gaps.local)).sum())
+
+    def interval_at_once(self, client: int) -> tuple[float, float]:
+        """Limits of one client's gap by intervals that hold for all clients at once.
+
+        They hold for a client that was chosen because its gap is the largest.
+        """
+        rates, people = np.nan_to_num(self.rates[client]), self.people[client]
+        low, high = gap_interval(rates, people, at_once(LEVEL, self.compared_clients))
+        return float(low), float(high)
 
     @cached_property
     def global_interval(self) -> tuple[float, float]:
-        """MOVER-Wilson limits of the global gap."""
+        """Limits of the global gap."""
         people = self.people.sum(axis=0)
         rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
         low, high = gap_interval(rates, people, LEVEL)
@@ -311,6 +402,8 @@ class Evaluation:
                 else {
                     "client": self.counts.clients[worst],
                     "gap": float(self.gaps.local[worst]),
+                    "interval": list(self.interval_at_once(worst)),
+                    "worst_of": self.compared_clients,
                 },
                 "local_debiased": {
                     name: vars(value) | {"gap": number_or_none(value.gap)}
@@ -339,7 +432,8 @@ def evaluate(predictor: Predictor, people: People) -> Evaluation:
     """
     notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
-    return replace(judged, attention=predictor.attention_to(people))
+    asked = Asked.of(predictor, people.counts.clients)
+    return replace(judged, attention=predictor.attention_to(people), asked=asked)
 
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import (
+    ALIKE,
+    FEW,
     HARDLY,
     UNLIKELY,
     Alarm,
@@ -25,7 +27,9 @@ from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overal
 from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
 from fairfl_core.evaluation.evaluation import Evaluation, records
 from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.fairness.intervals import sign_test
+from fairfl_core.fairness.intervals import holm, sign_test
+from fairfl_core.fairness.notions import number_or_none
+from fairfl_core.people.counts import ClientCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +61,9 @@ class ClientHarm:
         """What happens there, at most so many labels of it (and how many more, if `rest`)."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
-        parts += [alarm.brief() for alarm in self.lost[:most]]
+        lost = [alarm.brief() for alarm in self.lost[:most]]
+        few = blind and max(alarm.n for alarm in blind) < FEW  # they do not lead
+        parts = [*lost, *parts] if few else [*parts, *lost]
         more = len(self.lost) - most
         if rest and more > 0:
             places = "group and label" if more == 1 else "of its groups and labels"
@@ -82,7 +88,8 @@ class Harm:
     recognition : BeforeAfter
         Pr(answer y | label y), shape (scopes, groups, labels).
     p_value : ndarray
-        How likely chance alone is to change it so: see `sign_test`; in the same shape.
+        How likely chance alone is to change it so: see `sign_test`; in the same shape, adjusted
+        for all of them (Holm).
     alarms : tuple of Alarm
         Worst first.
     closed : tuple of ClosedGap
@@ -107,11 +114,19 @@ class Harm:
         return {client: ClientHarm(client, self._ordered(own)) for client, own in found.items()}
 
     def _ordered(self, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-        """Inside a client the favourable label is told first, as floors are about it first."""
+        """Inside a client the favourable label is told first, as floors are about it first.
+
+        What is seen on few people, or may be chance, is told after what is beyond it.
+        """
         return tuple(
             sorted(
                 alarms,
-                key=lambda alarm: (alarm.label is not None, alarm.label != self.favourable),
+                key=lambda alarm: (
+                    alarm.n < FEW,
+                    not alarm.beyond_chance,
+                    alarm.label is not None,
+                    alarm.label != self.favourable,
+                ),
             )
         )
 
@@ -129,6 +144,23 @@ class Harm:
     def beyond_chance(self) -> bool:
         """Whether some alarm is."""
         return any(alarm.beyond_chance for alarm in self.alarms)
+
+    @property
+    def proved(self) -> tuple[Alarm, ...]:
+        """What makes a setting harmful: labels lost, and groups answered alike, beyond chance."""
+        return tuple(
+            alarm
+            for alarm in self.alarms
+            if alarm.beyond_chance
+            and not (isinstance(alarm, BlindLottery) and not alarm.is_constant)
+        )
+
+    @property
+    def constant(self) -> tuple[BlindLottery, ...]:
+        """Groups answered (almost) alike to whom the model spoke, on however few people."""
+        return tuple(
+            alarm for alarm in self.alarms if isinstance(alarm, BlindLottery) and alarm.is_constant
+        )
 
     @property
     def title(self) -> str:
@@ -211,10 +243,11 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         )
     )
     recognised = BeforeAfter.of(before, after)
-    p_value = _p_values(evaluations)
     where = scopes(evaluations[0])
-    lost = _lost_labels(recognised, p_value, where, counts.groups, counts.labels)
-    alarms = sorted([*_blind(evaluations), *lost], key=lambda alarm: alarm.order)
+    p_value, p_alike, blind = _tests(evaluations)
+    lost = _lost_labels(recognised, p_value, where, counts)
+    alarms = sorted([*_blind(blind, p_alike, counts), *lost], key=lambda alarm: alarm.order)
+    asked = evaluations[0].asked
     return Harm(
         scopes=where,
         groups=counts.groups,
@@ -222,7 +255,8 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         favourable=counts.favourable,
         recognition=recognised,
         p_value=p_value,
-        alarms=tuple(alarms),
+        # No limit is what others are compared with: it raises no alarm against itself.
+        alarms=() if asked is not None and asked.is_nothing else tuple(alarms),
         closed=closed_gaps(evaluations),
     )
 
@@ -231,11 +265,58 @@ def _diagonal(confusion: Floats) -> Floats:
     return np.einsum("cayy->cay", confusion)
 
 
-def _p_values(evaluations: Sequence[Evaluation]) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Each cell's most frequent answer, of shape (clients, groups); means over runs."""
+
+    people: Floats
+    answer: NDArray[np.int64]
+    share: Floats
+    before: Floats
+    towards: Floats  # people who now get it and did not before
+    away: Floats
+    spoke: NDArray[np.bool_]  # whether the model itself answered them differently
+    attention: Floats  # NaN for answers of no lottery
+
+    @classmethod
+    def of(cls, evaluations: Sequence[Evaluation]) -> "_Alike":
+        """Count who is answered alike, from answers before and after."""
+        after, before = (
+            run_mean([part.confusion.sum(axis=2) for part in parts])
+            for parts in (
+                [one.answers for one in evaluations],
+                [one.own for one in evaluations],
+            )
+        )
+        people = after.sum(axis=2)
+        answer = after.argmax(axis=2)
+        size = np.maximum(people, 1e-9)
+        now, was = (
+            np.take_along_axis(part, answer[..., None], axis=2)[..., 0] for part in (after, before)
+        )
+        # Whoever leaves the answer is among those whose answer changes.
+        turned = np.maximum(
+            run_mean([one.answers.turned for one in evaluations]), np.abs(now - was)
+        )
+        looking = [one.attention for one in evaluations if one.attention is not None]
+        return cls(
+            people=people,
+            answer=answer,
+            share=now / size,
+            before=was / size,
+            towards=(turned + now - was) / 2,
+            away=(turned - now + was) / 2,
+            spoke=before.max(axis=2) <= ALIKE * people,
+            attention=run_mean(looking) if looking else np.full(people.shape, np.nan),
+        )
+
+
+def _tests(evaluations: Sequence[Evaluation]) -> tuple[Floats, Floats, _Alike]:
     """How likely chance alone would part those who lose recognition and those who gain it.
 
-    Numbers of people are means over the runs in which the label has any: the runs share people,
-    so that more runs make nothing surer.
+    Likewise those who get a cell's most frequent answer. Numbers of people are means over the
+    runs in which the label has any: the runs share people, so that more runs make nothing surer.
+    All tests are one family (Holm); with one client, everyone's are its own.
     """
     parted = []
     for one in evaluations:
@@ -246,15 +327,28 @@ def _p_values(evaluations: Sequence[Evaluation]) -> Floats:
         ]
         parted.append([np.where(there, np.maximum(part, 0.0), np.nan) for part in only])
     losing, gaining = np.nan_to_num(run_mean(parted))
-    return sign_test(losing, gaining)
+    alike = _Alike.of(evaluations)
+    alone = int(losing.shape[0] == 2)  # everyone, and one client: the same people
+    more, fewer = (
+        np.concatenate([part[alone:].ravel(), other.ravel()])
+        for part, other in ((losing, alike.towards), (gaining, alike.away))
+    )
+    p_value = sign_test(more, fewer)
+    if evaluations[0].counts.noisy:  # no test knows the noise
+        p_value = np.ones_like(p_value)
+    adjusted = holm(p_value, 2 * 0.5 ** (more + fewer), UNLIKELY)
+    labels = losing[alone:].size
+    lost = adjusted[:labels].reshape(losing[alone:].shape)
+    if alone:
+        lost = np.concatenate([lost, lost])
+    return lost, adjusted[labels:].reshape(alike.people.shape), alike
 
 
 def _lost_labels(
     recognised: BeforeAfter,
     p_value: Floats,
     where: tuple[str | None, ...],
-    groups: tuple[str, ...],
-    labels: tuple[str, ...],
+    counts: ClientCounts,
 ) -> list[LostLabel]:
     before, after = recognised.before, recognised.after
     with np.errstate(invalid="ignore"):  # nobody behind a rate compares as no alarm
@@ -265,38 +359,37 @@ def _lost_labels(
     return [
         LostLabel(
             client=where[scope],
-            group=groups[a],
-            label=labels[y],
+            group=counts.groups[a],
+            label=counts.labels[y],
             n=max(round(n), 1),
             before=was,
             after=now,
             low=low,
             high=high,
             p_value=p,
+            noisy=counts.noisy,
         )
         for (scope, a, y), n, was, now, low, high, p in zip(places.tolist(), *figures, strict=True)
     ]
 
 
-def _blind(evaluations: Sequence[Evaluation]) -> list[BlindLottery]:
-    """Groups of clients whose lottery hardly looks at the model."""
-    looking = [one.attention for one in evaluations if one.attention is not None]
-    if not looking:
-        return []
-    counts = evaluations[0].counts
-    attention = run_mean(looking)
-    answered = run_mean([one.confusion.sum(axis=2) for one in evaluations])  # (c, a, answers)
-    people = answered.sum(axis=2)
+def _blind(alike: _Alike, p_value: Floats, counts: ClientCounts) -> list[BlindLottery]:
+    """Groups to whom the model spoke, and whose lottery hardly looks at it or answers alike."""
+    with np.errstate(invalid="ignore"):  # no lottery has no attention
+        blind = (alike.attention < HARDLY) | (alike.share > ALIKE)
     return [
         BlindLottery(
             client=counts.clients[c],
             group=counts.groups[a],
-            n=max(round(float(people[c, a])), 1),
-            attention=float(attention[c, a]),
-            answer=counts.labels[int(answered[c, a].argmax())],
-            share=float(answered[c, a].max() / people[c, a]),
+            n=max(round(float(alike.people[c, a])), 1),
+            p_value=float(p_value[c, a]),
+            noisy=counts.noisy,
+            attention=number_or_none(float(alike.attention[c, a])),
+            answer=counts.labels[int(alike.answer[c, a])],
+            share=float(alike.share[c, a]),
+            before=float(alike.before[c, a]),
         )
-        for c, a in np.argwhere((attention < HARDLY) & (people > 0))
+        for c, a in np.argwhere(blind & alike.spoke & (alike.people > 0))
     ]
 
 

@@ -59,7 +59,9 @@ def words(gaps: np.ndarray, people: int, limit: float, draws: int, seed: int = 0
 
 def main(draws: int) -> None:
     """Print how often verdicts are wrong, and how often they are given where they are right."""
-    print("| clients | people | limit | not met, at the limit | met, one at 1.5 x | harm | met, at 0 |")
+    print(
+        "| clients | people | limit | not met, at the limit | met, one at 1.5 x | harm | met, at 0 |"
+    )
     print("|---|---|---|---|---|---|---|")
     for clients in (1, 5, 50):
         for people in (10, 100, 1000, 10_000):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -52,9 +52,9 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.prohibition import ProhibitionPrice
+    from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.solving.program import Program
     from fairfl_core.solving.solution import Solution
 
@@ -144,30 +144,29 @@ def solve(
         price = _prohibition(program, solution) if without_group else None
     if out is not None:
         predictor_of(solution).write(out)
-    # A histogram holds no person, so nobody can be judged by it.
-    judged = evaluate(predictor_of(solution), program.people) if program.can_judge else None
+    verdict = _verdict(solution)
     if as_json:
-        told = {"prohibition": price and price.to_json()} if without_group else {}
-        print_json(solution.to_json() | _judged(judged) | told)
+        told = {"verdict": None if verdict is None else verdict.to_json()}
+        told |= {"prohibition": price and price.to_json()} if without_group else {}
+        print_json(solution.to_json() | told)
     else:
-        _show(solution, None if judged is None else judged.harm, out)
+        # A histogram holds no person, so nobody can be judged by it.
+        judged = program.people if program.can_judge else None
+        harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
+        _show(solution, harm, out)
+        if verdict is not None:
+            say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
         if price is not None:
             _show_prohibition(price)
 
 
-def _judged(judged: "Evaluation | None") -> dict[str, Any]:
-    """The verdict and the alarms, on the people it was fitted on; null where none can be."""
-    if judged is None or judged.asked is None:
-        return {"verdict": None, "alarms": None}
-    from fairfl_core.evaluation.verdict import verdict_of
+def _verdict(solution: "Solution") -> "Verdict | None":
+    """Of limits that nobody new has been judged by yet; None where none was asked for."""
+    from fairfl_core.evaluation.verdict import Verdict
 
-    asked = judged.asked
-    limits = asked.eps_global, asked.eps_local, asked.guarantee
-    verdict = verdict_of([judged], *limits, unseen=False, harm=judged.harm)
-    return {
-        "verdict": None if verdict is None else verdict.to_json(),
-        "alarms": [alarm.to_json() for alarm in judged.alarms],
-    }
+    if min(solution.eps_global, *solution.eps_local) >= 1:
+        return None
+    return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.noisy)
 
 
 def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
@@ -242,10 +241,7 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
     if solution.guarantee is not None:
         local = solution.eps_local[solution.eps_local < 1]
         limit = float(local.max()) if local.size else solution.eps_global
-        say(
-            f"On unseen people {solution.guarantee.promise(local.size, limit)}; judge that with "
-            "`fairfl evaluate` on people held out."
-        )
+        say(f"On unseen people {solution.guarantee.promise(local.size, limit)}.")
     for sentence in solution.remarks():
         say(sentence)
     for sentence in _asked(solution):

@@ -197,7 +197,7 @@ def _needed(
     rate = np.array([(one.lower_rate, one.higher_rate) for one in behind]).reshape(-1, 2)
     n = np.array([(one.lower_n, one.higher_n) for one in behind], float).reshape(-1, 2)
     middle = (n * rate + z**2 / 2) / (n + z**2)
-    width = z * np.sqrt((middle * (1 - middle) / (n + z**2)).sum(axis=1))
+    width = z * np.sqrt((middle * (1 - middle) / np.maximum(n, 1.0)).sum(axis=1))
     margins = np.array([margin(float(one)) for one in eps])
     room = np.maximum(eps + margins - gap, margins)
     return [max(int(number), 1) for number in np.ceil(smaller * (width / room) ** 2)]

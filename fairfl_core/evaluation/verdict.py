@@ -145,11 +145,11 @@ class Verdict:
                 "they settle nothing: judge it on counts without noise."
             )
             return said + self._promise()
-        if not self.limits:
-            return "Nobody here can be judged by the limits asked: no gap can be computed."
         if not self.unseen:
             hurt = f" Of those it was fitted on {self._hurt()}." if self.is_harmful else ""
             return f"There are no new people to judge it on.{hurt}{self._promise()}"
+        if not self.limits:
+            return "Nobody here can be judged by the limits asked: no gap can be computed."
         if self.broken:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return self._broken() + hurt

@@ -31,7 +31,7 @@ federation = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-_MOST = 15  # alarms shown to a person
+_MOST = 5  # alarms shown to a person
 EpsGlobal = Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")]
 EpsLocal = Annotated[float, typer.Option(help="Gap allowed inside each client, epsilon_c.")]
 OneRound = Annotated[

@@ -147,15 +147,14 @@ def solve(
     verdict = _verdict(solution)
     if as_json:
         told = {"verdict": None if verdict is None else verdict.to_json()}
-        told |= {"prohibition": price and price.to_json()} if without_group else {}
+        if without_group:
+            told["prohibition"] = None if price is None else price.to_json()
         print_json(solution.to_json() | told)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
         harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
-        _show(solution, harm, out)
-        if verdict is not None:
-            say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
+        _show(solution, harm, verdict, out)
         if price is not None:
             _show_prohibition(price)
 
@@ -222,7 +221,9 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
+def _show(
+    solution: "Solution", harm: "Harm | None", verdict: "Verdict | None", out: Path | None
+) -> None:
     from fairfl_core.evaluation.harm import effect_of
 
     counts, gaps = solution.counts, solution.gaps
@@ -234,6 +235,8 @@ def _show(solution: "Solution", harm: "Harm | None", out: Path | None) -> None:
     else:
         show_worse_off(harm)
         effect = effect_of(change, harm).told(points)
+    if verdict is not None:
+        say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
         f"{effect} (n = {counts.n:,.0f}, the {'noised ' * counts.noisy}counts it was fitted on)."

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 __all__ = [
     "ALIKE",
     "FEW",
@@ -21,6 +23,7 @@ __all__ = [
     "Alarm",
     "BlindLottery",
     "LostLabel",
+    "allowed_fall",
     "blindness",
     "is_lost",
 ]
@@ -46,8 +49,8 @@ class Alarm(ABC):
     n : int
         People behind it: mean over the runs that have any.
     p_value : float
-        Of the sign test: how likely chance alone is to change so many more people's answers one
-        way than the other; adjusted for all cells that are looked at (Holm).
+        How likely chance alone is to show it on so many people; adjusted for all cells that are
+        looked at (`harm_tests`).
     label : str or None
         The label that is lost; None where it is the model that hardly counts.
     noisy : bool
@@ -251,8 +254,12 @@ def blindness(alarms: Sequence[BlindLottery]) -> str:
 def is_lost(before: Any, after: Any) -> Any:
     """Whether a recognition that was `before` and is `after` raises an alarm; arrays or numbers."""
     fall = before - after
-    less = (fall > MOST_POINTS + 1e-9) | (after < LEAST_SHARE * before - 1e-9)
-    return less & (fall > SHOWN)
+    return (fall > allowed_fall(before) + 1e-9) & (fall > SHOWN)
+
+
+def allowed_fall(before: Any) -> Any:
+    """How far a recognition that was `before` may fall without an alarm; arrays or numbers."""
+    return np.minimum(MOST_POINTS, (1 - LEAST_SHARE) * before)
 
 
 def _percent(share: float) -> str:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from fairfl_core.evaluation.alarms import SHOWN
 from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, Shares, scopes, with_overall
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation, records
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.evaluation_json import records
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, gaps, notion_names, number_or_none

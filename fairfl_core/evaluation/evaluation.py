@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
     Gaps,
@@ -14,14 +15,11 @@ from fairfl_core.fairness.notions import (
     Notion,
     gaps,
     not_assessable,
-    number_or_none,
 )
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import normal_quantile, wilson
 from fairfl_core.predictors.predictor import People, Predictor
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,17 +29,13 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
 
 __all__ = [
-    "FORMAT",
     "LEVEL",
-    "Asked",
     "Debiased",
     "Evaluation",
     "evaluate",
     "evaluate_answers",
-    "records",
 ]
 
-FORMAT = "fairfl-evaluation/1"
 LEVEL = 0.95
 Floats = NDArray[np.float64]
 
@@ -58,36 +52,6 @@ class Debiased:
     gap: float
     clients: int
     left_out: int
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What a predictor was asked for, in the order of the clients it is judged on.
-
-    Attributes
-    ----------
-    eps_global : float
-    eps_local : ndarray, shape (clients,)
-    guarantee : Guarantee or None
-    policy : Policy
-    """
-
-    eps_global: float
-    eps_local: Floats
-    guarantee: Guarantee | None = None
-    policy: Policy = NOTHING_MORE
-
-    @classmethod
-    def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":
-        """What a predictor says of itself."""
-        local = dict(zip(predictor.clients, predictor.eps_local, strict=True))
-        asked = np.array([local[name] for name in clients], float)
-        return cls(predictor.eps_global, asked, predictor.guarantee, predictor.policy)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether no limit of any kind was asked for."""
-        return self.eps_global >= 1 and bool((self.eps_local >= 1).all()) and self.policy.is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,52 +340,9 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""
-        worst = self.gaps.worst
-        low, high = self.global_interval
-        return {
-            "format": FORMAT,
-            "notion": self.notion.name,
-            "n": self.counts.n,
-            "noisy": self.counts.noisy,
-            "level": LEVEL,
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-            "model_accuracy": self.before.accuracy,
-            "gap": {
-                "global": number_or_none(self.gaps.overall),
-                "global_interval": [number_or_none(low), number_or_none(high)],
-                "global_one_draw": number_or_none(self.one_draw_global),
-                "local": {
-                    name: number_or_none(gap)
-                    for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
-                },
-                "local_mean": number_or_none(self.gaps.local_mean),
-                "local_left_out": int(np.isnan(self.gaps.local).sum()),
-                "local_worst": None
-                if worst is None
-                else {
-                    "client": self.counts.clients[worst],
-                    "gap": float(self.gaps.local[worst]),
-                    "interval": list(self.interval_at_once(worst)),
-                    "worst_of": self.compared_clients,
-                },
-                "local_debiased": {
-                    name: vars(value) | {"gap": number_or_none(value.gap)}
-                    for name, value in (
-                        ("all", self.debiased()),
-                        ("larger_half", self.debiased(self.larger_half)),
-                    )
-                },
-            },
-            "model_gap": {
-                "global": number_or_none(self.before.gaps.overall),
-                "local_mean": number_or_none(self.before.gaps.local_mean),
-            },
-            "clients": records(self.client_table()),
-            "groups": records(self.group_table()),
-            "rates": records(self.rate_table()),
-            "not_assessable": [vars(cell) for cell in self.not_assessable],
-        }
+        from fairfl_core.evaluation.evaluation_json import to_json
+
+        return to_json(self)
 
 
 def evaluate(predictor: Predictor, people: People) -> Evaluation:
@@ -450,17 +371,3 @@ def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
 
 def _z() -> float:
     return normal_quantile(1 - (1 - LEVEL) / 2)
-
-
-def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """The rows of a table as files carry them: what is undefined is null."""
-    names = [str(name) for name in table.columns]
-    there = [table[name].notna().to_list() for name in table.columns]
-    columns = [
-        [
-            value if known else None
-            for value, known in zip(table[name].to_list(), mask, strict=True)
-        ]
-        for name, mask in zip(table.columns, there, strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

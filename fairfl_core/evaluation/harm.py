@@ -25,9 +25,9 @@ from fairfl_core.evaluation.alarms import (
 )
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
 from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
-from fairfl_core.evaluation.evaluation import Evaluation, records
-from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.fairness.intervals import holm, sign_test
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.evaluation_json import records
+from fairfl_core.evaluation.harm_tests import Alike, diagonal, harm_tests
 from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.people.counts import ClientCounts
 
@@ -236,7 +236,7 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
     counts = evaluations[0].counts
     people = [with_overall(one.counts.n_label) for one in evaluations]
     before, after = (
-        [(with_overall(_diagonal(part)), n) for part, n in zip(parts, people, strict=True)]
+        [(with_overall(diagonal(part)), n) for part, n in zip(parts, people, strict=True)]
         for parts in (
             [one.own.confusion for one in evaluations],
             [one.confusion for one in evaluations],
@@ -244,7 +244,7 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
     )
     recognised = BeforeAfter.of(before, after)
     where = scopes(evaluations[0])
-    p_value, p_alike, blind = _tests(evaluations)
+    p_value, p_alike, blind = harm_tests(evaluations, recognised)
     lost = _lost_labels(recognised, p_value, where, counts)
     alarms = sorted([*_blind(blind, p_alike, counts), *lost], key=lambda alarm: alarm.order)
     asked = evaluations[0].asked
@@ -259,89 +259,6 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         alarms=() if asked is not None and asked.is_nothing else tuple(alarms),
         closed=closed_gaps(evaluations),
     )
-
-
-def _diagonal(confusion: Floats) -> Floats:
-    return np.einsum("cayy->cay", confusion)
-
-
-@dataclass(frozen=True, eq=False)
-class _Alike:
-    """Each cell's most frequent answer, of shape (clients, groups); means over runs."""
-
-    people: Floats
-    answer: NDArray[np.int64]
-    share: Floats
-    before: Floats
-    towards: Floats  # people who now get it and did not before
-    away: Floats
-    spoke: NDArray[np.bool_]  # whether the model itself answered them differently
-    attention: Floats  # NaN for answers of no lottery
-
-    @classmethod
-    def of(cls, evaluations: Sequence[Evaluation]) -> "_Alike":
-        """Count who is answered alike, from answers before and after."""
-        after, before = (
-            run_mean([part.confusion.sum(axis=2) for part in parts])
-            for parts in (
-                [one.answers for one in evaluations],
-                [one.own for one in evaluations],
-            )
-        )
-        people = after.sum(axis=2)
-        answer = after.argmax(axis=2)
-        size = np.maximum(people, 1e-9)
-        now, was = (
-            np.take_along_axis(part, answer[..., None], axis=2)[..., 0] for part in (after, before)
-        )
-        # Whoever leaves the answer is among those whose answer changes.
-        turned = np.maximum(
-            run_mean([one.answers.turned for one in evaluations]), np.abs(now - was)
-        )
-        looking = [one.attention for one in evaluations if one.attention is not None]
-        return cls(
-            people=people,
-            answer=answer,
-            share=now / size,
-            before=was / size,
-            towards=(turned + now - was) / 2,
-            away=(turned - now + was) / 2,
-            spoke=before.max(axis=2) <= ALIKE * people,
-            attention=run_mean(looking) if looking else np.full(people.shape, np.nan),
-        )
-
-
-def _tests(evaluations: Sequence[Evaluation]) -> tuple[Floats, Floats, _Alike]:
-    """How likely chance alone would part those who lose recognition and those who gain it.
-
-    Likewise those who get a cell's most frequent answer. Numbers of people are means over the
-    runs in which the label has any: the runs share people, so that more runs make nothing surer.
-    All tests are one family (Holm); with one client, everyone's are its own.
-    """
-    parted = []
-    for one in evaluations:
-        there = with_overall(one.counts.n_label) > 0
-        both = one.answers.both_right
-        only = [
-            with_overall(_diagonal(part) - both) for part in (one.own.confusion, one.confusion)
-        ]
-        parted.append([np.where(there, np.maximum(part, 0.0), np.nan) for part in only])
-    losing, gaining = np.nan_to_num(run_mean(parted))
-    alike = _Alike.of(evaluations)
-    alone = int(losing.shape[0] == 2)  # everyone, and one client: the same people
-    more, fewer = (
-        np.concatenate([part[alone:].ravel(), other.ravel()])
-        for part, other in ((losing, alike.towards), (gaining, alike.away))
-    )
-    p_value = sign_test(more, fewer)
-    if evaluations[0].counts.noisy:  # no test knows the noise
-        p_value = np.ones_like(p_value)
-    adjusted = holm(p_value, 2 * 0.5 ** (more + fewer), UNLIKELY)
-    labels = losing[alone:].size
-    lost = adjusted[:labels].reshape(losing[alone:].shape)
-    if alone:
-        lost = np.concatenate([lost, lost])
-    return lost, adjusted[labels:].reshape(alike.people.shape), alike
 
 
 def _lost_labels(
@@ -373,7 +290,7 @@ def _lost_labels(
     ]
 
 
-def _blind(alike: _Alike, p_value: Floats, counts: ClientCounts) -> list[BlindLottery]:
+def _blind(alike: Alike, p_value: Floats, counts: ClientCounts) -> list[BlindLottery]:
     """Groups to whom the model spoke, and whose lottery hardly looks at it or answers alike."""
     with np.errstate(invalid="ignore"):  # no lottery has no attention
         blind = (alike.attention < HARDLY) | (alike.share > ALIKE)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of

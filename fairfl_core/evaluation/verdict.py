@@ -207,7 +207,7 @@ class Verdict:
         """Who is hurt most, and how many more; a clause."""
         worst, others = self.hurt[0], len(self.hurt) - 1
         more = f", and {others:,} more such alarm{'s' * (others > 1)}" if others else ""
-        return f"somebody is hurt: {worst.where}: {worst.told()}{more}"
+        return f"somebody is hurt: {worst.where}: {worst.brief()}{more}"
 
     def _not_smaller(self) -> str:
         if not self.grown:

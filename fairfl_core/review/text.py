@@ -17,7 +17,7 @@ ROWS = (
     ("accuracy", "Accuracy, unseen people"),
     ("cost", "Cost against no limit"),
     ("overall", "Overall gap (95 %)"),
-    ("worst", "Worst client's gap (95 %, all clients at once)"),
+    ("worst", "Worst client's gap (95 %)"),
     ("pays", "Who pays most"),
     ("worse_off", "Who is worse off"),
     ("changed", "Answers changed"),
@@ -37,7 +37,11 @@ WORDS = (
     ("Lottery", "with a stated chance the model's answer is kept, else another is given."),
     ("Limit", "the largest gap that is asked for; no limit asks for nothing."),
     ("Unseen people", "neither the model nor the lottery was fitted on them."),
-    ("95 %", "between these values a number lies in 95 of 100 such checks."),
+    (
+        "95 %",
+        "between these values a number lies in 95 of 100 such checks; the worst client’s and "
+        "the limits’ do so all at once.",
+    ),
     ("Worse off", "a label is recognised less often by 5 points or by half."),
     ("Beyond chance", "chance alone would hardly show it on so many people."),
 )
@@ -104,8 +108,17 @@ def decision(chosen: Option | None) -> str:
 
 
 def refused(name: str, summary: Summary) -> str:
-    """Why an option is not recommended."""
-    return f"{name}: {verdict(summary)}. {why(summary)}"
+    """Why an option is not recommended, in a few words."""
+    found = summary.verdict
+    if found is None:
+        return f"{name}: {NOTHING_ASKED}."
+    causes = [
+        f"{len(found.broken)} of {len(found.limits)} limits broken beyond chance"
+        * bool(found.broken),
+        f"{len(found.hurt)} alarm{'s' * (len(found.hurt) > 1)} beyond chance" * bool(found.hurt),
+        "the worst gap is no smaller than before" * bool(found.grown),
+    ]
+    return f"{name}: {verdict(summary)} ({'; '.join(filter(None, causes))})."
 
 
 def cost(figures: Figures) -> str:

@@ -94,7 +94,13 @@ def disaster(tmp_path_factory):
 
 def test_the_disaster_comes_first_in_text_and_file(disaster):
     found = run("evaluate", *disaster, "--json").json
-    first = found["alarms"][0]
+    many = [alarm["n"] >= 10 for alarm in found["alarms"]]
+    assert many == sorted(many, reverse=True)  # on fewer people they never lead
+    sure = [alarm["people"] for alarm in found["alarms"] if alarm["beyond_chance"]]
+    assert sure and sure == sorted(sure, reverse=True)
+    first = next(
+        a for a in found["alarms"] if (a["kind"], a["client"]) == ("attention", "under 35")
+    )
     assert (first["kind"], first["client"], first["answer"]) == ("attention", "under 35", "mole")
     assert first["attention"] < 0.1 and first["answer_share"] > 0.99
     lost = {
@@ -110,12 +116,12 @@ def test_the_disaster_comes_first_in_text_and_file(disaster):
     }
     for place, alarm in lost.items():
         assert recognition[place]["after"] == alarm["after"] and recognition[place]["alarm"]
-    assert found["harm"]["sentence"].startswith("under 35: almost whatever the model says, ")
     text = " ".join(run("evaluate", *disaster).out.split())
-    assert text.startswith("SOMEONE IS WORSE OFF. under 35: almost whatever the model says, ")
-    assert "“cancer or pre-cancer” is recognised in 0.0 % of women, was 25.0 % (n = 8" in text
+    assert text.startswith(f"SOMEONE IS WORSE OFF. {' '.join(found['harm']['sentence'].split())}")
     assert " gains " not in text
-    assert text.index("WORSE OFF") < text.index("CANNOT BE TOLD")
+    word, why = found["verdict"]["word"], found["verdict"]["why"]
+    assert word in ("met but harmful", "not met") and "somebody is hurt" in why
+    assert f"{word.upper()}. {' '.join(why.split())}" in text
 
 
 def test_nobody_gains_where_cancer_is_no_longer_recognised(tmp_path):

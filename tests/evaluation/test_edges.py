@@ -17,8 +17,8 @@ from fairfl_core.evaluation.alarms import (
 from fairfl_core.evaluation.all_rates import NotionGap, all_rates_of
 from fairfl_core.evaluation.closed_gaps import SHOWN, ClosedGap, GroupRate
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, PeopleBehind, within_chance
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, PeopleBehind, within_chance
 from fairfl_core.evaluation.methods import Difference, MethodFrontier
 from fairfl_core.evaluation.study import Spread
 from fairfl_core.fairness.notions import Rate

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.verdicts import drawn, words
-from fairfl_core.evaluation.evaluation import Asked, evaluate, evaluate_answers
+from fairfl_core.evaluation.asked import Asked
+from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise

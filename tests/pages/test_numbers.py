@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.harm import effect_of, harm_of
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.solving.build import build_program
 from pages.components.shared.downloads import clients_csv

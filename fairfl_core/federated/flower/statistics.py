@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.evaluation import Asked, Evaluation, evaluate
+from fairfl_core.evaluation.asked import Asked
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.federated.flower.messages import HostileReply, Parcel, arrays_under
 from fairfl_core.federated.flower.question import Question

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.alarms import Alarm, BlindLottery
+from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
 from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
@@ -56,7 +56,7 @@ class Verdict:
         With what confidence the predictor was solved.
     hurt : tuple of Alarm
         Who is hurt beyond chance, most people first.
-    alike : tuple of BlindLottery
+    alike : tuple of Alarm
         Groups answered (almost) alike to whom the model spoke, on however few people.
     unseen : bool
         Whether the people are new; those it was fitted on settle nothing.
@@ -67,7 +67,7 @@ class Verdict:
     limits: tuple[LimitCheck, ...]
     guarantee: Guarantee | None
     hurt: tuple[Alarm, ...] = ()
-    alike: tuple[BlindLottery, ...] = ()
+    alike: tuple[Alarm, ...] = ()
     unseen: bool = True
     noisy: bool = False
 

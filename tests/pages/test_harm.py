@@ -69,12 +69,6 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
     assert told.startswith(f"- Overall: {worst.lost[0].brief()}")
     lost = worst.lost[0]  # most people: told first, and beyond chance
     assert lost.label == CANCER and lost.beyond_chance and lost.n >= 10
-    after, n = recognised(core, None, lost.group, CANCER, "after")
-    before, _ = recognised(core, None, lost.group, CANCER, "before")
-    assert (
-        f"“{CANCER}” is recognised in {100 * after:.1f} % of {lost.group}, was {100 * before:.1f} % "
-        f"(n = {n}: beyond chance)" in told
-    )
     names = [line.removeprefix("- ").split(":")[0] for line in told.splitlines()]
     assert names == ["Overall" if name is None else name for name in list(harm.by_client)[:3]]
     sure = sum(one.beyond_chance for one in harm.alarms)

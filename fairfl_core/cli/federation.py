@@ -246,14 +246,17 @@ def _alive(known: Any, number: str) -> Any:
 
 def _show(result: dict[str, Any], out: Path) -> None:
     solution, judged, verdict = result["solution"], result["evaluation"], result["verdict"]
+    whom = "noised counts" if result["counts"].get("noisy") else "people"
     say(
-        f"Accuracy {solution['accuracy']:.1%} on the people it was solved on, the model's own "
+        f"Accuracy {solution['accuracy']:.1%} on the {whom} it was solved on, the model's own "
         f"{solution['model_accuracy']:.1%}."
     )
     if judged is not None:
-        whom = "noised counts of unseen people" if judged["noisy"] else "unseen people"
+        unseen = f"{judged['n']:,.0f} unseen people"
+        if judged["noisy"]:
+            unseen = f"noised counts (n = {judged['n']:,.0f})"
         say(
-            f"On {judged['n']:,.0f} {whom} {judged['accuracy']:.1%}, the model's own "
+            f"On {unseen} {judged['accuracy']:.1%}, the model's own "
             f"{judged['model_accuracy']:.1%}."
         )
     for alarm in result["alarms"][:_MOST]:

@@ -165,7 +165,7 @@ def _verdict(solution: "Solution") -> "Verdict | None":
 
     if min(solution.eps_global, *solution.eps_local) >= 1:
         return None
-    return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.noisy)
+    return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
 def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
@@ -239,7 +239,7 @@ def _show(
         say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
-        f"{effect} (n = {counts.n:,.0f}, the {'noised ' * counts.noisy}counts it was fitted on)."
+        f"{effect} (n = {counts.n:,.0f}, the {'noised ' * counts.has_noise}counts it was fitted on)."
     )
     if solution.guarantee is not None:
         local = solution.eps_local[solution.eps_local < 1]

@@ -284,7 +284,7 @@ def _lost_labels(
             low=low,
             high=high,
             p_value=p,
-            noisy=counts.noisy,
+            noisy=counts.has_noise,
         )
         for (scope, a, y), n, was, now, low, high, p in zip(places.tolist(), *figures, strict=True)
     ]
@@ -300,7 +300,7 @@ def _blind(alike: Alike, p_value: Floats, counts: ClientCounts) -> list[BlindLot
             group=counts.groups[a],
             n=max(round(float(alike.people[c, a])), 1),
             p_value=float(p_value[c, a]),
-            noisy=counts.noisy,
+            noisy=counts.has_noise,
             attention=number_or_none(float(alike.attention[c, a])),
             answer=counts.labels[int(alike.answer[c, a])],
             share=float(alike.share[c, a]),

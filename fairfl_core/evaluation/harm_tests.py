@@ -102,7 +102,7 @@ def harm_tests(
     beyond = ndtr((allowed_fall(np.nan_to_num(recognised.before.share)) - fall) / error)
     labels = losing[alone:].size
     p_value[:labels] = np.maximum(p_value[:labels], beyond[alone:].ravel())
-    if evaluations[0].counts.noisy:  # no test knows the noise
+    if evaluations[0].counts.has_noise:  # no test knows the noise
         p_value = np.ones_like(p_value)
     adjusted = holm(p_value, 2 * 0.5 ** (more + fewer), UNLIKELY)
     lost = adjusted[:labels].reshape(losing[alone:].shape)

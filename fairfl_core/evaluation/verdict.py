@@ -303,5 +303,5 @@ def verdict_of(
         hurt=harm.proved,
         alike=harm.constant,
         unseen=unseen,
-        noisy=evaluations[0].counts.noisy,
+        noisy=evaluations[0].counts.has_noise,
     )

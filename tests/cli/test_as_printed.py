@@ -337,6 +337,7 @@ def test_what_a_federation_came_to_is_printed_as_was_approved(capsys):
     solution = {"accuracy": 0.8123, "model_accuracy": 0.8345}
     result = {
         "solution": solution,
+        "counts": {"noisy": False},
         "evaluation": {"n": 1234.0, "noisy": False, "accuracy": 0.7987, "model_accuracy": 0.8},
         "verdict": {"word": "not sure yet", "why": "Too few people to tell."},
         "alarms": [{"sentence": f"North: alarm {number}."} for number in range(7)],

@@ -11,6 +11,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.solving.answer_program import FairnessProgram
 from tests.cli.running import is_number, run
+from tests.helpers.strategies import synthetic
 
 
 def test_evaluate_prints_one_object_with_all_it_promises(files):
@@ -172,3 +173,22 @@ def test_nothing_is_alarming_where_nothing_is_asked(files, tmp_path):
     assert found["alarms"] == [] and found["harm"]["closed_gaps"] == []
     assert found["harm"]["sentence"] == ""
     assert "WORSE OFF" not in run("evaluate", tmp_path / "same.json", files.counts).out
+
+
+def test_noised_counts_settle_nothing_and_are_never_called_people(tmp_path):
+    true, noisy, fair = (tmp_path / name for name in ("true.json", "noisy.json", "fair.json"))
+    synthetic(5, 2, 2, rows=400, seed=1).write(true)
+    limits = ("--eps-local", "0.05", "--eps-global", "0.05")
+    run("solve", true, *limits, "--out", fair)
+    for seed in range(5):
+        run("privatize", true, "--epsilon", "0.1", "--seed", seed, "--out", noisy)
+        found = run("evaluate", fair, noisy, "--json").json
+        assert found["noisy"] and found["verdict"]["word"] == "not sure yet"
+        assert "carry noise" in found["verdict"]["why"]
+        assert not any(alarm["beyond_chance"] for alarm in found["alarms"])
+        words = {row["word"] for row in found["all_rates"]["notions"]}
+        assert words <= {"not sure yet", "unchanged"}
+    for command in (("evaluate", fair, noisy), ("solve", noisy, *limits), ("check", noisy)):
+        said = " ".join(run(*command).out.split())
+        assert "NOT SURE YET" in said or command[0] == "check"
+        assert "people" not in said.replace("hold no people to set aside", "")

@@ -16,9 +16,11 @@ from fairfl_core.fairness.intervals import at_once, gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.folded import fitted_people, unseen_people
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
 from tests.helpers.strategies import synthetic
 
@@ -452,3 +454,17 @@ def test_intervals_cover_on_one_person_and_more():
                     weight = binom.pmf(counted, people, (p, q)).prod(axis=-1)
                     missed = (low > abs(p - q) + 1e-9) | (high < abs(p - q) - 1e-9)
                     assert weight[missed].sum() <= (1 - level) * 1.02, (people, level, p, q)
+
+
+def test_means_over_fold_models_and_rates_from_scores_carry_no_noise():
+    experiment = experiments.open("adult_cross_fitted")
+    people = unseen_people(experiment, 0)
+    for rates in ("labels", "shrunk"):
+        program = build_program(fitted_people(experiment, 0), "sp", "simplex", rates=rates)
+        solution = program.solve(0.05, 0.05)
+        assert not solution.counts.has_noise
+        whole, mean = (
+            evaluate(predictor_of(solution), one) for one in (people, people.mean_counts)
+        )
+        assert "noise" not in mean.verdict.why and whole.verdict.word == mean.verdict.word
+        assert [one.sentence() for one in whole.alarms] == [one.sentence() for one in mean.alarms]

@@ -190,7 +190,7 @@ class Verdict:
     def _broken(self) -> str:
         worst = self.broken[0]
         said = (
-            f"{_upper(_name(worst))}: gap {worst.gap:.3f} on new people where {worst.eps:g} was "
+            f"{worst.client or 'Overall'}: gap {worst.gap:.3f} on new people where {worst.eps:g} was "
             f"asked, beyond chance ({worst.low:.3f} to {worst.high:.3f}; {worst.behind} stand "
             "behind it)"
         )

@@ -67,7 +67,7 @@ def test_a_gap_beyond_chance_is_not_met_and_its_people_are_named():
     low, high = gap_interval(one.rates, one.people, 0.975)  # two limits asked
     assert (worst.low, worst.high) == pytest.approx((low[1], high[1]))
     assert found.why == (
-        f"C1: gap 0.400 on new people where 0.1 was asked, beyond chance ({low[1]:.3f} to "
+        f"c1: gap 0.400 on new people where 0.1 was asked, beyond chance ({low[1]:.3f} to "
         f"{high[1]:.3f}; 310 women and 620 men with “l1” stand behind it)."
     )
 
@@ -90,7 +90,7 @@ def test_chance_is_shared_between_the_limits_that_were_asked_only():
 def test_the_worst_is_named_first_and_the_others_are_counted():
     rates = [[0.1, 0.9], [0.2, 0.9], [0.5, 0.5], [0.3, 0.9], [0.35, 0.9], [0.4, 0.9]]
     found = verdict_of([judged(rates, [[500, 500]] * 6)], 1.0, np.full(6, 0.1))
-    assert found.why.startswith("C0: gap 0.800")
+    assert found.why.startswith("c0: gap 0.800")
     assert found.why.endswith("4 more are broken: c1, c3, c4 and others.")
     few = verdict_of([judged(rates[:2], [[500, 500]] * 2)], 0.1, np.full(2, 0.1))
     assert few.why.endswith("2 more are broken: overall, c1.")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairfl_core.errors import InputError, SolveError
-    from fairfl_core.evaluation.evaluation import evaluate
+    from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+    from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.people.counts import ClientCounts
     from fairfl_core.people.scored import ScoredPeople
     from fairfl_core.predictors.answer_predictor import FairPredictor
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClientCounts",
+    "Evaluation",
     "ExactProgram",
     "FairPostprocessor",
     "FairPredictor",
@@ -39,6 +41,7 @@ __all__ = [
     "ScorePredictor",
     "ScoredPeople",
     "SolveError",
+    "Verdict",
     "build_program",
     "evaluate",
     "frontier",
@@ -49,6 +52,7 @@ __version__ = "0.2.0"
 
 _ROOMS = {
     "ClientCounts": "people.counts",
+    "Evaluation": "evaluation.evaluation",
     "ExactProgram": "solving.exact.program",
     "FairPostprocessor": "predictors.postprocessor",
     "FairPredictor": "predictors.answer_predictor",
@@ -59,6 +63,7 @@ _ROOMS = {
     "ScorePredictor": "predictors.score_predictor",
     "ScoredPeople": "people.scored",
     "SolveError": "errors",
+    "Verdict": "evaluation.verdict",
     "build_program": "solving.build",
     "evaluate": "evaluation.evaluation",
     "frontier": "solving.frontier",

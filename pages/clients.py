@@ -74,7 +74,7 @@ def _results(view: View, study: Study, client: str, place: DeltaGenerator) -> No
     with place, part(text.HEADLINE):
         judged_on = shared_text.judged_on(summary)
         verdict_banner(
-            summary.verdict.word,
+            summary.verdict,
             shared_text.verdict_title(summary),
             shared_text.verdict(summary),
             harmless=summary.harmless,

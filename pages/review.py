@@ -41,7 +41,7 @@ def _compared(view: View, views: tuple[View, ...]) -> None:
     review = review_of(views, state.get(QUESTION))
     with part(text.SIDE_BY_SIDE):
         board = board_for(review, view)
-        st.markdown(text.recommended(board.recommended, board.recommended_asked))
+        st.markdown(text.decision(board.decision))
         st.markdown(text.why(board.reasons))
         table = pd.DataFrame(
             {column.name: column.cells for column in board.columns}, index=list(board.rows)

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core._io import numbers as format
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.study import Study
 from fairfl_core.paper.printed import SCENARIOS
 from pages.components.codecs import Numbers, Whole

@@ -7,11 +7,20 @@ from fairfl_core.cli._shell import print_table, say
 if TYPE_CHECKING:
     from fairfl_core.evaluation.all_rates import AllRates
     from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.verdict import Verdict
 
-__all__ = ["show_alarms", "show_closed", "show_rates", "show_worse_off"]
+__all__ = ["show_alarms", "show_closed", "show_rates", "show_verdict", "show_worse_off"]
 
 _MOST = 15  # alarms shown to a person; all of them are in the JSON
 _CLOSED = 5
+
+
+def show_verdict(verdict: "Verdict | None") -> None:
+    """The verdict's word and why; or that no limit was asked for."""
+    if verdict is None:
+        say("No limit was asked for, so there is nothing to be met.")
+    else:
+        say(f"{verdict.word.upper()}. {verdict.why}")
 
 
 def show_worse_off(harm: "Harm") -> None:
@@ -39,7 +48,7 @@ def show_alarms(harm: "Harm") -> None:
                 f"{alarm.after:.1%}",
                 f"{alarm.low:.1%} to {alarm.high:.1%}",
                 f"{alarm.n:,}",
-                "yes" if alarm.beyond_chance else "too few people",
+                "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "too few people",
             ]
             for alarm in harm.lost[:_MOST]
         ],

@@ -116,7 +116,9 @@ Confidence = Annotated[
 ]
 ConfidenceScope = Annotated[
     str,
-    typer.Option("--confidence-scope", help="each: every limit on its own; all: all at once."),
+    typer.Option(
+        "--confidence-scope", help="all: all limits at once; each: every limit on its own."
+    ),
 ]
 ConfidenceProof = Annotated[
     str,

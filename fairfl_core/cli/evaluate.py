@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairfl_core.cli._harm import show_alarms, show_closed, show_rates
+from fairfl_core.cli._harm import show_alarms, show_closed, show_rates, show_verdict
 from fairfl_core.cli._people import (
     ClientColumn,
     ClientNames,
@@ -65,13 +65,9 @@ def evaluate(
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
-    import numpy as np
-
     from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
-    from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.evaluation.impact_ratios import impact_ratios_of
-    from fairfl_core.evaluation.verdict import verdict_of
     from fairfl_core.predictors.load import read_predictor
     from fairfl_core.solving.utility import Achieved
 
@@ -103,10 +99,7 @@ def evaluate(
         evaluation = judge(fair, people)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
-    eps_local = dict(zip(fair.clients, fair.eps_local, strict=True))
-    asked = np.array([eps_local[name] for name in evaluation.counts.clients])
-    verdict = verdict_of([evaluation], fair.eps_global, asked, fair.guarantee)
-    harm, rates = harm_of([evaluation]), all_rates_of([evaluation])
+    verdict, harm, rates = evaluation.verdict, evaluation.harm, all_rates_of([evaluation])
     ratios = impact_ratios_of([evaluation], leave_out=leave_out)
     utility = fair.policy.utility
     reached = [
@@ -119,7 +112,7 @@ def evaluate(
         carried = ("epsilon", "region", "guarantee", "policy", "reached")
         kept = {key: heading[key] for key in carried}
         told = {
-            "verdict": verdict.to_json(),
+            "verdict": None if verdict is None else verdict.to_json(),
             "harm": harm.to_json(),
             "alarms": [alarm.to_json() for alarm in harm.alarms],
             "all_rates": rates.to_json(),
@@ -129,7 +122,7 @@ def evaluate(
         print_json(evaluation.to_json() | kept | told | scores_json(people))
     else:
         show_alarms(harm)
-        say(f"{verdict.word.upper()}. {verdict.sentence()}")
+        show_verdict(verdict)
         _show_accuracy(evaluation, harm)
         say_scores(people)
         _show(fair, evaluation)
@@ -201,13 +194,13 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     columns = {
         "": ["accuracy", "model's own", "overall gap", "largest local gap"],
         "asked": ["", "", f"{fair.eps_global:g}", f"{max(fair.eps_local):g}"],
-        f"fitted ({reached.n:,.0f} people)": [
+        f"fitted (n = {reached.n:,.0f})": [
             f"{reached.accuracy:.1%}",
             f"{reached.model_accuracy:.1%}",
             _number(reached.gap_global),
             _number(largest),
         ],
-        f"here ({counts.n:,.0f} people)": [
+        f"here (n = {counts.n:,.0f})": [
             f"{evaluation.accuracy:.1%}",
             f"{evaluation.before.accuracy:.1%}",
             _overall(evaluation),
@@ -225,13 +218,13 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)
     print_table(
         "Clients, largest gap first",
-        ["client", "n", "gap", "95 % between", "one draw", "chance alone"],
+        ["client", "n", "gap", "95 %, each on its own", "one draw", "chance alone"],
         [
             [
                 row.client,
                 f"{row.n:,.0f}",
                 _number(row.gap),
-                f"{_number(row.gap_low)} and {_number(row.gap_high)}",
+                f"{_number(row.gap_low)} to {_number(row.gap_high)}",
                 _number(row.gap_one_draw),
                 _number(row.noise_floor),
             ]
@@ -251,7 +244,11 @@ def _worst(evaluation: "Evaluation") -> str:
     gaps, worst = evaluation.gaps, evaluation.gaps.worst
     if worst is None:
         return "none"
-    return f"{_number(gaps.local[worst])} {evaluation.counts.clients[worst]}"
+    low, high = evaluation.interval_at_once(worst)
+    several = evaluation.compared_clients
+    chosen = f", worst of {several:,}" if several > 1 else ""
+    name = evaluation.counts.clients[worst]
+    return f"{_number(gaps.local[worst])} ({_number(low)} to {_number(high)}) {name}{chosen}"
 
 
 def _number(value: float | None) -> str:

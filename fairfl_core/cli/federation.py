@@ -30,6 +30,7 @@ federation = typer.Typer(
     rich_markup_mode="markdown",
 )
 
+_MOST = 5  # alarms shown to a person
 EpsGlobal = Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")]
 EpsLocal = Annotated[float, typer.Option(help="Gap allowed inside each client, epsilon_c.")]
 FederationRegion = Annotated[
@@ -174,7 +175,7 @@ def run(
     eps_global: EpsGlobal = 1.0,
     eps_local: EpsLocal = 1.0,
     confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "each",
+    confidence_scope: ConfidenceScope = "all",
     confidence_proof: ConfidenceProof = "measured",
     floor: Floors = None,
     keep: Keeps = None,
@@ -228,7 +229,8 @@ def run(
     job.wait((lambda sentence: None) if as_json else say, _alive(known, number))
     result = read_json(job.out / "result.json")
     if as_json:
-        print_json({key: result[key] for key in ("clients", "left_out", "verdict", "bytes")})
+        told = ("clients", "left_out", "verdict", "alarms", "bytes")
+        print_json({key: result[key] for key in told})
     else:
         if region is None:
             say(default_region_sentence(question.region))
@@ -254,14 +256,25 @@ def _alive(known: Any, number: str) -> Any:
 
 def _show(result: dict[str, Any], out: Path) -> None:
     solution, judged, verdict = result["solution"], result["evaluation"], result["verdict"]
+    whom = "noised counts" if result["counts"].get("noisy") else "people"
     say(
-        f"Accuracy {solution['accuracy']:.1%} on the people it was solved on, the model's own "
+        f"Accuracy {solution['accuracy']:.1%} on the {whom} it was solved on, the model's own "
         f"{solution['model_accuracy']:.1%}."
     )
     if judged is not None:
-        say(f"On {judged['n']:,.0f} unseen people {judged['accuracy']:.1%}.")
+        unseen = f"{judged['n']:,.0f} unseen people"
+        if judged["noisy"]:
+            unseen = f"noised counts (n = {judged['n']:,.0f})"
+        say(
+            f"On {unseen} {judged['accuracy']:.1%}, the model's own "
+            f"{judged['model_accuracy']:.1%}."
+        )
+    for alarm in result["alarms"][:_MOST]:
+        say(f"Worse off: {alarm['sentence']}")
+    if len(result["alarms"]) > _MOST:
+        say(f"... and {len(result['alarms']) - _MOST:,} more alarms, all in result.json.")
     if verdict is not None:
-        say(f"{verdict['verdict'].capitalize()}. {verdict['sentence']}")
+        say(f"{verdict['word'].upper()}. {verdict['why']}")
     for lost in result["left_out"]:
         say(f'Left out: "{lost["client"]}" ({lost["when"]}): {lost["reason"]}.')
     most = max(result["bytes"].values())

@@ -62,7 +62,7 @@ def map_(
     ] = "0.05,0.1,0.15,0.2,0.25,0.3",
     rates: RatesName = None,
     confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "each",
+    confidence_scope: ConfidenceScope = "all",
     confidence_proof: ConfidenceProof = "measured",
     floor: Floors = None,
     keep: Keeps = None,

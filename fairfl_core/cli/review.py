@@ -56,8 +56,12 @@ def review(
             {
                 "format": "fairfl-review-result/1",
                 "question": board.question,
-                "verdict": board.verdict,
-                "recommended": board.recommended,
+                "verdict": results[0].summary.verdict and results[0].summary.verdict.to_json(),
+                "verdicts": {
+                    result.option.name: result.summary.verdict and result.summary.verdict.to_json()
+                    for result in results
+                },
+                "recommended": board.recommended or None,
                 "reasons": list(board.reasons),
                 "options": columns,
                 "out": None if out is None else str(out),
@@ -70,7 +74,7 @@ def review(
         for place, title in enumerate(board.rows)
     ]
     print_table(board.question, ["", *names], lines)
-    say(f"Recommended: {board.recommended}. {' '.join(board.reasons)}")
+    say(f"{board.decision} {' '.join(board.reasons)}")
     if out is not None:
         say(f"Report written to {out}.")
 

@@ -56,6 +56,7 @@ from fairfl_core.errors import CollisionError, InputError
 if TYPE_CHECKING:
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.prohibition import ProhibitionPrice
+    from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.solving.program import Program
     from fairfl_core.solving.solution import Solution
 
@@ -79,7 +80,7 @@ def solve(
     ] = None,
     rates: RatesName = None,
     confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "each",
+    confidence_scope: ConfidenceScope = "all",
     confidence_proof: ConfidenceProof = "measured",
     floor: Floors = None,
     keep: Keeps = None,
@@ -113,7 +114,6 @@ def solve(
     --eps-local 0.01 --out predictor.json`
     """
     from fairfl_core.evaluation.evaluation import evaluate
-    from fairfl_core.evaluation.harm import harm_of
     from fairfl_core.predictors.load import predictor_of
 
     columns = Columns(
@@ -147,16 +147,28 @@ def solve(
         price = _prohibition(program, solution) if without_group else None
     if out is not None:
         predictor_of(solution).write(out)
+    verdict = _verdict(solution)
     if as_json:
-        told = {"prohibition": price and price.to_json()} if without_group else {}
+        told = {"verdict": None if verdict is None else verdict.to_json()}
+        if without_group:
+            told["prohibition"] = None if price is None else price.to_json()
         print_json(solution.to_json() | scores_json(program.counts) | told)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
-        harm = None if judged is None else harm_of([evaluate(predictor_of(solution), judged)])
-        _show(solution, harm, out, by_default=region is None)
+        harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
+        _show(solution, harm, verdict, out, by_default=region is None)
         if price is not None:
             _show_prohibition(price)
+
+
+def _verdict(solution: "Solution") -> "Verdict | None":
+    """Of limits that nobody new has been judged by yet; None where none was asked for."""
+    from fairfl_core.evaluation.verdict import Verdict
+
+    if min(solution.eps_global, *solution.eps_local) >= 1:
+        return None
+    return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
 def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
@@ -213,7 +225,12 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
 
 
 def _show(
-    solution: "Solution", harm: "Harm | None", out: Path | None, *, by_default: bool
+    solution: "Solution",
+    harm: "Harm | None",
+    verdict: "Verdict | None",
+    out: Path | None,
+    *,
+    by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
     from fairfl_core.solving.build import default_region_sentence
@@ -227,20 +244,19 @@ def _show(
     else:
         show_worse_off(harm)
         effect = effect_of(change, harm).told(points)
+    if verdict is not None:
+        say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(
         f"Accuracy {solution.accuracy:.1%}, the model's own {solution.model_accuracy:.1%}: "
-        f"{effect} ({counts.n:,.0f} people, the counts it was fitted on)."
+        f"{effect} (n = {counts.n:,.0f}, the {'noised ' * counts.has_noise}counts it was fitted on)."
     )
     say_scores(counts)
     if by_default:
         say(default_region_sentence(solution.region))
     if solution.guarantee is not None:
-        sure = solution.guarantee
-        at_once = "all at once" if sure.scope == "all" else "each on its own"
-        say(
-            f"The limits are to hold on unseen people with {sure.confidence:.0%} confidence, "
-            f"{at_once} ({sure.proof}); judge that with `fairfl evaluate` on people held out."
-        )
+        local = solution.eps_local[solution.eps_local < 1]
+        limit = float(local.max()) if local.size else solution.eps_global
+        say(f"On unseen people {solution.guarantee.promise(local.size, limit)}.")
     for sentence in solution.remarks():
         say(sentence)
     for sentence in _asked(solution):

@@ -1,9 +1,10 @@
 """What must not be overlooked: a label that is no longer recognised, a lottery that is blind.
 
 The rules are the same on every page and in every file. A label's recognition Pr(answer y | label y)
-raises an alarm where it falls by more than 5 points or below half of what it was; a lottery where
-it looks at the model for fewer than 1 in 10. An alarm on three people is an alarm all the same, and
-says that they are three.
+raises an alarm where it falls by more than 5 points or below half of what it was. A lottery does
+where it looks at the model for fewer than 1 in 10, or gives more than 95 in 100 of a group one
+answer, unless the model itself answered them alike before. Alarms are ordered by how many people
+are hurt beyond chance; those on fewer than 10 people come last.
 """
 
 from abc import ABC, abstractmethod
@@ -11,19 +12,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 __all__ = [
+    "ALIKE",
+    "FEW",
     "HARDLY",
     "SHOWN",
     "UNLIKELY",
     "Alarm",
     "BlindLottery",
     "LostLabel",
+    "allowed_fall",
     "blindness",
     "is_lost",
 ]
 
 MOST_POINTS = 0.05  # a larger fall is an alarm
 LEAST_SHARE = 0.5  # of what it was; less is an alarm
+ALIKE = 0.95  # a group more of whom get one answer is answered alike
+FEW = 10  # an alarm on fewer people never leads
 HARDLY = 0.1  # a lottery that looks at the model for fewer is an alarm
 UNLIKELY = 0.05  # chance alone does less likely than this what is called beyond chance
 SHOWN = 0.0005  # half of what a percentage with one decimal shows: a smaller change is none
@@ -40,26 +48,38 @@ class Alarm(ABC):
     group : str
     n : int
         People behind it: mean over the runs that have any.
+    p_value : float
+        How likely chance alone is to show it on so many people; adjusted for all cells that are
+        looked at (`harm_tests`).
     label : str or None
         The label that is lost; None where it is the model that hardly counts.
+    noisy : bool
+        Whether it is seen on counts with noise, of which nothing is beyond chance.
     """
 
     client: str | None
     group: str
     n: int
+    p_value: float
     label: str | None = None
+    noisy: bool = False
 
     kind: ClassVar[str]
 
     @property
-    @abstractmethod
     def beyond_chance(self) -> bool:
         """Whether it cannot be put down to the few people it is seen on."""
+        return self.p_value < UNLIKELY and self.n > 1 and not self.noisy
 
     @property
     @abstractmethod
+    def people(self) -> float:
+        """How many people are hurt: those who lose what the model gave, less those who gain."""
+
+    @property
     def order(self) -> tuple[float, ...]:
-        """Worst first: blind lotteries, what is beyond chance, collapses, larger falls."""
+        """Worst first: beyond chance, by people hurt; on fewer than 10 people last."""
+        return float(self.n < FEW), float(not self.beyond_chance), -self.people
 
     @property
     @abstractmethod
@@ -92,6 +112,8 @@ class Alarm(ABC):
             "label": self.label,
             "n": self.n,
             "beyond_chance": self.beyond_chance,
+            "p_value": self.p_value,
+            "people": self.people,
             "sentence": self.sentence(),
         }
 
@@ -106,16 +128,12 @@ class LostLabel(Alarm):
         Pr(answer = label | label), of the model and of the lottery.
     low, high : float
         95 % limits of `after`.
-    p_value : float
-        Of the sign test: how likely chance alone is to cost so many more people their
-        recognition than it gives.
     """
 
     before: float
     after: float
     low: float
     high: float
-    p_value: float
 
     kind = "recognition"
 
@@ -125,19 +143,14 @@ class LostLabel(Alarm):
         return self.before - self.after
 
     @property
-    def beyond_chance(self) -> bool:
-        """Whether so many lose their recognition that it is no coin's toss."""
-        return self.p_value < UNLIKELY
+    def people(self) -> float:
+        """How many more people lose their recognition than gain it."""
+        return self.fall * self.n
 
     @property
     def collapse(self) -> bool:
         """Whether less than half of its recognition is left."""
         return self.after < LEAST_SHARE * self.before
-
-    @property
-    def order(self) -> tuple[float, ...]:
-        """After blind lotteries; beyond chance first, then collapses, then by the fall."""
-        return 1.0, float(not self.beyond_chance), float(not self.collapse), -self.fall
 
     def told(self) -> str:
         """The label's recognition before and after, on whom, and how sure."""
@@ -149,6 +162,8 @@ class LostLabel(Alarm):
         return f"{self._fact()} (n = {self.n:,}: {self._sure()})"
 
     def _sure(self) -> str:
+        if self.noisy:
+            return "the counts carry noise, which may have done it"
         return "beyond chance" if self.beyond_chance else "too few people to rule out chance"
 
     def _fact(self) -> str:
@@ -162,37 +177,46 @@ class LostLabel(Alarm):
             "after": self.after,
             "interval": [self.low, self.high],
             "fall": self.fall,
-            "p_value": self.p_value,
             "collapse": self.collapse,
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlindLottery(Alarm):
-    """A group is answered almost without looking at the model.
+    """A group is answered almost without looking at the model, or almost all of it alike.
 
     Attributes
     ----------
-    attention : float
-        The share of its lottery that looks at the model.
+    attention : float or None
+        The share of its lottery that looks at the model; None for answers of no lottery.
     answer : str
         What most of the group are answered.
-    share : float
-        How many of them.
+    share, before : float
+        How many of them, and how many the model itself answered so.
     """
 
-    attention: float
+    attention: float | None
     answer: str
     share: float
+    before: float
 
     kind = "attention"
-    beyond_chance = True  # it is how the lottery is made, whoever comes
     collapse = True
 
     @property
-    def order(self) -> tuple[float, ...]:
-        """Before all others; the blindest and the largest groups first."""
-        return 0.0, self.attention, -float(self.n)
+    def people(self) -> float:
+        """How many more people get the answer than the model gave it to."""
+        return max(self.share - self.before, 0.0) * self.n
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the lottery hardly looks at the model."""
+        return self.attention is not None and self.attention < HARDLY
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether (almost) everybody is answered alike."""
+        return self.share > ALIKE
 
     def told(self) -> str:
         """What the group is answered, and for how many the model counts."""
@@ -208,6 +232,7 @@ class BlindLottery(Alarm):
             "attention": self.attention,
             "answer": self.answer,
             "answer_share": self.share,
+            "answer_share_before": self.before,
         }
 
 
@@ -220,15 +245,21 @@ def blindness(alarms: Sequence[BlindLottery]) -> str:
     else:
         pairs = zip(whom, answers, strict=True)
         said = " and ".join(f"{who} are answered {answer}" for who, answer in pairs)
-    counts = " and ".join(_of_100(one.attention) for one in alarms)
+    if not all(one.is_blind for one in alarms):
+        return f"{said}; the model: {' and '.join(_percent(one.before) for one in alarms)}"
+    counts = " and ".join(_of_100(one.attention or 0.0) for one in alarms)
     return f"almost whatever the model says, {said}: its answer counts for {counts} in 100"
 
 
 def is_lost(before: Any, after: Any) -> Any:
     """Whether a recognition that was `before` and is `after` raises an alarm; arrays or numbers."""
     fall = before - after
-    less = (fall > MOST_POINTS + 1e-9) | (after < LEAST_SHARE * before - 1e-9)
-    return less & (fall > SHOWN)
+    return (fall > allowed_fall(before) + 1e-9) & (fall > SHOWN)
+
+
+def allowed_fall(before: Any) -> Any:
+    """How far a recognition that was `before` may fall without an alarm; arrays or numbers."""
+    return np.minimum(MOST_POINTS, (1 - LEAST_SHARE) * before)
 
 
 def _percent(share: float) -> str:

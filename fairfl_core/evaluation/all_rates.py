@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from fairfl_core.evaluation.alarms import SHOWN
 from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, Shares, scopes, with_overall
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation, records
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.evaluation_json import records
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, gaps, notion_names, number_or_none
@@ -41,7 +42,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 _EQUAL = 0.01  # shares of a label closer than this are as good as equal
 _SOMEBODY = 0.5  # where fewer people are to expect an answer, nobody is said to get it
-MENDS, BREAKS, UNCHANGED, UNTOLD = "mends", "breaks", "unchanged", "cannot be told"
+MENDS, BREAKS, UNCHANGED, UNTOLD = "mends", "breaks", "unchanged", "not sure yet"
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,15 @@ class NotionGap:
     limits: tuple[float, float]
     change_low: float
     change_high: float
+    noisy: bool = False
 
     @property
     def word(self) -> str:
         """What the setting does to the notion; it mends or breaks where that is beyond chance."""
         if abs(self.after - self.before) < SHOWN:
             return UNCHANGED
+        if self.noisy:  # which no interval contains
+            return UNTOLD
         if self.change_high < 0:
             return MENDS
         return BREAKS if self.change_low > 0 else UNTOLD
@@ -297,6 +301,7 @@ def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
             limits=(float(low[s]), float(high[s])),
             change_low=float(least[s]),
             change_high=float(most[s]),
+            noisy=evaluations[0].counts.has_noise,
         )
         for s, client in enumerate(scopes(evaluations[0]))
     ]

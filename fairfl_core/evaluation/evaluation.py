@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.fairness.intervals import expected_gap, gap_interval
+from fairfl_core.evaluation.asked import Asked
+from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
     Gaps,
     NotAssessable,
     Notion,
     gaps,
     not_assessable,
-    number_or_none,
 )
 from fairfl_core.people.answers import Answers
 from fairfl_core.people.counts import ClientCounts
@@ -24,9 +24,18 @@ from fairfl_core.predictors.predictor import People, Predictor
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMAT", "LEVEL", "Debiased", "Evaluation", "evaluate", "evaluate_answers", "records"]
+    from fairfl_core.evaluation.alarms import Alarm
+    from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.verdict import Verdict
 
-FORMAT = "fairfl-evaluation/1"
+__all__ = [
+    "LEVEL",
+    "Debiased",
+    "Evaluation",
+    "evaluate",
+    "evaluate_answers",
+]
+
 LEVEL = 0.95
 Floats = NDArray[np.float64]
 
@@ -60,6 +69,8 @@ class Evaluation:
         What the model itself answers them.
     attention : ndarray, shape (clients, groups), optional
         How much of each cell's lottery looks at the model; None for answers of no lottery.
+    asked : Asked, optional
+        What the predictor was asked for; None for answers of no predictor.
     """
 
     counts: ClientCounts
@@ -67,6 +78,36 @@ class Evaluation:
     answers: Answers
     own: Answers
     attention: Floats | None = None
+    asked: Asked | None = None
+
+    # ---------------------------------------------------------------- what is to be told first
+
+    @cached_property
+    def verdict(self) -> "Verdict | None":
+        """Whether the limits asked are met on these people, taken as new ones; in four words.
+
+        None where no limit was asked for.
+        """
+        from fairfl_core.evaluation.verdict import verdict_of
+
+        if self.asked is None:
+            return None
+        asked = self.asked
+        return verdict_of(
+            [self], asked.eps_global, asked.eps_local, asked.guarantee, harm=self.harm
+        )
+
+    @cached_property
+    def harm(self) -> "Harm":
+        """What becomes of every label in every client and group."""
+        from fairfl_core.evaluation.harm import harm_of
+
+        return harm_of([self])
+
+    @property
+    def alarms(self) -> "tuple[Alarm, ...]":
+        """Who is worse off, or may be; those first where most people are, beyond chance."""
+        return self.harm.alarms
 
     @property
     def confusion(self) -> Floats:
@@ -125,12 +166,26 @@ class Evaluation:
 
     @cached_property
     def local_interval(self) -> tuple[Floats, Floats]:
-        """MOVER-Wilson limits of each client's gap."""
+        """Limits of each client's gap, each on its own."""
         return gap_interval(np.nan_to_num(self.rates), self.people, LEVEL)
+
+    @property
+    def compared_clients(self) -> int:
+        """Clients that have a gap."""
+        return int((~np.isnan(self.gaps.local)).sum())
+
+    def interval_at_once(self, client: int) -> tuple[float, float]:
+        """Limits of one client's gap by intervals that hold for all clients at once.
+
+        They hold for a client that was chosen because its gap is the largest.
+        """
+        rates, people = np.nan_to_num(self.rates[client]), self.people[client]
+        low, high = gap_interval(rates, people, at_once(LEVEL, self.compared_clients))
+        return float(low), float(high)
 
     @cached_property
     def global_interval(self) -> tuple[float, float]:
-        """MOVER-Wilson limits of the global gap."""
+        """Limits of the global gap."""
         people = self.people.sum(axis=0)
         rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
         low, high = gap_interval(rates, people, LEVEL)
@@ -285,50 +340,9 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""
-        worst = self.gaps.worst
-        low, high = self.global_interval
-        return {
-            "format": FORMAT,
-            "notion": self.notion.name,
-            "n": self.counts.n,
-            "noisy": self.counts.noisy,
-            "level": LEVEL,
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-            "model_accuracy": self.before.accuracy,
-            "gap": {
-                "global": number_or_none(self.gaps.overall),
-                "global_interval": [number_or_none(low), number_or_none(high)],
-                "global_one_draw": number_or_none(self.one_draw_global),
-                "local": {
-                    name: number_or_none(gap)
-                    for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
-                },
-                "local_mean": number_or_none(self.gaps.local_mean),
-                "local_left_out": int(np.isnan(self.gaps.local).sum()),
-                "local_worst": None
-                if worst is None
-                else {
-                    "client": self.counts.clients[worst],
-                    "gap": float(self.gaps.local[worst]),
-                },
-                "local_debiased": {
-                    name: vars(value) | {"gap": number_or_none(value.gap)}
-                    for name, value in (
-                        ("all", self.debiased()),
-                        ("larger_half", self.debiased(self.larger_half)),
-                    )
-                },
-            },
-            "model_gap": {
-                "global": number_or_none(self.before.gaps.overall),
-                "local_mean": number_or_none(self.before.gaps.local_mean),
-            },
-            "clients": records(self.client_table()),
-            "groups": records(self.group_table()),
-            "rates": records(self.rate_table()),
-            "not_assessable": [vars(cell) for cell in self.not_assessable],
-        }
+        from fairfl_core.evaluation.evaluation_json import to_json
+
+        return to_json(self)
 
 
 def evaluate(predictor: Predictor, people: People) -> Evaluation:
@@ -339,7 +353,8 @@ def evaluate(predictor: Predictor, people: People) -> Evaluation:
     """
     notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
-    return replace(judged, attention=predictor.attention_to(people))
+    asked = Asked.of(predictor, people.counts.clients)
+    return replace(judged, attention=predictor.attention_to(people), asked=asked)
 
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:
@@ -356,17 +371,3 @@ def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
 
 def _z() -> float:
     return normal_quantile(1 - (1 - LEVEL) / 2)
-
-
-def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """The rows of a table as files carry them: what is undefined is null."""
-    names = [str(name) for name in table.columns]
-    there = [table[name].notna().to_list() for name in table.columns]
-    columns = [
-        [
-            value if known else None
-            for value, known in zip(table[name].to_list(), mask, strict=True)
-        ]
-        for name, mask in zip(table.columns, there, strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import (
+    ALIKE,
+    FEW,
     HARDLY,
     UNLIKELY,
     Alarm,
@@ -23,9 +25,11 @@ from fairfl_core.evaluation.alarms import (
 )
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
 from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
-from fairfl_core.evaluation.evaluation import Evaluation, records
-from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.fairness.intervals import sign_test
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.evaluation_json import records
+from fairfl_core.evaluation.harm_tests import Alike, diagonal, harm_tests
+from fairfl_core.fairness.notions import number_or_none
+from fairfl_core.people.counts import ClientCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +61,9 @@ class ClientHarm:
         """What happens there, at most so many labels of it (and how many more, if `rest`)."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
-        parts += [alarm.brief() for alarm in self.lost[:most]]
+        lost = [alarm.brief() for alarm in self.lost[:most]]
+        few = blind and max(alarm.n for alarm in blind) < FEW  # they do not lead
+        parts = [*lost, *parts] if few else [*parts, *lost]
         more = len(self.lost) - most
         if rest and more > 0:
             places = "group and label" if more == 1 else "of its groups and labels"
@@ -82,7 +88,8 @@ class Harm:
     recognition : BeforeAfter
         Pr(answer y | label y), shape (scopes, groups, labels).
     p_value : ndarray
-        How likely chance alone is to change it so: see `sign_test`; in the same shape.
+        How likely chance alone is to change it so: see `sign_test`; in the same shape, adjusted
+        for all of them (Holm).
     alarms : tuple of Alarm
         Worst first.
     closed : tuple of ClosedGap
@@ -107,11 +114,19 @@ class Harm:
         return {client: ClientHarm(client, self._ordered(own)) for client, own in found.items()}
 
     def _ordered(self, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-        """Inside a client the favourable label is told first, as floors are about it first."""
+        """Inside a client the favourable label is told first, as floors are about it first.
+
+        What is seen on few people, or may be chance, is told after what is beyond it.
+        """
         return tuple(
             sorted(
                 alarms,
-                key=lambda alarm: (alarm.label is not None, alarm.label != self.favourable),
+                key=lambda alarm: (
+                    alarm.n < FEW,
+                    not alarm.beyond_chance,
+                    alarm.label is not None,
+                    alarm.label != self.favourable,
+                ),
             )
         )
 
@@ -129,6 +144,23 @@ class Harm:
     def beyond_chance(self) -> bool:
         """Whether some alarm is."""
         return any(alarm.beyond_chance for alarm in self.alarms)
+
+    @property
+    def proved(self) -> tuple[Alarm, ...]:
+        """What makes a setting harmful: labels lost, and groups answered alike, beyond chance."""
+        return tuple(
+            alarm
+            for alarm in self.alarms
+            if alarm.beyond_chance
+            and not (isinstance(alarm, BlindLottery) and not alarm.is_constant)
+        )
+
+    @property
+    def constant(self) -> tuple[BlindLottery, ...]:
+        """Groups answered (almost) alike to whom the model spoke, on however few people."""
+        return tuple(
+            alarm for alarm in self.alarms if isinstance(alarm, BlindLottery) and alarm.is_constant
+        )
 
     @property
     def title(self) -> str:
@@ -204,17 +236,18 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
     counts = evaluations[0].counts
     people = [with_overall(one.counts.n_label) for one in evaluations]
     before, after = (
-        [(with_overall(_diagonal(part)), n) for part, n in zip(parts, people, strict=True)]
+        [(with_overall(diagonal(part)), n) for part, n in zip(parts, people, strict=True)]
         for parts in (
             [one.own.confusion for one in evaluations],
             [one.confusion for one in evaluations],
         )
     )
     recognised = BeforeAfter.of(before, after)
-    p_value = _p_values(evaluations)
     where = scopes(evaluations[0])
-    lost = _lost_labels(recognised, p_value, where, counts.groups, counts.labels)
-    alarms = sorted([*_blind(evaluations), *lost], key=lambda alarm: alarm.order)
+    p_value, p_alike, blind = harm_tests(evaluations, recognised)
+    lost = _lost_labels(recognised, p_value, where, counts)
+    alarms = sorted([*_blind(blind, p_alike, counts), *lost], key=lambda alarm: alarm.order)
+    asked = evaluations[0].asked
     return Harm(
         scopes=where,
         groups=counts.groups,
@@ -222,39 +255,17 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         favourable=counts.favourable,
         recognition=recognised,
         p_value=p_value,
-        alarms=tuple(alarms),
+        # No limit is what others are compared with: it raises no alarm against itself.
+        alarms=() if asked is not None and asked.is_nothing else tuple(alarms),
         closed=closed_gaps(evaluations),
     )
-
-
-def _diagonal(confusion: Floats) -> Floats:
-    return np.einsum("cayy->cay", confusion)
-
-
-def _p_values(evaluations: Sequence[Evaluation]) -> Floats:
-    """How likely chance alone would part those who lose recognition and those who gain it.
-
-    Numbers of people are means over the runs in which the label has any: the runs share people,
-    so that more runs make nothing surer.
-    """
-    parted = []
-    for one in evaluations:
-        there = with_overall(one.counts.n_label) > 0
-        both = one.answers.both_right
-        only = [
-            with_overall(_diagonal(part) - both) for part in (one.own.confusion, one.confusion)
-        ]
-        parted.append([np.where(there, np.maximum(part, 0.0), np.nan) for part in only])
-    losing, gaining = np.nan_to_num(run_mean(parted))
-    return sign_test(losing, gaining)
 
 
 def _lost_labels(
     recognised: BeforeAfter,
     p_value: Floats,
     where: tuple[str | None, ...],
-    groups: tuple[str, ...],
-    labels: tuple[str, ...],
+    counts: ClientCounts,
 ) -> list[LostLabel]:
     before, after = recognised.before, recognised.after
     with np.errstate(invalid="ignore"):  # nobody behind a rate compares as no alarm
@@ -265,38 +276,37 @@ def _lost_labels(
     return [
         LostLabel(
             client=where[scope],
-            group=groups[a],
-            label=labels[y],
+            group=counts.groups[a],
+            label=counts.labels[y],
             n=max(round(n), 1),
             before=was,
             after=now,
             low=low,
             high=high,
             p_value=p,
+            noisy=counts.has_noise,
         )
         for (scope, a, y), n, was, now, low, high, p in zip(places.tolist(), *figures, strict=True)
     ]
 
 
-def _blind(evaluations: Sequence[Evaluation]) -> list[BlindLottery]:
-    """Groups of clients whose lottery hardly looks at the model."""
-    looking = [one.attention for one in evaluations if one.attention is not None]
-    if not looking:
-        return []
-    counts = evaluations[0].counts
-    attention = run_mean(looking)
-    answered = run_mean([one.confusion.sum(axis=2) for one in evaluations])  # (c, a, answers)
-    people = answered.sum(axis=2)
+def _blind(alike: Alike, p_value: Floats, counts: ClientCounts) -> list[BlindLottery]:
+    """Groups to whom the model spoke, and whose lottery hardly looks at it or answers alike."""
+    with np.errstate(invalid="ignore"):  # no lottery has no attention
+        blind = (alike.attention < HARDLY) | (alike.share > ALIKE)
     return [
         BlindLottery(
             client=counts.clients[c],
             group=counts.groups[a],
-            n=max(round(float(people[c, a])), 1),
-            attention=float(attention[c, a]),
-            answer=counts.labels[int(answered[c, a].argmax())],
-            share=float(answered[c, a].max() / people[c, a]),
+            n=max(round(float(alike.people[c, a])), 1),
+            p_value=float(p_value[c, a]),
+            noisy=counts.has_noise,
+            attention=number_or_none(float(alike.attention[c, a])),
+            answer=counts.labels[int(alike.answer[c, a])],
+            share=float(alike.share[c, a]),
+            before=float(alike.before[c, a]),
         )
-        for c, a in np.argwhere((attention < HARDLY) & (people > 0))
+        for c, a in np.argwhere(blind & alike.spoke & (alike.people > 0))
     ]
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, with_overall
-from fairfl_core.evaluation.evaluation import Evaluation, records
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.evaluation_json import records
 
 if TYPE_CHECKING:
     import pandas as pd

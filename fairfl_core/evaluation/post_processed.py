@@ -144,11 +144,15 @@ def _ours(title: str, region: str, guarantee: Guarantee | None, crossed: bool) -
 POST_PROCESSED: dict[str, PostProcessed] = {
     "ours_simplex": _ours("Ours, simplex", "simplex", None, False),
     "ours_exact": _ours("Ours, exact", "exact", None, False),
-    "ours_simplex_guaranteed": _ours("Ours, simplex, 95 % sure", "simplex", Guarantee(), False),
-    "ours_exact_guaranteed": _ours("Ours, exact, 95 % sure", "exact", Guarantee(), False),
+    "ours_simplex_guaranteed": _ours(
+        "Ours, simplex, 95 % sure", "simplex", Guarantee(scope="each"), False
+    ),
+    "ours_exact_guaranteed": _ours(
+        "Ours, exact, 95 % sure", "exact", Guarantee(scope="each"), False
+    ),
     "ours_exact_cross_fitted": _ours("Ours, exact, cross-fitted", "exact", None, True),
     "ours_exact_cross_fitted_guaranteed": _ours(
-        "Ours, exact, cross-fitted, 95 % sure", "exact", Guarantee(), True
+        "Ours, exact, cross-fitted, 95 % sure", "exact", Guarantee(scope="each"), True
     ),
     "logofair": PostProcessed(
         "LoGoFair",

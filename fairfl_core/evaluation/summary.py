@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
+from fairfl_core.evaluation.limit_check import within_chance
+from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.solving.policy import Policy
@@ -30,7 +31,11 @@ _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 @dataclass(frozen=True)
 class ClientRow:
-    """A row of a study's client table."""
+    """A row of a study's client table.
+
+    `worst_of` is 1 for a client's own figures. For the client with the largest gap of several it
+    is how many, and the limits of its gap are those that hold for all of them at once.
+    """
 
     client: str
     n: float
@@ -45,6 +50,7 @@ class ClientRow:
     gap_reached: float
     eps_local: float
     price: float
+    worst_of: int = 1
 
     @property
     def within_noise(self) -> bool:
@@ -114,7 +120,7 @@ class Summary:
     changed_by_group: tuple[tuple[str, float], ...]
     payers: tuple[Payer, ...]  # every client, in their order
     prices: tuple[Price, ...]  # the overall one, then clients, dearest first; those that bind
-    verdict: Verdict
+    verdict: Verdict | None  # None where no limit was asked for
     harm: Harm
     policy: Policy
     remarks: tuple[str, ...]
@@ -122,7 +128,7 @@ class Summary:
     @property
     def harmless(self) -> bool:
         """Whether nobody's gap grew, and nobody is worse off."""
-        return not self.verdict.worse and not self.harm.alarms
+        return not (self.verdict is not None and self.verdict.worse) and not self.harm.alarms
 
     @property
     def effect(self) -> Effect:
@@ -152,6 +158,7 @@ def _known_change(payer: Payer) -> float:
 def summarise(study: Study, unlimited: Study) -> Summary:
     """The numbers of a study; costs are told against the same one with no limit."""
     solution, unseen = study.first.solution, study.has_held_out
+    harm = harm_of(study.evaluations(unseen=unseen))
     rows = client_rows(study)
     groups = study.client_mean(lambda e: e.changed, unseen=unseen)
     prices = [Price(None, study.price_global, solution.eps_global == 0)]
@@ -180,8 +187,9 @@ def summarise(study: Study, unlimited: Study) -> Summary:
             solution.eps_local,
             solution.guarantee,
             unseen=unseen,
+            harm=harm,
         ),
-        harm=harm_of(study.evaluations(unseen=unseen)),
+        harm=harm,
         policy=solution.policy,
         remarks=tuple(Solution.remarks(solution)),
     )
@@ -231,5 +239,14 @@ def figures_of(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
         debiased=mean(lambda e: e.debiased(e.larger_half).gap),
         utility=mean(utility),
         utility_before=mean(lambda e: utility(e.before)),
-        worst=None if worst is None else client_rows(study, unseen=unseen, at=(worst,))[0],
+        worst=None if worst is None else _chosen_row(study, worst, unseen=unseen),
     )
+
+
+def _chosen_row(study: Study, client: int, *, unseen: bool) -> ClientRow:
+    """The row of a client that was chosen because its gap is the largest."""
+    (row,) = client_rows(study, unseen=unseen, at=(client,))
+    runs = study.evaluations(unseen=unseen)
+    low, high = run_mean([one.interval_at_once(client) for one in runs]).tolist()
+    several = max(one.compared_clients for one in runs)
+    return replace(row, gap_low=low, gap_high=high, worst_of=several)

@@ -1,7 +1,26 @@
-"""Does a limit hold on unseen people? One word and one sentence for all limits together.
+"""Are the limits met on new people, and is anybody hurt? One verdict, in one of four words.
 
-When a gap counts as above its limit, and when its people are too few to tell, is the rule of
-`evaluation.finding`.
+======================  ===========================================================================
+``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
+                        lies above it. If somebody is hurt as well, the reason says so.
+``met but harmful``     No limit is broken beyond chance, but beyond chance a label is lost, or
+                        almost everybody of a group is answered alike to whom the model spoke.
+                        Harm outranks limits: it decides even where people are too few for these.
+``met``                 There is evidence for every limit: the upper end of each interval lies
+                        within the limit and its margin (a fifth of it, at least 0.02), or the
+                        predictor was solved with a confidence that new people do not contradict.
+                        And no group is answered alike to whom the model spoke (on however few
+                        people), and the worst gap is smaller than before, or nothing was to mend.
+``not sure yet``        Everything else: too few people, no new people, counts with noise, or a
+                        worst gap that is no smaller than before but not beyond chance above its
+                        limit.
+======================  ===========================================================================
+
+All intervals hold at once with 95 %, and tests of harm are adjusted for all cells (Holm). So *not
+met* where every true gap is within its limit, and *met* by evidence where some true gap is beyond
+limit and margin, are each said in at most 5 of 100 samples (benchmarks/verdicts.py). That the worst
+gap is no smaller than before takes *met* away; it makes no *not met* of its own, which chance would
+give too often. Floors, ratios and limits of further groupings are not judged here.
 """
 
 from collections.abc import Sequence
@@ -11,141 +30,236 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.evaluation.finding import Finding, findings_of
+from fairfl_core.evaluation.harm import Harm, harm_of
+from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
+from fairfl_core.fairness.intervals import at_once
 from fairfl_core.solving.guarantee import Guarantee
 
-__all__ = ["BROKEN", "HOLDS", "UNTOLD", "Verdict", "verdict_of"]
+__all__ = ["HARMFUL", "MET", "NOT_MET", "NOT_SURE", "SHAPES", "Verdict", "verdict_of"]
 
-HOLDS, BROKEN, UNTOLD = "holds", "does not hold", "cannot be told"
+MET, NOT_SURE, NOT_MET, HARMFUL = "met", "not sure yet", "not met", "met but harmful"
+SHAPES = {MET: "●", NOT_SURE: "○", NOT_MET: "✕", HARMFUL: "✕"}
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the limits asked hold on unseen people.
+    """Whether the limits asked are met on new people, and whether anybody is hurt.
 
     Attributes
     ----------
-    word : {"holds", "does not hold", "cannot be told"}
-    findings : tuple of Finding
+    limits : tuple of LimitCheck
         Every limit that was asked and can be assessed, worst first.
     guarantee : Guarantee or None
-        What the program was asked to make sure of.
+        With what confidence the predictor was solved.
+    hurt : tuple of Alarm
+        Who is hurt beyond chance, most people first.
+    alike : tuple of Alarm
+        Groups answered (almost) alike to whom the model spoke, on however few people.
+    unseen : bool
+        Whether the people are new; those it was fitted on settle nothing.
+    noisy : bool
+        Whether their counts carry noise, which the intervals do not contain.
     """
 
-    word: str
-    findings: tuple[Finding, ...]
+    limits: tuple[LimitCheck, ...]
     guarantee: Guarantee | None
+    hurt: tuple[Alarm, ...] = ()
+    alike: tuple[Alarm, ...] = ()
     unseen: bool = True
+    noisy: bool = False
 
     @property
-    def above(self) -> tuple[Finding, ...]:
-        """Limits broken beyond chance, by how much they are."""
-        return tuple(finding for finding in self.findings if finding.above)
+    def word(self) -> str:
+        """One of "met", "not sure yet", "not met", "met but harmful"."""
+        if self.noisy or not self.unseen or not self.limits:
+            return NOT_SURE
+        if self.broken:
+            return NOT_MET
+        if self.is_harmful:
+            return HARMFUL
+        evident = self.guarantee is not None or not self.inconclusive
+        return MET if evident and not self.alike and self.is_smaller else NOT_SURE
 
     @property
-    def untold(self) -> tuple[Finding, ...]:
-        """Limits whose people are too few."""
-        return tuple(finding for finding in self.findings if not finding.told)
+    def shape(self) -> str:
+        """The sign that goes with the word."""
+        return SHAPES[self.word]
 
     @property
-    def worse(self) -> tuple[Finding, ...]:
+    def broken(self) -> tuple[LimitCheck, ...]:
+        """Limits broken beyond chance, worst first."""
+        return tuple(one for one in self.limits if one.is_broken)
+
+    @property
+    def inconclusive(self) -> tuple[LimitCheck, ...]:
+        """Limits whose people are too few to tell."""
+        return tuple(one for one in self.limits if not one.is_conclusive)
+
+    @property
+    def worse(self) -> tuple[LimitCheck, ...]:
         """Gaps that are larger than the model's own, beyond what three decimals hide."""
-        return tuple(finding for finding in self.findings if finding.worse)
+        return tuple(one for one in self.limits if one.is_worse)
 
-    def sentence(self) -> str:
-        """The verdict in one sentence (or two), for a person; names are plain text."""
-        if not self.findings:
-            return "No limit was asked for that these people can be judged by."
+    @property
+    def is_harmful(self) -> bool:
+        """Whether somebody is hurt beyond chance."""
+        return bool(self.hurt)
+
+    @property
+    def grown(self) -> tuple[LimitCheck, ...]:
+        """The worst gap inside clients, and the overall one, where it is no smaller than before.
+
+        None of either where the model itself was within all of its limits: nothing to mend.
+        """
+        kinds = ([one for one in self.limits if (one.client is None) == all_] for all_ in (0, 1))
+        found = []
+        for kind in kinds:
+            known = [one for one in kind if not np.isnan(one.before)]
+            if any(one.before > one.eps + CHANCE for one in known):
+                worst = max(kind, key=lambda one: one.gap)
+                if worst.gap >= max(one.before for one in known) - CHANCE:
+                    found.append(worst)
+        return tuple(found)
+
+    @property
+    def is_smaller(self) -> bool:
+        """Whether the worst gap is smaller than before, or nothing was to mend."""
+        return not self.grown
+
+    @property
+    def is_recommendable(self) -> bool:
+        """Whether the setting may be recommended: not ✕, nobody hurt, the worst gap smaller."""
+        return self.word in (MET, NOT_SURE) and not self.is_harmful and self.is_smaller
+
+    # ---------------------------------------------------------------- in words
+
+    @property
+    def why(self) -> str:
+        """The reason, in a sentence or two for a person; names are plain text."""
+        if self.noisy:
+            said = (
+                "These counts carry noise for privacy, which no interval here contains, so that "
+                "they settle nothing: judge it on counts without noise."
+            )
+            return said + self._promise()
         if not self.unseen:
-            return "There are no unseen people to judge it on." + self._promise()
-        if self.word == BROKEN:
-            return self._broken()
-        if self.word == UNTOLD:
-            return self._untold()
-        return self._holding()
+            hurt = f" Of those it was fitted on {self._hurt()}." if self.is_harmful else ""
+            return f"There are no new people to judge it on.{hurt}{self._promise()}"
+        if not self.limits:
+            return "Nobody here can be judged by the limits asked: no gap can be computed."
+        if self.broken:
+            hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
+            return self._broken() + hurt
+        if self.is_harmful:
+            return (
+                f"No limit is broken beyond chance, but {self._hurt()}. {self._untold()}".strip()
+            )
+        if self.word == MET:
+            return self._met()
+        return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()
 
     def _promise(self) -> str:
+        if self.guarantee is None or not self.limits:
+            return ""
+        return f" It was solved so that {self._promised()}."
+
+    def _promised(self) -> str:
         if self.guarantee is None:
             return ""
-        sure, all_at_once = _percent(self.guarantee.confidence), self.guarantee.scope == "all"
-        asked = max(finding.eps for finding in self.findings)
-        whom = "all limits at once are kept" if all_at_once else "each limit is kept"
-        how = "proved" if self.guarantee.proof == "proved" else "by measured margins"
-        return f" It was fitted so that with {sure} confidence {whom} (at most {asked:g}; {how})."
+        clients = [one.eps for one in self.limits if one.client is not None]
+        overall = [one.eps for one in self.limits if one.client is None]
+        return self.guarantee.promise(len(clients), max(clients or overall))
 
-    def _holding(self) -> str:
-        told = len(self.findings) - len(self.untold)
-        clients = [finding for finding in self.findings if finding.client is not None]
-        if self.guarantee is not None and clients:
-            asked = max(finding.eps for finding in clients)
-            scope = "all at once" if self.guarantee.scope == "all" else "each on its own"
-            said = (
-                f"With {_percent(self.guarantee.confidence)} confidence no client's gap exceeds "
-                f"{asked:g} ({scope}), and no unseen people contradict it."
+    def _met(self) -> str:
+        if not self.inconclusive:
+            largest = max(self.limits, key=lambda one: one.high - one.eps)
+            return (
+                f"With 95 % confidence every gap on new people is within its limit and a margin "
+                f"of {margin(largest.eps):g} ({_where(largest)}: {largest.gap:.3f}, at most "
+                f"{largest.high:.3f} where {largest.eps:g} was asked)."
             )
-        else:
-            said = "Unseen people are compatible with every limit asked."
-        if self.untold:
-            said += (
-                f" For {told} of {len(self.findings)} limits unseen people are enough to tell on "
-                f"their own; else too few stand behind the gap (in {_name(self.untold[0])}: "
-                f"{self.untold[0].behind})."
-            )
-        return said
+        told, many = len(self.limits) - len(self.inconclusive), len(self.limits)
+        return (
+            f"{_upper(self._promised())}; new people do not contradict it (for {told:,} of "
+            f"{many:,} limits they are enough to tell on their own)."
+        )
 
     def _broken(self) -> str:
-        worst = self.above[0]
+        worst = self.broken[0]
         said = (
-            f"{_start(worst)}: gap {worst.gap:.3f} on unseen people where {worst.eps:g} was asked, "
-            f"beyond chance ({worst.low:.3f} to {worst.high:.3f}; {worst.behind} stand behind it)"
+            f"{worst.client or 'Overall'}: gap {worst.gap:.3f} on new people where {worst.eps:g} was "
+            f"asked, beyond chance ({worst.low:.3f} to {worst.high:.3f}; {worst.behind} stand "
+            "behind it)"
         )
-        if worst.worse:
+        if worst.is_worse:
             said += f"; that is worse than before ({worst.before:.3f})"
-        others = len(self.above) - 1
+        others = self.broken[1:]
         if others:
-            names = ", ".join(_name(one) for one in self.above[1:4])
-            said += f". So do {others} more: {names}{' ...' if others > 3 else ''}"
+            names = ", ".join(_name(one) for one in others[:3])
+            more = " and others" if len(others) > 3 else ""
+            said += f". {len(others)} more are broken: {names}{more}"
         return said + "."
 
-    def _untold(self) -> str:
-        worst = max(self.untold, key=lambda finding: finding.gap)
-        said = (
-            f"Too few people: the gap {_where(worst)} is {worst.gap:.3f}, which may be anything "
-            f"from {worst.low:.3f} to {worst.high:.3f} ({worst.behind} stand behind it; about "
-            f"{worst.needed:,} of the smaller group would be needed to tell it to "
-            f"± {worst.eps:g})"
+    def _hurt(self) -> str:
+        """Who is hurt most, and how many more; a clause."""
+        worst, others = self.hurt[0], len(self.hurt) - 1
+        more = f", and {others:,} more such alarm{'s' * (others > 1)}" if others else ""
+        return f"somebody is hurt: {worst.where}: {worst.brief()}{more}"
+
+    def _not_smaller(self) -> str:
+        if not self.grown:
+            return ""
+        worst = self.grown[0]
+        before = max(
+            one.before
+            for one in self.limits
+            if (one.client is None) == (worst.client is None) and not np.isnan(one.before)
         )
-        if worst.worse:
-            said += f"; before it was {worst.before:.3f}"
-        return said + "." + self._promise()
+        which = "overall gap" if worst.client is None else "worst gap inside a client"
+        return (
+            f"The {which} is no smaller than before: {worst.gap:.3f} ({_name(worst)}), before "
+            f"{before:.3f}. "
+        )
+
+    def _alike(self) -> str:
+        return f"{self.alike[0].sentence()} " if self.alike else ""
+
+    def _untold(self) -> str:
+        if not self.inconclusive:
+            return ""
+        worst = max(self.inconclusive, key=lambda one: one.high - one.eps)
+        return (
+            f"Too few people to tell {len(self.inconclusive):,} of {len(self.limits):,} "
+            f"limits: the gap {_where(worst)} is {worst.gap:.3f}, between {worst.low:.3f} and "
+            f"{worst.high:.3f} where {worst.eps:g} was asked ({worst.behind} stand behind it; "
+            f"about {worst.needed:,} of the smaller group are needed)."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
         return {
-            "verdict": self.word,
-            "sentence": self.sentence(),
-            "above": [finding.to_json() for finding in self.above],
-            "untold": len(self.untold),
-            "limits": len(self.findings),
+            "word": self.word,
+            "why": self.why,
+            "harmful": self.is_harmful,
+            "above": [one.to_json() for one in self.broken],
+            "untold": len(self.inconclusive),
+            "limits": len(self.limits),
         }
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
+def _name(check: LimitCheck) -> str:
+    return "overall" if check.client is None else check.client
 
 
-def _name(finding: Finding) -> str:
-    return "the overall gap" if finding.client is None else finding.client
+def _where(check: LimitCheck) -> str:
+    return "overall" if check.client is None else f"in {check.client}"
 
 
-def _where(finding: Finding) -> str:
-    return "overall" if finding.client is None else f"in {finding.client}"
-
-
-def _start(finding: Finding) -> str:
-    return "Overall" if finding.client is None else finding.client
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def verdict_of(
@@ -155,7 +269,8 @@ def verdict_of(
     guarantee: Guarantee | None = None,
     *,
     unseen: bool = True,
-) -> Verdict:
+    harm: Harm | None = None,
+) -> Verdict | None:
     """Judge limits on people; several runs of one setting are averaged.
 
     Parameters
@@ -163,34 +278,30 @@ def verdict_of(
     evaluations : sequence of Evaluation
         Of the same predictor's setting, one a run.
     eps_global, eps_local
-        What was asked; 1 asks for nothing and is not judged.
+        What was asked; 1 asks for nothing and is not judged. None is returned where nothing is.
     guarantee : Guarantee, optional
-        What the program was asked to make sure of.
+        With what confidence the predictor was solved.
     unseen : bool
-        Whether the people are unseen; those it was fitted on can settle nothing.
+        Whether the people are new; those it was fitted on can settle nothing.
+    harm : Harm, optional
+        What becomes of every label, where it is known already.
     """
-    asked = int((np.asarray(eps_local) < 1).sum()) + int(eps_global < 1)
-    level = 1 - (1 - LEVEL) / max(asked, 1)
-    findings = []
+    eps_local = np.asarray(eps_local, float)
+    asked = int((eps_local < 1).sum()) + int(eps_global < 1)
+    if not asked:
+        return None
+    level = at_once(LEVEL, asked)
+    found = []
     if eps_global < 1:
-        findings += findings_of(evaluations, level, np.array([eps_global]), overall=True)
-    findings += findings_of(evaluations, level, np.asarray(eps_local, float), overall=False)
-    ordered = tuple(sorted(findings, key=lambda one: (one.eps - one.floor, -one.gap)))
-    return Verdict(_word(ordered, guarantee, unseen), ordered, guarantee, unseen)
-
-
-def _word(findings: tuple[Finding, ...], guarantee: Guarantee | None, unseen: bool) -> str:
-    if not findings:
-        return HOLDS
-    if not unseen:
-        return UNTOLD
-    if any(finding.above for finding in findings):
-        return BROKEN
-    if guarantee is not None:  # its margins make sure, and nobody contradicts them
-        return HOLDS
-    # Clients too small to tell do not spoil a verdict that most people stand behind.
-    overall = [finding for finding in findings if finding.client is None]
-    inside = [finding for finding in findings if finding.client is not None]
-    told = sum(finding.n for finding in inside if finding.told)
-    enough = not inside or told >= sum(finding.n for finding in inside) / 2
-    return HOLDS if enough and all(finding.told for finding in overall) else UNTOLD
+        found += check_limits(evaluations, level, np.array([eps_global]), overall=True)
+    if (eps_local < 1).any():
+        found += check_limits(evaluations, level, eps_local, overall=False)
+    harm = harm_of(evaluations) if harm is None else harm
+    return Verdict(
+        limits=tuple(sorted(found, key=lambda one: (one.eps - one.low, -one.gap))),
+        guarantee=guarantee,
+        hurt=harm.proved,
+        alike=harm.constant,
+        unseen=unseen,
+        noisy=evaluations[0].counts.has_noise,
+    )

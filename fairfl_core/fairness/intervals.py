@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.budget import look
-from fairfl_core.people.shares import normal_quantile, wilson
+from fairfl_core.people.shares import normal_quantile
 
-__all__ = ["expected_gap", "gap_interval", "mover", "sign_test"]
+__all__ = [
+    "at_once",
+    "clopper_pearson",
+    "expected_gap",
+    "gap_interval",
+    "holm",
+    "mover",
+    "sign_test",
+]
 
 Floats = NDArray[np.float64]
 _REACH = 7.0  # standard deviations: beyond it a normal has 1e-12 of its weight
@@ -19,24 +27,54 @@ _STEPS = 513
 _POINTS = 2048
 
 
+def clopper_pearson(rate: Floats, n: Floats, z: Floats | float) -> tuple[Floats, Floats]:
+    """Exact limits of a share whose tails are a normal's beyond `z`; (0, 1) where nobody is.
+
+    Expected numbers of people may be reals: the binomial's tails are incomplete beta functions.
+    """
+    from scipy.special import betaincinv, ndtr
+
+    n = np.asarray(n, float)
+    counted = np.clip(np.asarray(rate, float) * n, 0.0, n)
+    rest, tail = n - counted, ndtr(-np.asarray(z, float))
+    low = np.where(counted > 0, betaincinv(np.maximum(counted, 1e-9), rest + 1, tail), 0.0)
+    high = np.where(rest > 0, betaincinv(counted + 1, np.maximum(rest, 1e-9), 1 - tail), 1.0)
+    return low, high
+
+
 def mover(
     rate_1: Floats, n_1: Floats, rate_0: Floats, n_0: Floats, z: Floats | float
 ) -> tuple[Floats, Floats]:
-    """Limits of rate_1 - rate_0 from the Wilson limits of each (MOVER, Newcombe's method 10)."""
-    low_1, high_1 = wilson(rate_1, n_1, z)
-    low_0, high_0 = wilson(rate_0, n_0, z)
-    difference = rate_1 - rate_0
-    low = difference - np.hypot(rate_1 - low_1, high_0 - rate_0)
-    return low, difference + np.hypot(high_1 - rate_1, rate_0 - low_0)
+    """Limits of rate_1 - rate_0 from exact limits of each (MOVER).
+
+    The two distances to a limit add in quadrature, as those of normal errors do. On few people a
+    distance ends at 0 or 1 however large `z` is, and two such ranges add up: so the distances at
+    z / sqrt(2), added, count where they are larger, which they never are for normal errors.
+    """
+    below_1, above_1 = _distances(rate_1, n_1, z)
+    below_0, above_0 = _distances(rate_0, n_0, z)
+    difference = np.asarray(rate_1 - rate_0)
+    return difference - _joined(below_1, above_0), difference + _joined(above_1, below_0)
+
+
+def _distances(rate: Floats, n: Floats, z: Floats | float) -> tuple[Floats, Floats]:
+    """How far exact limits lie below and above a rate: at z, and at z / sqrt(2)."""
+    limits = [clopper_pearson(rate, n, each) for each in (z, z / np.sqrt(2))]
+    below = np.stack([rate - low for low, _ in limits])
+    return below, np.stack([high - rate for _, high in limits])
+
+
+def _joined(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.maximum(np.hypot(one[0], other[0]), one[1] + other[1]))
 
 
 def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
     """Limits of a gap: the worst over rates of the spread over groups.
 
     Both arrays have the shape (..., groups, rates). A gap is the largest of several differences;
-    each gets its MOVER-Wilson interval at a level such that all hold together (Bonferroni).
-    Coverage at 95 % is .97 on average; for two rates near 0 and 1 on a few dozen people it can
-    fall to about .90. NaN where nothing can be compared.
+    each gets its interval (`mover`) at a level such that all hold together (Bonferroni). Coverage
+    is at least `level` for every pair of rates on 1 to 400 people that was tried. NaN where
+    nothing can be compared.
     """
     there = people > 0
     pairs = list(combinations(range(rate.shape[-2]), 2))
@@ -44,18 +82,41 @@ def gap_interval(rate: Floats, people: Floats, level: float = 0.95) -> tuple[Flo
     number = compared.sum(axis=(-2, -1))
     numbers, which = np.unique(np.maximum(number, 1), return_inverse=True)
     quantiles = [normal_quantile(1 - (1 - level) / (2 * one)) for one in numbers.tolist()]
-    z = np.array(quantiles)[which.reshape(number.shape)][..., None]
+    z = np.array(quantiles)[which.reshape(number.shape)][..., None, None]
+    below, above = _distances(rate, people, z)
     low, high = np.zeros(number.shape), np.zeros(number.shape)
     for place, (a, b) in enumerate(pairs):
-        lower, upper = mover(
-            rate[..., a, :], people[..., a, :], rate[..., b, :], people[..., b, :], z
-        )
+        difference = rate[..., a, :] - rate[..., b, :]
+        lower = difference - _joined(below[..., a, :], above[..., b, :])
+        upper = difference + _joined(above[..., a, :], below[..., b, :])
         nearest = np.maximum(np.maximum(lower, -upper), 0.0)
         farthest = np.minimum(np.maximum(np.abs(lower), np.abs(upper)), 1.0)
         here = compared[..., place, :]
         low = np.maximum(low, np.where(here, nearest, 0.0).max(axis=-1))
         high = np.maximum(high, np.where(here, farthest, 0.0).max(axis=-1))
     return np.where(number > 0, low, np.nan), np.where(number > 0, high, np.nan)
+
+
+def at_once(level: float, several: int) -> float:
+    """The level at which each of several intervals is taken so that all hold at once."""
+    return 1 - (1 - level) / max(several, 1)
+
+
+def holm(p_value: Floats, least: Floats, alpha: float) -> Floats:
+    """p-values adjusted for how many tests were made (Holm), of any shape.
+
+    Tests that could not fall below `alpha` whatever had happened (`least`, the smallest p-value
+    that their people allow) are none of them (Tarone): their p-values stay as they are.
+    """
+    adjusted = np.array(p_value, float)
+    able = least <= alpha
+    tested = adjusted[able]
+    order = np.argsort(tested, kind="stable")
+    steps = tested[order] * np.arange(tested.size, 0, -1)
+    raised = np.empty_like(tested)
+    raised[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    adjusted[able] = raised
+    return adjusted
 
 
 def sign_test(losing: Floats, gaining: Floats) -> Floats:

@@ -10,7 +10,7 @@ from fairfl_core.fairness.notions import Notion, not_assessable
 from fairfl_core.intake._coding import CodedRows, same_but_for_case
 from fairfl_core.people.counts import ClientCounts
 
-__all__ = ["NEITHER", "Check", "of_counts", "of_folds", "of_rows"]
+__all__ = ["NEITHER", "Check", "counted", "of_counts", "of_folds", "of_rows"]
 
 NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
 FEW = 30  # people in a group of a client, below which a rate says little
@@ -43,16 +43,23 @@ def of_rows(rows: CodedRows, kept: int, dropped: Sequence[tuple[str, int]]) -> l
     ]
 
 
-def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[Check]:
+def counted(counts: ClientCounts) -> str:
+    """What a file of counts tells of: people, unless noise was added."""
+    return "noised counts" if counts.noisy else "people"
+
+
+def of_counts(
+    counts: ClientCounts, fitted: ClientCounts | None = None, *, whom: str = "people"
+) -> list[Check]:
     """Checks on counts: clients and groups with n, cells nobody is in, the favourable label.
 
-    `fitted` are those of them that the lottery is made on, if not all.
+    `fitted` are those of them that the lottery is made on, if not all; `whom` is what is counted.
     """
     n = counts.n_client
     low, high = int(np.argmin(n)), int(np.argmax(n))
     size = f"{n[low]:,.0f} ({counts.clients[low]}) to {n[high]:,.0f} ({counts.clients[high]})"
     checks = [
-        Check(f"{len(n):,} clients of {size} people each. {_groups(counts)}"),
+        Check(f"{len(n):,} clients of {size} {whom} each. {_groups(counts)}"),
         Check(
             f"The model is right for {counts.model_accuracy:.1%}; labels in this order: "
             f"{listed(counts.labels)}. Equal opportunity looks at the favourable label "
@@ -60,7 +67,7 @@ def of_counts(counts: ClientCounts, fitted: ClientCounts | None = None) -> list[
             "outcome."
         ),
     ]
-    return checks + _cells(fitted or counts) + _small(fitted or counts)
+    return checks + _cells(fitted or counts, whom) + _small(fitted or counts, whom)
 
 
 def of_folds(fitted: int, tested: int, folds: Sequence[str], training: int) -> Check:
@@ -167,11 +174,11 @@ def _groups(counts: ClientCounts) -> str:
     return f"{len(told)} groups; the smallest: {few}; the largest: {many}."
 
 
-def _cells(counts: ClientCounts) -> list[Check]:
+def _cells(counts: ClientCounts, whom: str) -> list[Check]:
     notion = Notion.of("eo", counts.labels, counts.favourable)
     empty = not_assessable(notion, counts)
     if not empty:
-        return [Check("Every group has people of every label in every client.")]
+        return [Check(f"Every group has {whom} of every label in every client.")]
     first = "; ".join(
         f"{cell.group} with label {cell.label} in {cell.client}" for cell in empty[:3]
     )
@@ -186,7 +193,7 @@ def _cells(counts: ClientCounts) -> list[Check]:
     ]
 
 
-def _small(counts: ClientCounts) -> list[Check]:
+def _small(counts: ClientCounts, whom: str) -> list[Check]:
     people = counts.table.sum(axis=(2, 3))
     small = (people > 0) & (people < FEW)
     if not small.any():
@@ -194,8 +201,8 @@ def _small(counts: ClientCounts) -> list[Check]:
     c, a = np.argwhere(small)[0]
     return [
         Check(
-            f"In {int(small.sum()):,} of {small.size:,} cells a group has fewer than {FEW} people "
-            "to make the lottery on "
+            f"In {int(small.sum()):,} of {small.size:,} cells a group has fewer than {FEW} "
+            f"{whom} to make the lottery on "
             f"(first: {counts.groups[a]} in {counts.clients[c]}, {people[c, a]:,.0f}): a limit met "
             "on so few does not carry over to others; widen it there or join clients."
         )

@@ -8,7 +8,7 @@ from typing import Any
 from fairfl_core._io.names import check_readable, shown
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.intake._checks import Check, of_counts
+from fairfl_core.intake._checks import Check, counted, of_counts
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.people.counts import ClientCounts
@@ -53,16 +53,18 @@ def experiment_from_federation(
     if test is not None and counts.folds == 1 and test.clients == counts.clients:
         tables[test_split] = test
         held_out = f"{test.n:,.0f} unseen people were counted by their clients."
+        if test.noisy:
+            held_out = "Unseen people were counted by their clients, with noise added."
     predictor = _predictor(name, value)
     messages = travelled(value.get("messages"), name)
     sent = sum(one.bytes for one in messages)
     checks = (
-        Check(f"A federation's run: {counts.n:,.0f} people it was solved on."),
+        Check(f"A federation's run: {counts.n:,.0f} {counted(counts)} it was solved on."),
         Check(f"{len(messages):,} messages travelled, {sent:,} bytes; no record did."),
-        Check(_asked(predictor)),
+        Check(_asked(predictor, counted(counts))),
         Check(held_out, look=len(tables) == 1),
         *_left_out(value),
-        *of_counts(counts),
+        *of_counts(counts, whom=counted(counts)),
     )
     rows = counts.n + (test.n if test is not None else 0)
     sample = "counts of a federation" + (", with noise" if counts.noisy else "")
@@ -94,13 +96,13 @@ def _predictor(name: str, value: Mapping[str, Any]) -> Predictor:
         raise InputError(f'{name}, "predictor": {error}') from error
 
 
-def _asked(predictor: Predictor) -> str:
+def _asked(predictor: Predictor, whom: str) -> str:
     reached = predictor.reached
     return (
         f"The run asked for a gap of at most {max(predictor.eps_local):g} inside every client and "
         f"{predictor.eps_global:g} overall ({predictor.notion}, {predictor.region}); accuracy "
-        f"{reached.accuracy:.1%}, the model's own {reached.model_accuracy:.1%}, on the people it "
-        "was solved on."
+        f"{reached.accuracy:.1%}, the model's own {reached.model_accuracy:.1%}, on the {whom} "
+        "it was solved on."
     )
 
 

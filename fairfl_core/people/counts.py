@@ -71,6 +71,8 @@ class ClientCounts:
         The label that equal opportunity (`eop`) looks at; the last one unless said.
     noisy : bool
         Whether noise was added for privacy, so that the counts may be reals.
+    estimated : bool
+        Whether they are reals without noise: means over fold models, or rates from scores.
     folds : int
         How many models answered: J when cross-fitted, each person by the one of them that never
         saw them; else 1.
@@ -86,6 +88,7 @@ class ClientCounts:
     labels: tuple[str, ...]
     favourable: str = ""
     noisy: bool = False
+    estimated: bool = field(default=False, kw_only=True)
     folds: int = field(default=1, kw_only=True)
     grouping: Grouping | None = field(default=None, kw_only=True)
     score_columns: tuple[str, ...] | None = field(default=None, kw_only=True)
@@ -149,6 +152,11 @@ class ClientCounts:
         )
 
     # ---------------------------------------------------------------- what follows from it
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether they carry noise, which no interval contains."""
+        return self.noisy and not self.estimated
 
     @property
     def n(self) -> float:
@@ -357,11 +365,8 @@ class ClientCounts:
                 raise InputError(f'clients[{place}]: "name" must be a string.')
             names.append(entry["name"])
             where = f'client "{entry["name"]}"'
-            axes = (
-                ("group", value["groups"]),
-                ("label", value["labels"]),
-                ("prediction", value["labels"]),
-            )
+            labels = value["labels"]
+            axes = ("group", value["groups"]), ("label", labels), ("prediction", labels)
             tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
         shape = (len(names), len(value["groups"]), len(value["labels"]), len(value["labels"]))
         if not noisy and any(isinstance(cell, float) for table in tables for cell in table):
@@ -388,9 +393,6 @@ class ClientCounts:
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-counts/1` file, whole or not at all."""
         return write_json(path, self.to_json())
-
-
-# -------------------------------------------------------------------- JSON pieces
 
 
 def _is_list_of(value: Any, kind: type) -> bool:

@@ -163,7 +163,7 @@ class FoldedPeople:
     def mean_counts(self) -> ClientCounts:
         """Their counts, mean over the fold models: reals, exact for whatever is linear in them."""
         table = np.mean([fold.counts.table for fold in self.by_fold], axis=0)
-        return replace(self.counts, table=table, noisy=True)
+        return replace(self.counts, table=table, noisy=True, estimated=True)
 
     @cached_property
     def _patterns(self) -> tuple[Ints, Ints, Ints, Floats]:

@@ -53,7 +53,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     rates : str, optional
         Where rates come from: ``"labels"``, ``"scores"`` or ``"shrunk"``; the region's own if None.
     confidence : float, optional
-        Ask that every limit holds on unseen people with this confidence.
+        Ask that all limits hold at once on unseen people with this confidence.
     favourable : label, optional
         The answer that people want, for notions that ask; the last label if None.
     policy : Policy, optional

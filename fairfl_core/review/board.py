@@ -10,7 +10,7 @@ from fairfl_core._io import numbers
 from fairfl_core.datasets import DATASETS
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.summary import Summary
-from fairfl_core.evaluation.verdict import BROKEN
+from fairfl_core.evaluation.verdict import MET
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.review import text
 from fairfl_core.review.file import MOST, Option
@@ -57,8 +57,8 @@ class Board:
     sentence: str
     headline: str
     alarm: str
-    recommended: str
-    recommended_asked: str
+    recommended: str  # empty where none of them can be
+    decision: str
     reasons: tuple[str, ...]
     rows: tuple[str, ...]
     columns: tuple[Column, ...]
@@ -93,22 +93,26 @@ def board_of(
     first = results[0]
     every = _with_others(list(results), solve)
     ranked = sorted(every, key=lambda result: _rank(result.summary))
-    best = ranked[0]
+    best = ranked[0] if _may_be_recommended(ranked[0].summary) else None
     beside = ranked[: max(len(results), MOST - 1)]
     baseline = solve(replace(first.option.unlimited, name=text.NO_LIMIT, note=""))
     columns = [_column(result, best, first) for result in (*beside, baseline)]
     summary, experiment = first.summary, first.experiment
-    others = [(result.option.name, result.summary) for result in ranked[1:3]]
+    named = [(result.option.name, result.summary) for result in ranked]
+    if best is None:
+        reasons = [text.refused(*one) for one in named[:3]]
+    else:
+        reasons = text.reasons(best.summary, named[1:3])
     return Board(
         title=f"What fairness costs: {experiment.manifest['title']}",
         question=question.strip() or text.DEFAULT_QUESTION,
-        verdict=text.holds(summary).upper(),
-        sentence=summary.verdict.sentence(),
+        verdict=text.verdict(summary).upper(),
+        sentence=text.why(summary),
         headline=text.headline(summary, _rows_are(experiment).split(" (")[0]),
         alarm=f"{summary.harm.title}. {summary.harm.sentence()}" if summary.harm.alarms else "",
-        recommended=best.option.name,
-        recommended_asked=text.asked(best.option),
-        reasons=tuple(text.reasons(best.summary, others)),
+        recommended="" if best is None else best.option.name,
+        decision=text.decision(None if best is None else best.option),
+        reasons=tuple(reasons),
         rows=tuple(title for _, title in text.ROWS),
         columns=tuple(columns),
         pays=tuple(text.who_pays(summary)),
@@ -124,12 +128,18 @@ def board_of(
     )
 
 
+def _may_be_recommended(summary: Summary) -> bool:
+    """Never an ✕, and never one whose worst gap is no smaller than before."""
+    return summary.verdict is not None and summary.verdict.is_recommendable
+
+
 def _rank(summary: Summary) -> tuple[float, ...]:
-    """Harm outranks whether limits hold, that outranks cost, and cost outranks the gap."""
-    judged = summary.judged
+    """Harm outranks whether limits are met, that outranks cost, and cost outranks the gap."""
+    judged, verdict = summary.judged, summary.verdict
     return (
+        float(not _may_be_recommended(summary)),
         sum(alarm.beyond_chance for alarm in summary.harm.alarms),
-        float(summary.verdict.word == BROKEN),
+        float(verdict is None or verdict.word != MET),
         round(100 * judged.cost, 1),
         max(summary.eps_global, summary.eps_local[1]),
     )
@@ -165,12 +175,12 @@ def _widened(option: Option, name: str, times: int) -> Option:
     return replace(option, name=name, eps_global=next(limits), eps_local=next(limits))
 
 
-def _column(result: Result, best: Result, first: Result) -> Column:
+def _column(result: Result, best: Result | None, first: Result) -> Column:
     summary, option = result.summary, result.option
     judged, worst = summary.judged, summary.judged.worst
     cells = {
         "asked": text.asked(option),
-        "holds": text.holds(summary),
+        "verdict": text.verdict(summary),
         "accuracy": numbers.percent(judged.accuracy),
         "cost": text.cost(judged),
         "overall": text.overall(judged),
@@ -237,15 +247,15 @@ def _limits(row: dict[str, Any], side: str) -> str:
 def _behind(summary: Summary) -> Table:
     rows = [
         (
-            "overall" if finding.client is None else finding.client,
-            numbers.epsilon(finding.eps),
-            f"{numbers.gap(finding.gap)} ({numbers.gaps(finding.low, finding.high)})",
-            str(finding.behind),
-            text.told(finding),
+            "overall" if check.client is None else check.client,
+            numbers.epsilon(check.eps),
+            f"{numbers.gap(check.gap)} ({numbers.gaps(check.low, check.high)})",
+            str(check.behind),
+            text.told(check),
         )
-        for finding in summary.verdict.findings[:_BEHIND]
+        for check in (() if summary.verdict is None else summary.verdict.limits[:_BEHIND])
     ]
-    header = ("where", "asked", "gap (95 %)", "people behind it", "")
+    header = ("where", "asked", "gap (95 %, all limits at once)", "people behind it", "")
     return Table("The people behind each gap, worst first", header, tuple(rows))
 
 

@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers
-from fairfl_core.evaluation.finding import Finding
 from fairfl_core.evaluation.harm import Harm, effect_of
+from fairfl_core.evaluation.limit_check import LimitCheck
 from fairfl_core.evaluation.summary import FREE, Figures, Summary
-from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.review.file import Option
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Policy
 
-SHAPES = {HOLDS: "●", BROKEN: "■", UNTOLD: "○"}
 NOTHING_ASKED = "nothing was asked"
 ROWS = (
     ("asked", "Asked"),
-    ("holds", "Does it hold on unseen people?"),
+    ("verdict", "Verdict on unseen people"),
     ("accuracy", "Accuracy, unseen people"),
     ("cost", "Cost against no limit"),
     ("overall", "Overall gap (95 %)"),
@@ -27,6 +25,7 @@ ROWS = (
 NO_LIMIT, AS_SET = "No limit", "As set"
 WITH_FLOORS = "As set, nobody left worse off"
 TWICE, FOUR_TIMES = "Twice the limits", "Four times the limits"
+NONE_OF_THESE = "None of these can be recommended."
 NOBODY_WORSE = "nobody by our alarms"
 ORDER = "(Harm outranks limits, limits outrank cost; people may decide otherwise.)"
 DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"
@@ -38,7 +37,11 @@ WORDS = (
     ("Lottery", "with a stated chance the model's answer is kept, else another is given."),
     ("Limit", "the largest gap that is asked for; no limit asks for nothing."),
     ("Unseen people", "neither the model nor the lottery was fitted on them."),
-    ("95 %", "between these values a number lies in 95 of 100 such checks."),
+    (
+        "95 %",
+        "between these values a number lies in 95 of 100 such checks; the worst client’s and "
+        "the limits’ do so all at once.",
+    ),
     ("Worse off", "a label is recognised less often by 5 points or by half."),
     ("Beyond chance", "chance alone would hardly show it on so many people."),
 )
@@ -88,10 +91,34 @@ def policy(asked_for: Policy) -> str:
     return "; ".join(said) or "nothing"
 
 
-def holds(summary: Summary) -> str:
+def verdict(summary: Summary) -> str:
     """The verdict's shape and word."""
-    word = summary.verdict.word
-    return f"{SHAPES[word]} {word}" if summary.verdict.findings else NOTHING_ASKED
+    found = summary.verdict
+    return NOTHING_ASKED if found is None else f"{found.shape} {found.word}"
+
+
+def why(summary: Summary) -> str:
+    """The verdict's reason."""
+    return "No limit was asked for." if summary.verdict is None else summary.verdict.why
+
+
+def decision(chosen: Option | None) -> str:
+    """Which option is recommended, if any."""
+    return NONE_OF_THESE if chosen is None else f"Recommended: {chosen.name} ({asked(chosen)})."
+
+
+def refused(name: str, summary: Summary) -> str:
+    """Why an option is not recommended, in a few words."""
+    found = summary.verdict
+    if found is None:
+        return f"{name}: {NOTHING_ASKED}."
+    causes = [
+        f"{len(found.broken)} of {len(found.limits)} limits broken beyond chance"
+        * bool(found.broken),
+        f"{len(found.hurt)} alarm{'s' * (len(found.hurt) > 1)} beyond chance" * bool(found.hurt),
+        "the worst gap is no smaller than before" * bool(found.grown),
+    ]
+    return f"{name}: {verdict(summary)} ({'; '.join(filter(None, causes))})."
 
 
 def cost(figures: Figures) -> str:
@@ -112,7 +139,8 @@ def worst(figures: Figures) -> str:
     if row is None:
         return "none to compare"
     limits = numbers.gaps(row.gap_low, row.gap_high)
-    return f"{row.client}: {numbers.gap(row.gap)} ({limits}), n = {numbers.count(row.n)}"
+    several = f"worst of {row.worst_of:,}, " if row.worst_of > 1 else ""
+    return f"{row.client}: {numbers.gap(row.gap)} ({limits}), {several}n = {numbers.count(row.n)}"
 
 
 def pays(summary: Summary) -> str:
@@ -156,7 +184,7 @@ def reasons(chosen: Summary, others: Sequence[tuple[str, Summary]]) -> list[str]
     ]
     if sure_of:
         said[0] += " No option with limits here has fewer beyond chance."
-    said.append(f"Limits: {holds(chosen)}. {chosen.verdict.sentence()}")
+    said.append(f"Limits: {verdict(chosen)}. {why(chosen)}")
     said.append(f"Cost: {cost(chosen.judged)} of accuracy against no limit. {ORDER}")
     for name, other in others:
         said.append(f"Rather than {name}: {_rather(chosen, other)}.")
@@ -169,8 +197,8 @@ def _rather(chosen: Summary, other: Summary) -> str:
     )
     if mine != theirs:
         return f"{mine} alarms beyond chance instead of {theirs}"
-    if chosen.verdict.word != other.verdict.word:
-        return f"its limits: {holds(chosen)}; there: {holds(other)}"
+    if verdict(chosen) != verdict(other):
+        return f"its limits: {verdict(chosen)}; there: {verdict(other)}"
     change = other.judged.accuracy - chosen.judged.accuracy
     said = f"{numbers.points(change)} {'less' if change > 0 else 'more'} accuracy"
     if abs(change) <= FREE:
@@ -205,23 +233,23 @@ def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     return "▲ more" if change > 0 else "fewer"
 
 
-def told(finding: Finding) -> str:
+def told(check: LimitCheck) -> str:
     """Whether the people behind a gap suffice."""
-    if finding.above:
+    if check.is_broken:
         return "above its limit, beyond chance"
-    if finding.told:
-        return "enough people to tell"
-    return f"too few; about {finding.needed:,} of the smaller group needed"
+    if check.is_kept:
+        return "within its limit and margin"
+    return f"too few; about {check.needed:,} of the smaller group needed"
 
 
 def how_sure(summary: Summary, option: Option) -> list[str]:
     """How sure all this is."""
     runs = f"Means over {summary.runs} runs" if summary.runs > 1 else "One run"
-    untold = len(summary.verdict.untold)
+    found = summary.verdict
     return [
         f"{runs}, each with its own split and training; certainty: {sure(option.guarantee)}.",
-        f"Of {len(summary.verdict.findings)} limits, {untold} have too few people behind them to be "
-        "told on unseen people alone."
-        if summary.verdict.findings
-        else "No limit was asked for.",
+        "No limit was asked for."
+        if found is None
+        else f"Of {len(found.limits)} limits, {len(found.inconclusive)} have too few people behind "
+        "them to be told on unseen people alone.",
     ]

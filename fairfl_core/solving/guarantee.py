@@ -20,9 +20,9 @@ class Guarantee:
     ----------
     confidence : float
         Inside (0, 1): 0.95 asks that a limit fails in at most one of twenty samples of people.
-    scope : {"each", "all"}
-        ``each``: every client's limit on its own, and the overall one; ``all``: all of them at
-        once.
+    scope : {"all", "each"}
+        ``all``: all limits at once; ``each``: every client's limit on its own, and the overall
+        one, so that of 40 clients about 2 may be above theirs at 95 %.
     proof : {"measured", "proved"}
         ``measured``: Scheffe margins around Wilson rates; no theorem covers a lottery chosen on
         the same people, but resampling shows that they hold (docs/holding.md). ``proved``:
@@ -31,7 +31,7 @@ class Guarantee:
     """
 
     confidence: float = 0.95
-    scope: str = "each"
+    scope: str = "all"
     proof: str = "measured"
 
     def __post_init__(self) -> None:
@@ -48,6 +48,29 @@ class Guarantee:
             if value not in known:
                 raise InputError(f'there is no {what} "{value}"; choose {" or ".join(known)}.')
         object.__setattr__(self, "confidence", float(self.confidence))
+
+    def promise(self, clients: int, limit: float) -> str:
+        """Say what is promised, as a clause; `limit` is the largest of so many clients' limits.
+
+        With no client the limit is the overall one.
+        """
+        sure = f"{100 * self.confidence:g} % confidence"
+        how = "proved" if self.proof == "proved" else "by measured margins"
+        if not clients:
+            return f"with {sure} the overall gap is at most {limit:g} ({how})"
+        if clients == 1:
+            return f"with {sure} the client's gap is at most {limit:g} ({how})"
+        if self.scope == "all":
+            return f"with {sure} no client's gap exceeds {limit:g} (all limits at once, {how})"
+        above = (1 - self.confidence) * clients
+        if above >= 1:
+            may = f"about {above:.0f} may be above it"
+        else:
+            may = f"one or more may be above it in up to {100 * above:.0f} % of cases"
+        return (
+            f"each client's limit (at most {limit:g}) is kept with {sure} ({how}): "
+            f"of {clients:,} clients {may}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The form that solutions and predictors carry."""

@@ -151,4 +151,4 @@ def shrink(counts: ClientCounts, rows: float = PSEUDO_ROWS) -> ClientCounts:
 
 
 def _reals(counts: ClientCounts, table: Floats) -> ClientCounts:
-    return replace(counts, table=table, noisy=True)
+    return replace(counts, table=table, noisy=True, estimated=not counts.has_noise)

@@ -337,13 +337,15 @@ def test_what_a_federation_came_to_is_printed_as_was_approved(capsys):
     solution = {"accuracy": 0.8123, "model_accuracy": 0.8345}
     result = {
         "solution": solution,
-        "evaluation": {"n": 1234.0, "accuracy": 0.7987},
-        "verdict": {"verdict": "not told", "sentence": "Too few people to tell."},
+        "counts": {"noisy": False},
+        "evaluation": {"n": 1234.0, "noisy": False, "accuracy": 0.7987, "model_accuracy": 0.8},
+        "verdict": {"word": "not sure yet", "why": "Too few people to tell."},
+        "alarms": [{"sentence": f"North: alarm {number}."} for number in range(7)],
         "left_out": [{"client": "North", "when": "in round 2", "reason": "no answer in 5 s"}],
         "bytes": {"North": 12_345, "South": 23_456},
     }
     federation._show(result, Path("out"))
-    nothing = {"evaluation": None, "verdict": None, "left_out": []}
+    nothing = {"evaluation": None, "verdict": None, "alarms": [], "left_out": []}
     federation._show(result | nothing, Path("out"))
     check(APPROVED / "federation result.txt", capsys.readouterr().out)
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core.cli.federation import _alive
 from fairfl_core.federated.flower import demo, superlink
 from fairfl_core.federated.flower.jobs import Job
@@ -55,22 +55,46 @@ def test_a_run_tells_what_it_came_to(study, network):
     verdict, most = result["verdict"], max(result["bytes"].values())
     assert ended.code == 0
     told = said(ended)
+    alarms = "".join(f"Worse off: {one['sentence']} " for one in result["alarms"][:5])
+    more = len(result["alarms"]) - 5
+    alarms += f"... and {more} more alarms, all in result.json. " if more > 0 else ""
     assert told.startswith('3 clients take part ("North", "South", "East"), 1,500 rows.')
     assert "Region simplex, as none was asked for" in told
     assert told.endswith(
         f"Accuracy {solution['accuracy']:.1%} on the people it was solved on, the model's own "
         f"{solution['model_accuracy']:.1%}. On {judged['n']:,.0f} unseen people "
-        f"{judged['accuracy']:.1%}. {verdict['verdict'].capitalize()}. "
-        f"{' '.join(verdict['sentence'].split())} No client sent and received more than "
+        f"{judged['accuracy']:.1%}, the model's own {judged['model_accuracy']:.1%}. "
+        f"{alarms}{verdict['word'].upper()}. {' '.join(verdict['why'].split())} No client sent and received more than "
         f"{most:,} bytes. Everything is in study/server/results."
     )
     assert most > min(result["bytes"].values())
 
 
+def test_it_has_the_verdict_and_the_alarms_of_evaluate_on_the_same_people(study, network):
+    """Limits of zero are kept by answering everybody alike."""
+    ended = run("federation", "run", "study/server", "--eps-local", 0.0, "--eps-global", 0.0)
+    folder = study / "server" / "results"
+    result = read_json(folder / "result.json")
+    write_json(folder / "test.json", result["test_counts"])
+    judged = run("evaluate", folder / "predictor.json", folder / "test.json", "--json").json
+    assert result["alarms"] == judged["alarms"] and len(result["alarms"]) > 2
+    assert result["verdict"] == judged["verdict"]
+    assert result["verdict"]["word"] == "met but harmful" and result["verdict"]["harmful"]
+    here = result["evaluation"]
+    assert (here["accuracy"], here["model_accuracy"], here["n"]) == pytest.approx(
+        (judged["accuracy"], judged["model_accuracy"], judged["n"])
+    )
+    told = said(ended)
+    assert "MET BUT HARMFUL. No limit is broken beyond chance, but somebody is hurt: " in told
+    assert f"Worse off: {result['alarms'][0]['sentence']}" in told
+
+
 def test_for_a_program_it_is_one_object_and_no_word_more(study, network):
     found = run("federation", "run", "study/server", "--json").json
     result = read_json(study / "server" / "results" / "result.json")
-    assert found == {key: result[key] for key in ("clients", "left_out", "verdict", "bytes")}
+    assert found == {
+        key: result[key] for key in ("clients", "left_out", "verdict", "alarms", "bytes")
+    }
 
 
 def test_who_is_missing_is_told_and_the_others_go_on(study, network):

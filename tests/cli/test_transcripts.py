@@ -91,7 +91,12 @@ def test_solve_tells_the_numbers_of_its_json(network, tmp_path, options, unit, a
     text = "\n".join(sentences)
     accuracy, own = found["accuracy"], found["model_accuracy"]
     assert f"Accuracy {accuracy:.1%}, the model's own {own:.1%}: " in text
-    assert f"{points(accuracy, own)} ({found['n']:,} people, the counts it was fitted on)." in text
+    assert f"{points(accuracy, own)} (n = {found['n']:,}, the counts it was fitted on)." in text
+    assert (found["verdict"]["word"], "no new people" in found["verdict"]["why"]) == (
+        "not sure yet",
+        True,
+    )
+    assert "NOT SURE YET. There are no new people to judge it on." in text
     assert (
         f"Overall gap {number(found['gap']['global'])} (asked 0.015); overall price "
         f"{found['price']['global']:.3f} {unit} per hundredth."
@@ -139,16 +144,20 @@ def test_solve_tells_the_numbers_of_its_json(network, tmp_path, options, unit, a
 @pytest.mark.parametrize(
     ("options", "guarantee", "words"),
     [
-        (("0.9",), Guarantee(0.9), "90% confidence, each on its own (measured)"),
         (
-            ("0.8", "--confidence-scope", "all"),
-            Guarantee(0.8, "all"),
-            "80% confidence, all at once (measured)",
+            ("0.9",),
+            Guarantee(0.9, "all"),
+            "with 90 % confidence no client's gap exceeds 0.3 (all limits at once, by measured",
+        ),
+        (
+            ("0.8", "--confidence-scope", "each"),
+            Guarantee(0.8, "each"),
+            "kept with 80 % confidence (by measured margins): of 3 clients one or more may be",
         ),
         (
             ("0.8", "--confidence-proof", "proved"),
             Guarantee(0.8, proof="proved"),
-            "80% confidence, each on its own (proved)",
+            "no client's gap exceeds 0.3 (all limits at once, proved)",
         ),
     ],
 )
@@ -195,7 +204,7 @@ def test_evaluate_tells_the_numbers_of_its_json(network):
     accuracy, own, gap = found["accuracy"], found["model_accuracy"], found["gap"]
     assert found["alarms"] and found["harm"]["closed_gaps"]
     assert sentences[0] == f"SOMEONE IS WORSE OFF. {found['harm']['sentence']}"
-    assert f"{found['verdict']['verdict'].upper()}. {found['verdict']['sentence']}" in sentences
+    assert f"{found['verdict']['word'].upper()}. {found['verdict']['why']}" in " ".join(sentences)
     assert f"Accuracy {accuracy:.1%}, the model's own {own:.1%}: " in text
     assert points(accuracy, own) in text
     debiased = gap["local_debiased"]["larger_half"]
@@ -233,7 +242,7 @@ def test_the_tables_of_evaluate_are_those_of_its_json(network):
     worst = gap["local_worst"]
     largest = max(value for value in reached["gap"]["local"].values() if value is not None)
     assert tables["eo, simplex"] == (
-        ["", "asked", f"fitted ({reached['n']:,} people)", f"here ({found['n']:,} people)"],
+        ["", "asked", f"fitted (n = {reached['n']:,})", f"here (n = {found['n']:,})"],
         [
             ["accuracy", "", f"{reached['accuracy']:.1%}", f"{found['accuracy']:.1%}"],
             [
@@ -252,7 +261,8 @@ def test_the_tables_of_evaluate_are_those_of_its_json(network):
                 "largest local gap",
                 "0.02",
                 number(largest),
-                f"{number(worst['gap'])} {worst['client']}",
+                f"{number(worst['gap'])} ({number(worst['interval'][0])} to "
+                f"{number(worst['interval'][1])}) {worst['client']}, worst of 2",
             ],
         ],
     )
@@ -281,7 +291,7 @@ def test_the_tables_of_evaluate_are_those_of_its_json(network):
             row["client"],
             f"{row['n']:,}",
             number(row["gap"]),
-            f"{number(row['gap_low'])} and {number(row['gap_high'])}",
+            f"{number(row['gap_low'])} to {number(row['gap_high'])}",
             number(row["gap_one_draw"]),
             number(row["noise_floor"]),
         ]
@@ -330,7 +340,7 @@ def test_where_no_client_has_a_gap_none_is_told(network, tmp_path):
     _, tables = transcript("evaluate", fair, tmp_path / "alone.json")
     assert tables["eo, simplex"][1][-1][-1] == "none"
     for row in tables["Clients, largest gap first"][1]:
-        assert row[2:] == ["none", "none and none", "none", "none"]
+        assert row[2:] == ["none", "none to none", "none", "none"]
 
 
 # -------------------------------------------------------------------- compare

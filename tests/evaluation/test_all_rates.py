@@ -118,7 +118,7 @@ def test_a_setting_breaks_what_it_was_not_asked_for():
     assert words["sp"] == "mends" and words["eo"] == "breaks" and words["eop"] == "breaks"
     few = ClientCounts(counts.table // 500, *names(counts))  # alike, and too few to tell
     said = {one.notion: one.word for one in all_rates_of([evaluate(fair, few)]).notions_of()}
-    assert said["eop"] == "cannot be told"
+    assert said["eop"] == "not sure yet"
     assert {one.word for one in all_rates_of([of(counts)]).notions} == {"unchanged"}
 
 

@@ -51,7 +51,7 @@ QUESTIONS = {
         {"notion": "eop", "policy": Policy(limits=(GroupingLimit("sex", "global", 0.01),))},
     ),
     "four groups, three labels": (3, 4, 0.05, 0.1, {"notion": "eo", "region": "kernel"}),
-    "sure": (2, 2, 0.3, 0.4, {"notion": "eop", "guarantee": Guarantee(0.8)}),
+    "sure": (2, 2, 0.3, 0.4, {"notion": "eop", "guarantee": Guarantee(0.8, "each")}),
     "floors": (
         *(2, 2, 0.1, 0.1),
         {"notion": "eo", "policy": Policy(floors=(Floor("ill", 0.4),), utility=BALANCED)},
@@ -119,8 +119,8 @@ def all_of_a_study(study, unlimited):
     return tell(
         summary=told,
         judged=[summary.harmless, summary.effect, summary.loses_most, summary.gains_most],
-        verdict=[summary.verdict.sentence(), summary.verdict.to_json()],
-        findings=[vars(one) for one in summary.verdict.findings],
+        verdict=None if summary.verdict is None else summary.verdict.to_json(),
+        limits=[vars(one) for one in summary.verdict.limits] if summary.verdict else [],
         fitted=client_rows(study, unseen=False, at=(2, 0)),
         worst=[study.worst_client(unseen=unseen) for unseen in (False, True)],
         groups=study.group_table(unseen=True),
@@ -167,7 +167,7 @@ def curves():
     steps = []
     keep = lambda *step: steps.append(step)  # noqa: E731
     plain = programs(2, 2, notion="eop")
-    sure = programs(2, 2, notion="eop", guarantee=Guarantee(0.8))
+    sure = programs(2, 2, notion="eop", guarantee=Guarantee(0.8, "each"))
     floors = programs(2, 2, notion="eop", policy=Policy(floors=(Floor("ill", 0.55),)))
     only = [[program for _, program in some] for some in (plain, sure, floors)]
     study = run_study(plain, unseen(), 0.02, 0.02)

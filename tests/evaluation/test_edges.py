@@ -17,8 +17,8 @@ from fairfl_core.evaluation.alarms import (
 from fairfl_core.evaluation.all_rates import NotionGap, all_rates_of
 from fairfl_core.evaluation.closed_gaps import SHOWN, ClosedGap, GroupRate
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.finding import CHANCE, Finding, PeopleBehind, within_chance
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, PeopleBehind, within_chance
 from fairfl_core.evaluation.methods import Difference, MethodFrontier
 from fairfl_core.evaluation.study import Spread
 from fairfl_core.fairness.notions import Rate
@@ -32,11 +32,11 @@ APPROVED = Path(__file__).with_name("as_computed")
 BEHIND = PeopleBehind("Pr(answer=ill | label=ill)", "men", 30, 0.5, "women", 40, 0.7)
 
 
-def finding(**changes):
-    usual = {"gap": 0.1, "before": 0.1, "low": 0.0, "high": 0.2, "floor": 0.0, "eps": 0.05}
-    given = usual | {"width": 0.05, "n": 100, "needed": 77} | changes
-    made = Finding(client="north", behind=BEHIND, **given)
-    return [made.above, made.told, made.worse]
+def limit(**changes):
+    usual = {"gap": 0.1, "before": 0.1, "low": 0.0, "high": 0.07, "eps": 0.05}
+    given = usual | {"n": 100, "needed": 77} | changes
+    made = LimitCheck(client="north", behind=BEHIND, **given)
+    return [made.is_broken, made.is_conclusive, made.is_worse]
 
 
 def closed(raised, lowered, *, lower=(0.5, 0.6), higher=(0.8, 0.7)):
@@ -60,10 +60,17 @@ def lost(before, after, p_value):
     return [made.beyond_chance, made.collapse, made.sentence(), made.brief(), made.order]
 
 
-def test_findings_and_alarms_on_the_edge_are_what_was_approved():
+def test_limits_and_alarms_on_the_edge_are_what_was_approved():
     blind = [
         BlindLottery(
-            client="north", group="men", n=n, label=None, attention=at, answer="ill", share=0.6
+            client="north",
+            group="men",
+            n=n,
+            p_value=0.01,
+            attention=at,
+            answer="ill",
+            share=0.6,
+            before=0.5,
         )
         for n, at in ((9, HARDLY), (1, 0.0))
     ]
@@ -73,14 +80,14 @@ def test_findings_and_alarms_on_the_edge_are_what_was_approved():
         for low, high in ((-0.1, 0.0), (0.0, 0.1), (-0.1, -0.01), (0.01, 0.1))
     ]
     shown = tell(
-        findings=[
-            finding(),
-            finding(floor=0.05 + 5e-4),
-            finding(floor=0.06),
-            finding(eps=0.0, width=CHANCE),
-            finding(width=0.0501),
-            finding(gap=0.0, before=-CHANCE),
-            finding(gap=0.11),
+        limits=[
+            limit(),
+            limit(low=0.05 + 5e-4),
+            limit(low=0.06),
+            limit(eps=0.0, high=0.02),
+            limit(high=0.0701),
+            limit(gap=0.0, before=-CHANCE),
+            limit(gap=0.11),
         ],
         within=within_chance(np.array([0.0, CHANCE, 0.001])),
         lost=[lost(0.8, 0.4, UNLIKELY), lost(0.8, 0.39, 0.049), lost(0.004, 0.0004, 0.5)],

@@ -56,7 +56,16 @@ def test_every_label_is_told_and_alarms_follow_the_rule(evaluation):
     counts = evaluation.counts
     assert len(table) == (len(counts.clients) + 1) * len(counts.groups) * len(counts.labels)
     alarmed = {(one.client, one.group, one.label) for one in harm.lost}
-    assert len(alarmed) == len(harm.alarms)  # no lottery of ours, none that is blind
+    alike = {(one.client, one.group): one for one in harm.alarms if isinstance(one, BlindLottery)}
+    assert len(alarmed) + len(alike) == len(harm.alarms)
+    for c, client in enumerate(counts.clients):
+        for a, group in enumerate(counts.groups):
+            shares = [
+                part.confusion[c, a].sum(axis=0).max() / max(part.confusion[c, a].sum(), 1e-9)
+                for part in (evaluation.own, evaluation.answers)
+            ]
+            if min(abs(share - 0.95) for share in shares) > 1e-9:
+                assert ((client, group) in alike) == (0 < shares[0] <= 0.95 < shares[1])
     for row in table.itertuples():
         before, n = recognised(evaluation, row.client, row.group, row.label, after=False)
         after, _ = recognised(evaluation, row.client, row.group, row.label, after=True)
@@ -165,8 +174,8 @@ def test_closing_by_hand(before, after, raised, lowered, share, says):
 )
 def test_the_rule_of_an_alarm(before, after, alarm, collapse):
     harm = harm_of([keeping(two_groups([before, 50]), [after, 0.5])])
-    assert len(harm.by_client) == (2 if alarm else 0)  # the one client, and everyone
-    for one in harm.alarms:
+    assert len(harm.lost) == (2 if alarm else 0)  # in the one client, and of everyone
+    for one in harm.lost:
         assert (one.group, one.label, one.collapse) == ("women", "l1", collapse)
         assert f"{100 * after:.1f} % of women, was {before:.1f} % (n = 100" in one.sentence()
 
@@ -216,7 +225,7 @@ def test_a_blind_lottery_is_told_by_solution_predictor_and_alarm():
 @pytest.mark.parametrize(("looks", "alarm"), [(0.09, True), (0.099, True), (0.11, False)])
 def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
     counts = two_groups([60, 60])
-    same = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 1.0))
+    same = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 0.9))
     lottery = np.broadcast_to(np.eye(2), counts.table.shape).copy()
     lottery[0, 1] = looks * np.eye(2) + (1 - looks) * np.array([0.25, 0.75])
     fair = replace(same, lottery=lottery)
@@ -269,9 +278,30 @@ def test_worst_first():
     harm = harm_of(disaster().evaluations(unseen=True))
     orders = [one.order for one in harm.alarms]
     assert orders == sorted(orders)
-    assert isinstance(harm.alarms[0], BlindLottery)
-    sure = [one.beyond_chance for one in harm.lost]
-    assert sure == sorted(sure, reverse=True)
+    many = [one for one in harm.alarms if one.n >= 10]
+    assert harm.alarms[: len(many)] == tuple(many)  # on fewer people they never lead
+    sure = [one for one in many if one.beyond_chance]
+    assert many[: len(sure)] == sure
+    hurt = [one.people for one in sure]
+    assert hurt == sorted(hurt, reverse=True)
+    for own in harm.by_client.values():  # nor inside a client
+        few = [one.n < 10 for one in own.alarms]
+        assert few == sorted(few)
+
+
+def test_one_person_is_never_beyond_chance():
+    for alarm in harm_of([keeping(two_groups([1, 1], people=1), [0.0, 0.0])]).alarms:
+        assert alarm.n <= 51 and not alarm.beyond_chance
+    lost = harm_of([keeping(two_groups([60, 60]), [0.3, 0.3])]).lost[0]
+    assert lost.beyond_chance and not replace(lost, n=1).beyond_chance
+
+
+def test_a_blind_lottery_is_no_alarm_where_the_model_was_blind_before():
+    counts = two_groups([0, 0])  # everybody is told l0
+    fair = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 0.5))
+    lottery = np.zeros(counts.table.shape)
+    lottery[..., 0] = 1.0
+    assert evaluate(replace(fair, lottery=lottery), counts).alarms == ()
 
 
 # -------------------------------------------------------------------- the disaster
@@ -288,10 +318,10 @@ def disaster(name="ham10000"):
     return run_study(programs, test, 1.0, 0.05)
 
 
-def test_under_35_nobodys_cancer_is_recognised_and_that_comes_first():
+def test_under_35_nobodys_cancer_is_recognised_and_that_is_told():
     study = disaster()
     harm = harm_of(study.evaluations(unseen=True))
-    assert harm.clients[0] == "under 35" and harm.beyond_chance
+    assert "under 35" in harm.clients and harm.beyond_chance
     own = harm.by_client["under 35"]
     blind = {one.group: one for one in own.alarms if isinstance(one, BlindLottery)}
     assert set(blind) == {"women", "men"}
@@ -299,8 +329,10 @@ def test_under_35_nobodys_cancer_is_recognised_and_that_comes_first():
     worst = own.lost[0]
     assert isinstance(worst, LostLabel) and worst.label == "cancer or pre-cancer"
     assert worst.group == "women" and worst.after < 0.005 < 0.1 < worst.before and worst.n == 11
-    assert harm.sentence().startswith("under 35: almost whatever the model says, ")
-    assert "“cancer or pre-cancer” is recognised in 0.1 % of women, was 11.6 %" in harm.sentence()
+    said = own.sentence(4)
+    assert said.startswith("under 35: almost whatever the model says, ")
+    assert "“cancer or pre-cancer” is recognised in 0.1 % of women, was 11.6 %" in said
+    assert harm.sentence().startswith("Overall: ")  # most people
     rows = study.client_table(unseen=True).set_index("client")
     change = rows.loc["under 35", "accuracy"] - rows.loc["under 35", "accuracy_before"]
     assert round(100 * change, 2) == 2.59  # what was shown in green
@@ -351,7 +383,8 @@ def test_files_carry_all_of_it():
     assert value["recognition"][0]["client"] is None
     gap = value["closed_gaps"][0]
     assert gap["share_raised"] + gap["share_lowered"] == 1 and gap["client"] is None
-    first = harm.alarms[0].to_json()
+    first = next(one for one in harm.alarms if isinstance(one, BlindLottery)).to_json()
+    assert first["people"] > 0 and first["answer_share"] > first["answer_share_before"]
     assert (first["kind"], first["label"], first["beyond_chance"]) == ("attention", None, True)
     lost = harm.lost[0].to_json()
     assert lost["fall"] == pytest.approx(lost["before"] - lost["after"])

@@ -18,6 +18,8 @@ def blind(attention, group="men", answer="no", share=0.973):
         attention=attention,
         answer=answer,
         share=share,
+        before=0.5,
+        p_value=0.01,
     )
 
 

@@ -73,13 +73,13 @@ def test_a_view_starts_cross_fitted_in_the_exact_region():
 def test_the_page_shows_the_cores_verdict_and_numbers(opened, confidence):
     asked = {"confidence": confidence} if confidence else {}
     app = opened(seed=0, eps_global=0.02, eps_local=0.06, **asked, **START)
-    guarantee = Guarantee() if confidence else None
+    guarantee = Guarantee(scope="each") if confidence else None
     study = core_study("exact", guarantee, 0.02, 0.06)
     verdict = verdict_of(
         study.evaluations(unseen=True), 0.02, study.first.solution.eps_local, guarantee
     )
     said = markdown(app)
-    assert any(verdict.sentence() in one for one in said)
+    assert any(verdict.why in one for one in said)
     assert any(verdict.word.upper() in str(one) for one in said)
     accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
     before = core_study("exact", guarantee, 1.0, 1.0).over(lambda e: e.accuracy, unseen=True).mean
@@ -90,6 +90,8 @@ def test_the_page_shows_the_cores_verdict_and_numbers(opened, confidence):
 
 def test_certainty_is_chosen_by_a_control_and_goes_into_the_link(opened):
     app = opened(seed=0, **START)
+    offered = app.segmented_control(key="widget_certainty").options
+    assert offered[:3] == ["as fitted", "95 % for all at once", "95 % for each client"]
     app.segmented_control(key="widget_certainty").set_value("all").run()
     assert linked(app, "confidence") == "0.95-all-measured"
     view = view_of(seed=0, confidence="0.95-all-measured", **START)
@@ -100,7 +102,7 @@ def test_certainty_is_chosen_by_a_control_and_goes_into_the_link(opened):
 
 def test_each_certainty_has_its_price_beside_it(opened):
     view = view_of(seed=0, eps_global=0.02, eps_local=0.06, **START)
-    offered = [Guarantee(), Guarantee(scope="all"), Guarantee(proof="proved")]
+    offered = [Guarantee(0.95, "each"), Guarantee(), Guarantee(0.95, "each", "proved")]
     plain = core_study("exact", None, 0.02, 0.06).first.solution.accuracy
     costs = [
         plain - core_study("exact", one, 0.02, 0.06).first.solution.accuracy for one in offered
@@ -151,7 +153,7 @@ def test_the_advice_is_the_cores_and_one_click_takes_it(opened):
     assert f"{advice.eps:g}" in button.label
     button.click().run()
     assert linked(app, "eps_global") == linked(app, "eps_local") == f"{advice.eps:g}"
-    assert linked(app, "confidence") == "0.95-each-measured"
+    assert linked(app, "confidence") == "0.95-all-measured"
 
 
 def test_more_people_make_certainty_cheaper_on_the_page_too():

@@ -62,21 +62,13 @@ def test_the_disaster_is_the_first_thing_that_explore_says(opened, core, harm):
     first = next(place for place, line in enumerate(said) if line)
     assert said[first].startswith(":red-badge[▼ SOMEONE IS WORSE OFF")
     headline = next(place for place, line in enumerate(said) if line.startswith("#### "))
-    verdict = next(place for place, line in enumerate(said) if "-badge[○ CANNOT BE TOLD" in line)
+    verdict = next(place for place, line in enumerate(said) if "red-badge[✕ MET BUT HARM" in line)
     assert first < verdict < headline
     _, told, in_all = said[first].split("\n\n")
-    worst = told.splitlines()[0]
-    lost = harm.by_client["under 35"].lost[0]
-    assert lost.label == CANCER
-    after, n = recognised(core, "under 35", lost.group, CANCER, "after")
-    before, _ = recognised(core, "under 35", lost.group, CANCER, "before")
-    assert after < 0.005 < 0.05 < before
-    assert worst.startswith("- under 35: almost whatever the model says, ")
-    assert (
-        f"“{CANCER}” is recognised in {100 * after:.1f} % of {lost.group}, was {100 * before:.1f} % "
-        f"(n = {n}: too few people to rule out chance)" in worst
-    )
-    assert "are answered “mole”" in worst
+    worst = next(iter(harm.by_client.values()))
+    assert told.startswith(f"- Overall: {worst.lost[0].brief()}")
+    lost = worst.lost[0]  # most people: told first, and beyond chance
+    assert lost.label == CANCER and lost.beyond_chance and lost.n >= 10
     names = [line.removeprefix("- ").split(":")[0] for line in told.splitlines()]
     assert names == ["Overall" if name is None else name for name in list(harm.by_client)[:3]]
     sure = sum(one.beyond_chance for one in harm.alarms)
@@ -160,16 +152,27 @@ def numbers(data):
     return [value for value in data if value is not None]
 
 
-@pytest.mark.parametrize(("eps", "colour"), [((1, 0.3), "green"), ((0.1, 0.1), "blue")])
-def test_green_is_for_nobody_worse_off(opened, eps, colour):
-    """Both hold on unseen people; the second by recognising men with an income less often."""
+@pytest.mark.parametrize(
+    ("eps", "badge"),
+    [((0.1, 1), "red-badge[✕ MET BUT HARMFUL"), ((0.1, 0.1), "red-badge[✕ MET BUT HARMFUL")],
+)
+def test_harm_is_never_green(opened, eps, badge):
+    """By recognising men with an income less often."""
     asked = {"notion": "sp", "seed": 0, "eps_global": eps[0], "eps_local": eps[1]}
-    alarms = harm_of(CoreNumbers.of(view_of("adult", **asked)).unseen).alarms
-    assert bool(alarms) == (colour == "blue")
     for page in ("", "clients"):
         said = lines(opened(page, experiment="adult", **asked))
-        assert any(f":{colour}-badge[● HOLDS" in line for line in said)
-        assert any("WORSE OFF" in line for line in said) == bool(alarms)
+        assert any(f":{badge}" in line for line in said)
+        assert not any("green-badge" in line for line in said)
+        assert any("WORSE OFF" in line for line in said)
+
+
+NO_LIMIT = {"eps_global": 1, "eps_local": 1}
+
+
+def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
+    said = lines(opened(experiment="adult", notion="sp", seed=0, region="exact", **NO_LIMIT))
+    assert not any("WORSE OFF" in line for line in said)
+    assert not any("-badge[●" in line or "-badge[○" in line for line in said)
 
 
 # -------------------------------------------------------------------- Clients
@@ -180,7 +183,7 @@ def test_a_clients_alarm_and_headline(opened, harm):
     said = lines(app)
     first = next(place for place, line in enumerate(said) if line)
     title, told, elsewhere = said[first].split("\n\n")
-    assert title.startswith(":red-badge[▼ SOMEONE IS WORSE OFF HERE")
+    assert title == ":orange-badge[▽ SOMEONE MAY BE WORSE OFF HERE]"  # on few people
     assert told == f"under 35: {harm.by_client['under 35'].told(4)}"
     others = ", ".join(name for name in harm.clients if name != "under 35")
     assert elsewhere == f"Someone is worse off in other clients: {others}."
@@ -192,7 +195,7 @@ def test_a_clients_alarm_and_headline(opened, harm):
     headline = next(line for line in lines(app) if line.startswith("#### "))
     assert headline.endswith(
         "it gains on average 6.3 points, but “up to 50K” is recognised in 5.9 % of women, was "
-        "75.0 % (n = 8: beyond chance)."
+        "75.0 % (n = 8: too few people to rule out chance)."
     )
 
 
@@ -284,8 +287,8 @@ def test_files_begin_with_who_is_worse_off(make, harm, core):
     )
     text = re.sub(r"\s+", " ", page).replace("&#x27;", "'")
     first = text.upper().index("▼ SOMEONE IS WORSE OFF. ")
-    assert first < text.lower().index("cannot be told") and harm.counted() in text
-    assert "▼ SOMEONE IS WORSE OFF. " + harm.by_client["under 35"].sentence() in text
+    assert first < text.lower().index("met but harmful") and harm.counted() in text
+    assert "▼ SOMEONE IS WORSE OFF. " + next(iter(harm.by_client.values())).sentence() in text
     for gain in re.finditer(r"\bgains\b[^.]*\.\d+ points(.{5})", text):
         assert gain[0].startswith("gains on average") and gain[1] == ", but"
     for label in (CANCER, "mole"):

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from fairfl_core.evaluation.finding import within_chance
 from fairfl_core.evaluation.harm import effect_of, harm_of
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.solving.build import build_program
 from pages.components.shared.downloads import clients_csv
@@ -60,17 +60,17 @@ def test_explores_headline_and_summary(explore, link, core):
     def of_worst(what):
         return core.mean(what)[worst]
 
+    low, high = (core.mean(lambda e, i=i: e.interval_at_once(worst)[i]) for i in (0, 1))
+
     headline = said(app, "#### ")
     assert (
         f"{'costs' if accuracy <= unlimited else 'gains'} {points(accuracy - unlimited)} of "
         f"accuracy on unseen people against no limit: {percent(unlimited)} → {percent(accuracy)} "
         f"(the model's own answers: {percent(own)}); overall gap {gap(overall)}, "
-        f"worst client {name} (gap {gap(of_worst(lambda e: e.gaps.local))}, between "
-        f"{gap(of_worst(lambda e: e.local_interval[0]))} and "
-        f"{gap(of_worst(lambda e: e.local_interval[1]))}, "
+        f"worst client {name}, worst of {len(core.clients)} "
+        f"(gap {gap(of_worst(lambda e: e.gaps.local))}, between {gap(low)} and {gap(high)}, "
         f"n = {of_worst(lambda e: e.counts.n_client):,.0f}" in headline
     )
-    low = of_worst(lambda e: e.local_interval[0])
     assert ("within noise" in headline) == within_chance(low)
     shown = [(unmarked(m.label), m.value, unmarked(m.delta)) for m in app.metric]
     change = 100 * (accuracy - unlimited)

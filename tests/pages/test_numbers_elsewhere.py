@@ -152,7 +152,9 @@ def test_clients_of_ones_own(opened, link):
     core = as_drawn[0]
     headline = said(app, "##### ")
     assert f"→ {percent(core.mean(lambda e: e.accuracy))} (the model's own" in headline
-    assert f"worst {core.clients[core.worst]} (gap " in headline  # "client 2", not twice
+    assert (
+        f"worst {core.clients[core.worst]}, worst of 3 (gap " in headline
+    )  # "client 2", not twice
     clients = next(
         d.value for d in unfolded(app).dataframe if "price of a hundredth, points" in d.value
     )

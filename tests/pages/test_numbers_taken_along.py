@@ -79,9 +79,10 @@ def test_the_model_cards_numbers(link, core):
         )
         local = mean(lambda e: e.gaps.local)
         worst = int(np.nanargmax(local))
-        limits = [mean(lambda e, i=i: e.local_interval[i])[worst] for i in (0, 1)]
+        limits = [mean(lambda e, w=worst, i=i: e.interval_at_once(w)[i]) for i in (0, 1)]
         assert rows["Worst client's gap, fair"][column] == (
             f"{gap(local[worst])} {interval(*limits)} in {core.clients[worst]}, "
+            f"worst of {len(core.clients)}, "
             f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
         )
         assert rows["Mean client's gap, the model's own"][column] == gap(

@@ -31,9 +31,7 @@ def test_four_options_are_compared_noted_on_and_come_back(opened):
     assert app.button(key="keep").disabled and linked(app, "options").count("|") == 3
     app.switch_page("pages/review.py").run()
     table = healthy(app).table[0].value
-    assert {"A", "No limit"} <= set(
-        table.columns
-    ) and "Does it hold on unseen people?" in table.index
+    assert {"A", "No limit"} <= set(table.columns) and "Verdict on unseen people" in table.index
     app.text_area(key="note-1").set_value("too <b>dear</b>").run()
     app.text_area(key="widget_question").set_value("Which limit for the ward?").run()
     kept = app.session_state["kept"]

@@ -31,7 +31,7 @@ PROGRAMS = {
     "without group, simplex": lambda: build_program(
         people(), "eop", "simplex", policy=Policy(without_group=True, floors=(Floor("ill", 0.3),))
     ),
-    "sure": lambda: build_program(people(), "eop", "exact", guarantee=Guarantee(0.8)),
+    "sure": lambda: build_program(people(), "eop", "exact", guarantee=Guarantee(0.8, "each")),
 }
 
 

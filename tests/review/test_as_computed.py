@@ -34,7 +34,9 @@ def options(uploaded):
     return {
         "plain": first,
         "tight": replace(first, name="B", eps_global=0.0, eps_local=0.02, note="Too dear?"),
-        "sure": replace(first, name="C", guarantee=Guarantee(0.9), eps_local=0.3, eps_global=0.2),
+        "sure": replace(
+            first, name="C", guarantee=Guarantee(0.9, "each"), eps_local=0.3, eps_global=0.2
+        ),
         "exact": replace(first, name="D", region="exact", rates="shrunk", notion="eop"),
         "own": replace(first, name="E", own_limits=(("Harbour", 0.01), ("East", 0.3))),
         "floors": replace(

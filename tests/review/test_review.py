@@ -102,12 +102,16 @@ def test_numbers_are_the_cores_own(option, board):
         assert cells["Worst client's gap (95 %)"].startswith(told)
 
 
-def test_the_recommended_has_two_beside_it_and_its_reasons(board):
-    assert [column.recommended for column in board.columns].count(True) == 1
+def test_none_is_recommended_where_every_option_harms(board):
+    """Statistical parity on Adult: every option costs some group a label, beyond chance."""
+    assert not any(column.recommended for column in board.columns) and board.recommended == ""
+    assert board.decision == "None of these can be recommended."
+    assert all("✕ met but harmful" in reason for reason in board.reasons)
+    assert "None of these can be recommended." in html_of(board)
     assert [column.under_review for column in board.columns].count(True) == 1
     assert len(board.columns) == 4 and board.columns[-1].name == "No limit"
     assert not board.columns[-1].recommended  # nothing asked is the measure, never the advice
-    assert len(board.reasons) >= 4 and board.reasons[0].startswith("Harm:")
+    assert len(board.reasons) == 3 and "alarms beyond chance" in board.reasons[0]
     assert all("559.0" not in cell for table in board.annex for row in table.rows for cell in row)
 
 
@@ -169,6 +173,26 @@ def test_long_notes_and_many_clients_leave_it_at_two_pages():
     assert board.annex[0].title == "Notes of the reviewers"
 
 
+def test_what_is_recommended_is_no_cross_and_mends_the_worst_gap():
+    """Fifty states by their answers: nobody is hurt beyond chance; two are not sure yet."""
+    sha256 = experiments.open("public_coverage_cross_fitted").manifest["scores"]["sha256"]
+    data = "public_coverage_cross_fitted"
+    setting = ("public_coverage", data, sha256, "eop", "simplex", "labels", (0,))
+    results = [
+        solve_option(Option(name, *setting, eps, eps))
+        for name, eps in (("A", 0.05), ("B", 0.1), ("C", 0.01))
+    ]
+    board = board_of(results, solve_option)
+    verdicts = {one.option.name: one.summary.verdict for one in results}
+    assert board.recommended in verdicts and board.decision.startswith("Recommended: ")
+    chosen = verdicts[board.recommended]
+    assert chosen.word in ("met", "not sure yet") and not chosen.hurt and not chosen.grown
+    assert board.reasons[0].startswith("Harm:") and len(board.reasons) >= 4
+    assert [column.recommended for column in board.columns].count(True) == 1
+    worse = replace(chosen, limits=tuple(replace(o, gap=0.6, before=0.5) for o in chosen.limits))
+    assert not worse.is_recommendable
+
+
 def test_from_a_shell(option, board, tmp_path):
     other = replace(option, name="B", eps_local=0.2)
     path = Review("Which?", (option, other)).write(tmp_path / "review.json")
@@ -177,7 +201,9 @@ def test_from_a_shell(option, board, tmp_path):
     told = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
     for column in board.columns:
         assert tuple(told["options"][column.name].values()) == column.cells
-    assert told["recommended"] == board.recommended and report.read_bytes()[:5] == b"%PDF-"
+    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "met but harmful"
+    assert told["verdict"]["word"] == "met but harmful" and told["verdict"]["why"]
+    assert board.recommended == "" and report.read_bytes()[:5] == b"%PDF-"
     broken = replace(option, sha256="0" * 64)
     Review("Which?", (broken,)).write(path)
     ended = CliRunner().invoke(cli, ["review", str(path)], standalone_mode=False)

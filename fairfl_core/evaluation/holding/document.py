@@ -150,7 +150,7 @@ standard errors are too small if anything.
 
 _ABOVE = """## (c) Clients above the limit on test people, beyond chance
 
-A client counts as above when the 95 % interval of its own gap on test people (MOVER-Wilson) lies
+A client counts as above when the 95 % interval of its own gap on test people (MOVER, exact limits) lies
 above the limit: of clients that lie just on it chance puts up to one in forty there. (A verdict on the
 pages speaks of all clients at once, so it widens the intervals and calls fewer.) No overall limit.
 """

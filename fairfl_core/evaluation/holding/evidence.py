@@ -30,9 +30,9 @@ ASKED = (0.01, 0.01)
 LIMITS = ((1.0, 0.05), (1.0, 0.10), (0.05, 0.10), (0.01, 0.10))  # (overall, inside every client)
 GUARANTEES = {
     "none": None,
-    "each": Guarantee(),
+    "each": Guarantee(scope="each"),
     "all": Guarantee(scope="all"),
-    "proved": Guarantee(proof="proved"),
+    "proved": Guarantee(scope="each", proof="proved"),
 }
 
 
@@ -78,7 +78,7 @@ def cross_fitting_settings() -> list[Setting]:
 
 def guarantee_settings(labels: int) -> list[Setting]:
     """With and without a confidence, in the paper's region and the largest that takes one."""
-    guarded = Setting("", "labels", 1.0, 1.0, Guarantee())
+    guarded = Setting("", "labels", 1.0, 1.0, Guarantee(scope="each"))
     able = [name for name in region_names() if replace(guarded, region=name).serves(labels)]
     return [
         Setting(region, "labels", *limits, guarantee)

@@ -20,7 +20,7 @@ from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core._io.whole import write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.verdict import Verdict, verdict_of
+from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.federated.flower.log import MessageLog, read_log
 from fairfl_core.federated.flower.messages import Parcel
 from fairfl_core.federated.flower.question import Question
@@ -103,12 +103,7 @@ class Server:
         predictor = predictor_of(solution)
         replies = self._hand_out(predictor)
         evaluation = held_out(self.study, self.question, predictor, replies)
-        verdict = None
-        if evaluation is not None:
-            local = np.full(len(evaluation.counts.clients), self.question.eps_local)
-            verdict = verdict_of(
-                [evaluation], self.question.eps_global, local, self.question.guarantee
-            )
+        verdict = None if evaluation is None else evaluation.verdict
         outcome = Outcome(runs, solution, predictor, evaluation, verdict)
         self._write(outcome)
         return outcome
@@ -279,6 +274,9 @@ class Server:
             "solution": outcome.solution.to_json(),
             "evaluation": None if evaluation is None else evaluation.to_json(),
             "verdict": None if outcome.verdict is None else outcome.verdict.to_json(),
+            "alarms": []
+            if evaluation is None
+            else [alarm.to_json() for alarm in evaluation.alarms],
             "bytes": self.roster.bytes,
             "messages": read_log(self.folder),
         }

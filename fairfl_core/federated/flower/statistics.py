@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.evaluation.asked import Asked
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.federated.flower.messages import HostileReply, Parcel, arrays_under
@@ -198,4 +199,5 @@ def held_out(
     )
     notion = Notion.of(question.notion, study.labels, study.favourable)
     attention = predictor.attention_to(counts)
-    return Evaluation(counts, notion, fair, own, attention)
+    asked = Asked.of(predictor, counts.clients)
+    return Evaluation(counts, notion, fair, own, attention, asked)

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
-from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import Summary
 from pages.components.codecs import Flag, OneOf
 from pages.components.explore import text
@@ -108,7 +108,7 @@ def _results(view: View, summary: Summary, places: Places) -> None:
         alarm_banner(summary.harm)
     with places.top, part(text.HEADLINE):
         verdict_banner(
-            summary.verdict.word,
+            summary.verdict,
             shared_text.verdict_title(summary),
             shared_text.verdict(summary),
             harmless=summary.harmless,

@@ -17,7 +17,10 @@ QUESTION, QUESTION_TIP = (
 )
 NOTE = "Notes of the reviewers"
 USE, LET_GO = "Set it", "Let it go"
-FIRST = "Option A is under review; the report recommends one of all by harm, limits and cost."
+FIRST = (
+    "Option A is under review; the report recommends one of all, or none, by harm, limits and "
+    "cost."
+)
 PICTURE_READING = (
     "**Gaps of the options on unseen people**: circles overall, squares in the worst client, bars "
     "95 % intervals. The accuracy stands beside the name."
@@ -43,9 +46,9 @@ def heading(name: str, *, recommended: bool) -> str:
     return f"**{plain(name)}**" + (" :blue-badge[recommended]" if recommended else "")
 
 
-def recommended(name: str, asked: str) -> str:
-    """Which option the rule prefers."""
-    return f"**Recommended: {plain(name)}** ({plain(asked, 200)})"
+def decision(sentence: str) -> str:
+    """Which option the rule prefers, if any."""
+    return f"**{plain(sentence, 300)}**"
 
 
 def why(reasons: tuple[str, ...]) -> str:

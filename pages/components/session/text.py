@@ -98,8 +98,8 @@ CERTAINTY, CERTAINTY_TIP = (
 )
 CERTAINTIES = {
     "none": "as fitted",
-    "each": "95 % for each client",
     "all": "95 % for all at once",
+    "each": "95 % for each client",
     "proved": "95 % for each, proved",
 }
 NO_CERTAINTY = (

@@ -71,7 +71,7 @@ def certainty() -> DeltaGenerator:
 
     st.segmented_control(
         text.CERTAINTY,
-        list(CERTAINTIES),
+        list(text.CERTAINTIES),
         format_func=lambda name: text.CERTAINTIES[name],
         key=key,
         on_change=moved,

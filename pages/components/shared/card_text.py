@@ -33,13 +33,16 @@ def title(experiment: str) -> str:
     return f"Model card: a fair predictor. {experiment}"
 
 
-VERDICT = "Does it hold?"
+VERDICT = "Verdict"
 
 
 def verdict(summary: Summary) -> list[str]:
     """The verdict: its word, its sentence, and what certainty was bought with."""
     found = summary.verdict
-    return [f"{found.word.capitalize()}. {found.sentence()}", *summary.remarks]
+    said = (
+        "No limit was asked for." if found is None else f"{found.word.capitalize()}. {found.why}"
+    )
+    return [said, *summary.remarks]
 
 
 def what_it_is(view: View, favourable: str) -> list[str]:
@@ -112,7 +115,7 @@ def _worst(figures: Figures) -> str:
         return "no client has two groups"
     return (
         f"{format.gap(worst.gap)} (95 %: {format.gaps(worst.gap_low, worst.gap_high)}) in "
-        f"{worst.client}, n = {format.count(worst.n)}"
+        f"{worst.client}{text.worst_of(worst)}, n = {format.count(worst.n)}"
     )
 
 

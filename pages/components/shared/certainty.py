@@ -29,12 +29,12 @@ __all__ = [
     "priced",
 ]
 
-SURE = Guarantee()  # 95 % for each client: what is offered first
+SURE = Guarantee()  # 95 % for all limits at once: what is offered first
 CERTAINTIES = {
     "none": None,
-    "each": SURE,
-    "all": Guarantee(scope="all"),
-    "proved": Guarantee(proof="proved"),
+    "each": Guarantee(scope="each"),
+    "all": SURE,
+    "proved": Guarantee(scope="each", proof="proved"),
 }
 
 

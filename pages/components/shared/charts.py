@@ -20,7 +20,7 @@ from streamlit.components import v1, v2
 from fairfl_core._io import numbers as format
 from fairfl_core.errors import FairflError
 from fairfl_core.evaluation.harm import Effect
-from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
+from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE, Verdict
 from pages.components.session import present, state, streamlit_internals
 from pages.components.shared import text, theme
 from pages.components.shared.chart_key import key_of
@@ -119,7 +119,12 @@ def metric(label: str, value: str, below: str = "", *, tip: str | None = None) -
 
 
 Colour = Literal["green", "blue", "red", "orange"]
-_COLOURS: dict[str, Colour] = {HOLDS: "green", BROKEN: "red", UNTOLD: "orange"}
+_COLOURS: dict[str, Colour] = {
+    MET: "green",
+    NOT_SURE: "orange",
+    NOT_MET: "red",
+    HARMFUL: "red",
+}
 
 
 _DELTAS: dict[str, Literal["normal", "orange"]] = {
@@ -141,10 +146,11 @@ def accuracy_metric(label: str, accuracy: float, change: float, effect: Effect) 
     )
 
 
-def verdict_banner(word: str, title: str, sentence: str, *, harmless: bool) -> None:
-    """The verdict; green where it holds and nobody is worse off, never else."""
-    if sentence:
-        colour: Colour = "blue" if word == HOLDS and not harmless else _COLOURS[word]
+def verdict_banner(verdict: Verdict | None, title: str, sentence: str, *, harmless: bool) -> None:
+    """The verdict; green where limits are met and nobody is worse off, never else."""
+    if verdict is not None:
+        word = verdict.word
+        colour: Colour = "blue" if word == MET and not harmless else _COLOURS[word]
         with st.container(border=True):
             st.markdown(f"{badge(title, colour)}\n\n{sentence}")
 

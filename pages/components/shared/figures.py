@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.colors
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.finding import within_chance
+from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import FREE
 from fairfl_core.solving.frontier import Frontier
 from pages.components.shared import text

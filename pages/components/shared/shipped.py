@@ -40,7 +40,11 @@ def shipped_summary(view: View) -> Summary | None:
     if own_data.is_own(view.experiment):
         return None
     shipped = _shipped(view.data).get(view)
-    return None if shipped is None else from_plain(Summary, shipped)
+    try:
+        return None if shipped is None else from_plain(Summary, shipped)
+    except InputError as error:  # of another version: computed as all others are
+        log.warning("the summary of %s is not used: %s", view.data, error)
+        return None
 
 
 @cached(16)

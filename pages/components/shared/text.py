@@ -10,7 +10,6 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
-from fairfl_core.evaluation.verdict import BROKEN, HOLDS, UNTOLD
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Policy
@@ -121,20 +120,17 @@ def region_meaning(name: str) -> str:
     return region_kind(name).meaning
 
 
-VERDICT_SHAPES = {HOLDS: "●", BROKEN: "■", UNTOLD: "○"}
-
-
 def verdict_title(summary: Summary) -> str:
-    """The verdict's shape and word."""
-    word = summary.verdict.word
-    return f"{VERDICT_SHAPES[word]} {word.upper()}"
+    """The verdict's shape and word; empty where no limit was asked for."""
+    found = summary.verdict
+    return "" if found is None else f"{found.shape} {found.word.upper()}"
 
 
 def verdict(summary: Summary) -> str:
-    """The verdict's sentence, and what certainty was bought with; names in it are only text."""
-    if not summary.verdict.findings:
+    """The verdict's reason, and what certainty was bought with; names in it are only text."""
+    if summary.verdict is None:
         return ""
-    return plain(" ".join([summary.verdict.sentence(), *summary.remarks]), 900)
+    return plain(" ".join([summary.verdict.why, *summary.remarks]), 900)
 
 
 def judged_on(summary: Summary) -> str:
@@ -180,10 +176,15 @@ def _worst(judged: Figures) -> str:
         return "no client can be compared"
     doubt = ": within noise" if worst.within_noise else ""
     return (
-        f"{worst_client(worst.client)} (gap {format.gap(worst.gap)}, between "
+        f"{worst_client(worst.client)}{worst_of(worst)} (gap {format.gap(worst.gap)}, between "
         f"{format.gap(worst.gap_low)} and {format.gap(worst.gap_high)}, "
         f"n = {format.count(worst.n)}{doubt})"
     )
+
+
+def worst_of(row: ClientRow) -> str:
+    """Of how many clients it is the worst; its interval holds for all of them at once."""
+    return f", worst of {row.worst_of:,}" if row.worst_of > 1 else ""
 
 
 def worst_client(name: str) -> str:

@@ -39,7 +39,7 @@ QUICK = replace(STUDY, rounds=2)
 WAYS = {
     "simplex": (QUICK, QUESTION),
     "floors": (QUICK, replace(QUESTION, policy=Policy(floors=(Floor("ill", 0.5),)))),
-    "sure": (QUICK, Question("eop", "kernel", 0.4, 0.5, guarantee=Guarantee(0.9))),
+    "sure": (QUICK, Question("eop", "kernel", 0.4, 0.5, guarantee=Guarantee(0.9, "each"))),
     "exact": (QUICK, EXACT),
     "one round": (QUICK, replace(EXACT, one_round=True, bins=8)),
     "three labels": (replace(THREE, rounds=2), QUESTION),

@@ -1,9 +1,9 @@
 """One limit on people: the gap, how sure it is, who stands behind it, and the rule for chance.
 
-The rule, on every page and in every file: a gap is *above* its limit beyond chance when the lower
-end of its interval is, the interval widened so that all gaps judged together are covered at once
-(Bonferroni). It is *told* when its people suffice for an interval of about +- the limit; where
-they do not, nothing can be said either way. A gap is *within chance* when the lower end of its
+The rule, on every page and in every file. Each gap has an interval; all intervals of a verdict
+hold at once with 95 % (Bonferroni). A limit is *broken* beyond chance when the lower end lies above
+it, and *kept* when the upper end lies within the limit and a margin: a fifth of the limit, at least
+0.02. Otherwise its people are too few to tell. A gap is *within chance* when the lower end of its
 own 95 % interval is zero.
 """
 
@@ -14,17 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Rate, number_or_none
 from fairfl_core.people.shares import normal_quantile
 
-__all__ = ["CHANCE", "Finding", "PeopleBehind", "findings_of", "within_chance"]
+__all__ = ["CHANCE", "LimitCheck", "PeopleBehind", "check_limits", "margin", "within_chance"]
 
 CHANCE = 0.0005  # a lower end below this is none, at the three decimals that gaps are shown with
 _SLACK = 5e-4  # a gap shown with three decimals equals its limit up to this
+_SHARE, _LEAST = 0.2, 0.02  # a margin: so much of the limit, and at least so much
 Floats = NDArray[np.float64]
+
+
+def margin(eps: float) -> float:
+    """How far above a limit the upper end of its gap's interval may lie for it to be kept."""
+    return max(_SHARE * eps, _LEAST)
 
 
 def within_chance(low: ArrayLike) -> NDArray[np.bool_]:
@@ -52,7 +58,7 @@ class PeopleBehind:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LimitCheck:
     """One limit on unseen people: overall (`client` None) or inside a client.
 
     Attributes
@@ -60,19 +66,15 @@ class Finding:
     gap, before : float
         The gap of the fair answers and of the model's own, mean over runs.
     low, high : float
-        Its own 95 % interval.
-    floor : float
-        The lower end of the interval that covers all of a verdict's gaps at once.
+        The gap's interval; those of all limits judged together hold at once with 95 %.
     eps : float
         What was asked.
-    width : float
-        Half of the interval of the difference of the two groups behind the gap.
     n : int
         People of the client (or all).
     behind : PeopleBehind
         Who stands behind the gap.
     needed : int
-        People of the smaller group behind it that an interval of +- eps would take.
+        About how many people of the smaller group behind it could tell whether it is kept.
     """
 
     client: str | None
@@ -80,25 +82,28 @@ class Finding:
     before: float
     low: float
     high: float
-    floor: float
     eps: float
-    width: float
     n: int
     behind: PeopleBehind
     needed: int
 
     @property
-    def above(self) -> bool:
+    def is_broken(self) -> bool:
         """Whether the limit is broken beyond chance."""
-        return self.floor > self.eps + _SLACK
+        return self.low > self.eps + _SLACK
 
     @property
-    def told(self) -> bool:
-        """Whether its people suffice for an interval of about +- the limit."""
-        return self.width <= max(self.eps, CHANCE)
+    def is_kept(self) -> bool:
+        """Whether its people show that the gap is within the limit and its margin."""
+        return self.high <= self.eps + margin(self.eps) + 1e-9
 
     @property
-    def worse(self) -> bool:
+    def is_conclusive(self) -> bool:
+        """Whether its people suffice to tell, one way or the other."""
+        return self.is_broken or self.is_kept
+
+    @property
+    def is_worse(self) -> bool:
         """Whether the gap is larger than the model's own."""
         return self.gap > self.before + CHANCE
 
@@ -119,20 +124,19 @@ class Finding:
                 self.behind.higher_group: self.behind.higher_n,
             },
             "needed": self.needed,
-            "worse_than_before": self.worse,
+            "worse_than_before": self.is_worse,
         }
 
 
-def findings_of(
+def check_limits(
     evaluations: Sequence[Evaluation], level: float, eps: Floats, *, overall: bool
-) -> list[Finding]:
-    """One finding for each scope that has a limit and a gap."""
+) -> list[LimitCheck]:
+    """Check the limit of each scope that has one and a gap, by intervals of this level."""
     after, before = (
         _Scopes.of(runs, overall=overall)
         for runs in (evaluations, [e.before for e in evaluations])
     )
-    low, high = map(run_mean, gap_interval(after.rate, after.people, LEVEL))
-    floor = run_mean(gap_interval(after.rate, after.people, level)[0])
+    low, high = map(run_mean, gap_interval(after.rate, after.people, level))
     gap, was = run_mean(after.gap), run_mean(before.gap)
     counts = evaluations[0].counts
     n = run_mean(
@@ -141,21 +145,18 @@ def findings_of(
     places = np.flatnonzero((eps < 1) & ~np.isnan(gap))
     people = run_mean(after.people)[places]
     behind, smaller = _behind(run_mean(after.rate_or_nan)[places], people, evaluations[0])
-    width = _half_widths(behind)
-    needed = np.ceil(smaller * (width / np.maximum(eps[places], 0.01)) ** 2).astype(int)
+    needed = _needed(behind, smaller, gap[places], eps[places], level)
     return [
-        Finding(
+        LimitCheck(
             client=None if overall else counts.clients[place],
             gap=float(gap[place]),
             before=float(was[place]),
             low=float(low[place]),
             high=float(high[place]),
-            floor=float(floor[place]),
             eps=float(eps[place]),
-            width=float(width[k]),
             n=round(float(n[place])),
             behind=behind[k],
-            needed=max(int(needed[k]), 1),
+            needed=needed[k],
         )
         for k, place in enumerate(places)
     ]
@@ -185,13 +186,21 @@ class _Scopes:
         return np.where(self.people > 0, self.rate, np.nan)
 
 
-def _half_widths(behind: Sequence[PeopleBehind]) -> Floats:
-    """Half of the 95 % interval of two groups' difference, around Wilson's middles."""
-    z = normal_quantile(1 - (1 - LEVEL) / 2)
+def _needed(
+    behind: Sequence[PeopleBehind], smaller: Floats, gap: Floats, eps: Floats, level: float
+) -> list[int]:
+    """People of the smaller group with whom each interval would end within limit and margin.
+
+    A gap beyond that is taken to be just on the limit: more people would tell which it is.
+    """
+    z = normal_quantile(1 - (1 - level) / 2)
     rate = np.array([(one.lower_rate, one.higher_rate) for one in behind]).reshape(-1, 2)
     n = np.array([(one.lower_n, one.higher_n) for one in behind], float).reshape(-1, 2)
     middle = (n * rate + z**2 / 2) / (n + z**2)
-    return np.asarray(z * np.sqrt((middle * (1 - middle) / (n + z**2)).sum(axis=1)))
+    width = z * np.sqrt((middle * (1 - middle) / np.maximum(n, 1.0)).sum(axis=1))
+    margins = np.array([margin(float(one)) for one in eps])
+    room = np.maximum(eps + margins - gap, margins)
+    return [max(int(number), 1) for number in np.ceil(smaller * (width / room) ** 2)]
 
 
 def _behind(rate: Floats, people: Floats, one: Evaluation) -> tuple[list[PeopleBehind], Floats]:

@@ -1,0 +1,44 @@
+"""What a predictor was asked for, as those who judge it need it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import NOTHING_MORE, Policy
+
+__all__ = ["Asked"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a predictor was asked for, in the order of the clients it is judged on.
+
+    Attributes
+    ----------
+    eps_global : float
+    eps_local : ndarray, shape (clients,)
+    guarantee : Guarantee or None
+    policy : Policy
+    """
+
+    eps_global: float
+    eps_local: Floats
+    guarantee: Guarantee | None = None
+    policy: Policy = NOTHING_MORE
+
+    @classmethod
+    def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":
+        """What a predictor says of itself."""
+        local = dict(zip(predictor.clients, predictor.eps_local, strict=True))
+        asked = np.array([local[name] for name in clients], float)
+        return cls(predictor.eps_global, asked, predictor.guarantee, predictor.policy)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no limit of any kind was asked for."""
+        return self.eps_global >= 1 and bool((self.eps_local >= 1).all()) and self.policy.is_plain

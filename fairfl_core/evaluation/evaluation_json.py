@@ -1,0 +1,79 @@
+"""An evaluation as a file: `fairfl-evaluation/1`."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.fairness.notions import number_or_none
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMAT", "records", "to_json"]
+
+FORMAT = "fairfl-evaluation/1"
+
+
+def to_json(one: Evaluation) -> dict[str, Any]:
+    """The `fairfl-evaluation/1` form."""
+    worst = one.gaps.worst
+    low, high = one.global_interval
+    return {
+        "format": FORMAT,
+        "notion": one.notion.name,
+        "n": one.counts.n,
+        "noisy": one.counts.noisy,
+        "level": LEVEL,
+        "accuracy": one.accuracy,
+        "accuracy_interval": list(one.accuracy_interval),
+        "model_accuracy": one.before.accuracy,
+        "gap": {
+            "global": number_or_none(one.gaps.overall),
+            "global_interval": [number_or_none(low), number_or_none(high)],
+            "global_one_draw": number_or_none(one.one_draw_global),
+            "local": {
+                name: number_or_none(gap)
+                for name, gap in zip(one.counts.clients, one.gaps.local, strict=True)
+            },
+            "local_mean": number_or_none(one.gaps.local_mean),
+            "local_left_out": int(np.isnan(one.gaps.local).sum()),
+            "local_worst": None
+            if worst is None
+            else {
+                "client": one.counts.clients[worst],
+                "gap": float(one.gaps.local[worst]),
+                "interval": list(one.interval_at_once(worst)),
+                "worst_of": one.compared_clients,
+            },
+            "local_debiased": {
+                name: vars(value) | {"gap": number_or_none(value.gap)}
+                for name, value in (
+                    ("all", one.debiased()),
+                    ("larger_half", one.debiased(one.larger_half)),
+                )
+            },
+        },
+        "model_gap": {
+            "global": number_or_none(one.before.gaps.overall),
+            "local_mean": number_or_none(one.before.gaps.local_mean),
+        },
+        "clients": records(one.client_table()),
+        "groups": records(one.group_table()),
+        "rates": records(one.rate_table()),
+        "not_assessable": [vars(cell) for cell in one.not_assessable],
+    }
+
+
+def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a table as files carry them: what is undefined is null."""
+    names = [str(name) for name in table.columns]
+    there = [table[name].notna().to_list() for name in table.columns]
+    columns = [
+        [
+            value if known else None
+            for value, known in zip(table[name].to_list(), mask, strict=True)
+        ]
+        for name, mask in zip(table.columns, there, strict=True)
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

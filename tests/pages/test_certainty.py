@@ -94,6 +94,8 @@ def test_certainty_is_chosen_by_a_control_and_goes_into_the_link(opened):
     assert offered[:3] == ["as fitted", "95 % for all at once", "95 % for each client"]
     app.segmented_control(key="widget_certainty").set_value("all").run()
     assert linked(app, "confidence") == "0.95-all-measured"
+    prices = next(one.value for one in app.caption if one.value.startswith("What certainty costs"))
+    assert sorted(offered[1:], key=prices.index) == offered[1:]  # told in the order offered
     view = view_of(seed=0, confidence="0.95-all-measured", **START)
     assert view.guarantee == Guarantee(scope="all") and view.rates == "labels"
     assert predictor_of(view).guarantee == view.guarantee

@@ -166,13 +166,31 @@ def test_harm_is_never_green(opened, eps, badge):
         assert any("WORSE OFF" in line for line in said)
 
 
+@pytest.mark.parametrize(
+    ("badge", "asked"),
+    [
+        # Blue: met, but an alarm is open that may be chance.
+        ("blue-badge[● MET]", {"as_it_starts": True, "eps_global": 0.15, "eps_local": 1}),
+        (
+            "orange-badge[○ NOT SURE YET]",
+            {"as_it_starts": True, "eps_global": 0.2, "eps_local": 0.2},
+        ),
+        ("red-badge[✕ NOT MET]", {"region": "exact", "seed": 2, "eps_global": 0, "eps_local": 0}),
+    ],
+)
+def test_each_verdict_has_its_shape_and_colour(opened, badge, asked):
+    said = lines(opened(experiment="adult", notion="sp", **asked))
+    found = [line for line in said if any(f"-badge[{shape}" in line for shape in "●○✕")]
+    assert len(found) == 1 and f":{badge}" in found[0]
+
+
 NO_LIMIT = {"eps_global": 1, "eps_local": 1}
 
 
 def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
     said = lines(opened(experiment="adult", notion="sp", seed=0, region="exact", **NO_LIMIT))
     assert not any("WORSE OFF" in line for line in said)
-    assert not any("-badge[●" in line or "-badge[○" in line for line in said)
+    assert not any(f"-badge[{shape}" in line for shape in "●○✕" for line in said)
 
 
 # -------------------------------------------------------------------- Clients

@@ -125,10 +125,11 @@ def split_meaning(experiment: Experiment) -> str:
 
 
 def certainty_costs(costs: Mapping[str, float]) -> str:
-    """What each certainty costs, before one chooses."""
+    """What each certainty costs, before one chooses; in the order of the control."""
     said = ", ".join(
-        f"{CERTAINTIES[name]} {'collides' if math.isnan(cost) else format.points(cost)}"
-        for name, cost in costs.items()
+        f"{told} {'collides' if math.isnan(costs[name]) else format.points(costs[name])}"
+        for name, told in CERTAINTIES.items()
+        if name in costs
     )
     return f"What certainty costs here, against “as fitted” (fitted people, one run): {said}."
 

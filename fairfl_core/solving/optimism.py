@@ -27,6 +27,11 @@ __all__ = ["measure_optimism"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _PARTS = 5
+import os
+
+_SAFETY = float(
+    os.environ.get("SAFE", "1.5")
+)  # the optimism of other limits, and of another part of the people, differs
 _EPS_GLOBAL = 0.05  # the setting it is measured at; no local limit
 _MOST = (
     1.25  # of all cuts of a score the mean largest error: sqrt(pi / 8) / sqrt n (Massart, 1990)
@@ -58,8 +63,10 @@ def measure_optimism(program: "Program") -> Floats:
         hits = hits + notion.answered(others).sum(axis=0)
         left_out = left_out + notion.people(others.sum(axis=3)).sum(axis=0)
     too_high = np.mean(fitted_rates, axis=0) - _rate(np.asarray(hits), np.asarray(left_out))
+    # What all groups' rates are too high by leaves their gaps as they are.
+    net = _SAFETY * (too_high - too_high.min(axis=0))
     scale = np.mean(unit, axis=0)
-    found = np.divide(too_high, scale, out=np.full(scale.shape, _MOST), where=scale > 1e-6)
+    found = np.divide(net, scale, out=np.full(scale.shape, _MOST), where=scale > 1e-6)
     return np.clip(found, 0.0, _MOST)
 
 

@@ -41,8 +41,8 @@ class Pooled:
         Group (0 or 1) and cell (clients of the first group, then of the second) of each.
     weight : ndarray
         w of its cell.
-    rate, up, down, is_range : ndarray
-        The rate of its rule, and how much larger and smaller that may be: see `Widths`.
+    rate, up, down, error : ndarray
+        The rate of its rule, how much larger and smaller that may be, and its standard error.
     """
 
     people: Floats
@@ -53,7 +53,7 @@ class Pooled:
     rate: Floats
     up: Floats
     down: Floats
-    is_range: NDArray[np.bool_]
+    error: Floats
 
     @classmethod
     def of(
@@ -68,17 +68,14 @@ class Pooled:
         mine = np.flatnonzero(np.isin(columns.group, pair))
         group = (columns.group[mine] == pair[1]).astype(np.int64)
         cell = columns.client[mine] + clients * group
-        own = (x[mine, rate] for x in (widths.rate, widths.up, widths.down, widths.is_range))
+        error = np.broadcast_to(widths.error, widths.rate.shape)
+        own = (x[mine, rate] for x in (widths.rate, widths.up, widths.down, error))
         return cls(behind, mine, group, cell, share[cell], *own)
 
-    def toward(self, sign: float, *, widened: bool) -> Floats:
-        """Each column's part in the gap to one side: by counted rates or, widened, at worst.
-
-        A range is always widened.
-        """
+    def toward(self, sign: float) -> Floats:
+        """Each column's part in the gap to one side, at worst."""
         side = np.where(self.group == 0, sign, -sign)
-        wide = self.is_range | widened
-        width = np.where(wide, np.where(side > 0, self.up, self.down), 0.0)
+        width = np.where(side > 0, self.up, self.down)
         return np.asarray(self.weight * (side * self.rate + width))
 
 
@@ -97,7 +94,6 @@ class OverallMargin(ABC):
     """
 
     is_cone: ClassVar[bool] = False
-    _widened: ClassVar[bool]
 
     def __init__(
         self, part: Pooled, constant: float, *, row: int, definition: int, first: int
@@ -121,7 +117,7 @@ class OverallMargin(ABC):
         return (
             np.repeat([self.row, self.row + 1], len(part.columns)),
             np.tile(part.columns, 2),
-            np.concatenate([part.toward(sign, widened=self._widened) for sign in (1.0, -1.0)]),
+            np.concatenate([part.toward(sign) for sign in (1.0, -1.0)]),
         )
 
     @abstractmethod
@@ -137,7 +133,6 @@ class Cone(OverallMargin):
     """The length of all errors: auxiliary columns are its bound t, then the mean rates m."""
 
     is_cone = True
-    _widened = False
 
     @staticmethod
     def auxiliary(clients: int) -> int:
@@ -164,14 +159,13 @@ class Cone(OverallMargin):
         z2 = self.constant**2
         share = (part.people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
         root = np.sqrt(share / (total + z2)).ravel()
-        error = np.where(part.is_range, 0.0, part.weight * part.up)
         every = np.arange(cells)
         return (
             np.concatenate([[0], 1 + part.cell, 1 + cells + part.cell, 1 + cells + every]),
             np.concatenate(
                 [[-1 - self.first], part.columns, part.columns, -2 - self.first - every // clients]
             ),
-            np.concatenate([[1.0], error, root[part.cell] * part.rate, -root]),
+            np.concatenate([[1.0], part.weight * part.error, root[part.cell] * part.rate, -root]),
         )
 
 
@@ -183,8 +177,6 @@ class Range(OverallMargin):
     (Weissman and others, 2003). Auxiliary columns are the top of both groups' rates, then the
     bottom.
     """
-
-    _widened = True
 
     @staticmethod
     def auxiliary(clients: int) -> int:

@@ -12,6 +12,7 @@ from fairfl_core.solving.columns import Columns
 __all__ = ["Widths", "binomial_widths", "dvoretzky", "pooled_widths"]
 
 Floats = NDArray[np.float64]
+_FEW = 5  # people behind a pooled rate below which it is not counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +21,14 @@ class Widths:
 
     `up` and `down` are how much larger and smaller the true rate may be; `is_range` is true where
     nobody is behind a rate, so that it may be anything: a range, not an error that averages out.
+    `error` is a standard error beside them, of rates that are pooled.
     """
 
     rate: Floats
     up: Floats
     down: Floats
     is_range: NDArray[np.bool_]
+    error: Floats | float = 0.0
 
 
 def _rates(
@@ -66,19 +69,21 @@ def pooled_widths(
     optimism: Floats,
     times: float = 1.0,
 ) -> Widths:
-    """Rates less their expected optimism, and their standard errors around Wilson's middle.
+    """Rates with their standard errors around Wilson's middle, and what does not average out.
 
-    `optimism` (groups, rates) is how far a fitted rate lies above the true one, in units of
-    1 / (2 sqrt n); see `solving.optimism`. A rate that nobody is behind is 1/2 +- 1/2.
+    `optimism` (groups, rates) is how far fitted rates may lie above the true ones, in units of
+    1 / (2 sqrt n); see `solving.optimism`. With fewer than five people behind it a rate may be
+    anything: 1/2 +- 1/2.
     """
     rate, n, uncertain = _rates(notion, columns, people, times)
     there = np.maximum(n, 1e-9)
     middle = (n * rate + z**2 / 2) / (n + z**2)
-    empty = n <= 0
-    error = np.where(empty, 0.5, np.minimum(np.sqrt(middle * (1 - middle) / there), 1.0))
-    error = np.where(uncertain, error, 0.0)
-    too_high = np.where(uncertain & ~empty, optimism[columns.group] / (2 * np.sqrt(there)), 0.0)
-    return Widths(rate - too_high, error, error, uncertain & empty)
+    few = uncertain & (n < _FEW)
+    counted = uncertain & ~few
+    error = np.where(counted, np.sqrt(middle * (1 - middle) / there), 0.0)
+    too_high = np.where(counted, optimism[columns.group] / (2 * np.sqrt(there)), 0.0)
+    half = np.where(few, 0.5, 0.0)
+    return Widths(np.where(few, 0.5, rate), half, half + too_high, few, error)
 
 
 def dvoretzky(

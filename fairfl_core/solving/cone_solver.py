@@ -60,7 +60,11 @@ def solve_conic(
     positive = sparse.eye_array(len(cost), format="csr")
     whole = sparse.vstack([blocks, matrix, -positive, *(-cone for cone in cones)])
     right = np.concatenate(
-        [np.ones(blocks.shape[0]), limits - _SLACK, np.zeros(len(cost) + sum(sizes))]
+        [
+            np.ones(blocks.shape[0]),
+            np.where(limits > 2 * _SLACK, limits - _SLACK, limits),
+            np.zeros(len(cost) + sum(sizes)),
+        ]
     )
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -15,7 +15,7 @@ from fairfl_core.solving.program import Program
 from fairfl_core.solving.regions import AnswerRules, region_kind
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.slope_merge import Corners
-from fairfl_core.solving.solution import AnswerSolution
+from fairfl_core.solving.solution import AnswerSolution, Solution
 
 __all__ = ["FairnessProgram"]
 
@@ -126,6 +126,16 @@ class FairnessProgram(Program):
         figures = self._figures(self._columns, beta, duals, eps_global, local)
         shape = (len(self.counts.clients), len(self.counts.groups), -1)
         return self._solution(figures | {"rules": self.rules, "beta": beta.reshape(shape)})
+
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+        """Expected people by client, group, label and answer under its solution."""
+        lottery = self.rules.lottery(cast(AnswerSolution, solution).beta)
+        return np.einsum("cayj,cajk->cayk", self._seen_of(people), lottery)
+
+    def _seen_of(self, people: ClientCounts | ScoredPeople) -> Floats:
+        """Other people by client, group, label and what the rules see of them."""
+        counts = people.counts if isinstance(people, ScoredPeople) else people
+        return np.asarray(counts.table, float)
 
     def _solution(self, found: dict[str, Any]) -> AnswerSolution:
         return AnswerSolution(**found)

@@ -24,6 +24,7 @@ from scipy.optimize import linprog
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
+from fairfl_core.solving.cone_solver import cone_matrices, solve_conic
 from fairfl_core.solving.constraints.base import OVERALL, Constraints, Stacked, joined
 from fairfl_core.solving.constraints.floors import FloorConstraints
 from fairfl_core.solving.sharing import Sharing
@@ -198,7 +199,6 @@ class _Relaxed:
         """Write down what the variables put into rows and blocks."""
         rows, columns, merged = self.rows, sharing.columns, sharing.merged
         self.sharing = sharing
-        self._missing = rows.sharpener(columns)
         size = rows.auxiliary + len(merged)
         row, column, value = sharing.entries(rows.entries(columns))
         whole = joined([(row, rows.auxiliary + column, value), rows.auxiliary_entries(columns)])
@@ -308,35 +308,27 @@ class _Relaxed:
             ]
         ).tocsr()
         limits = np.append(upper[high], -lower[low])
-        size, auxiliary = self._matrix.shape[1], self.rows.auxiliary
+        size = self._matrix.shape[1]
         blocks = sparse.hstack(
             [self._blocks, sparse.csr_array((self._blocks.shape[0], len(cost)))]
         )
         whole = np.append(np.zeros(size), cost)
-        for _ in range(_ROUNDS):
+        # An overall limit of 1 asks for nothing, so its margin is no matter.
+        cones = cone_matrices(self.rows, self.sharing, len(whole)) if eps_global < 1 else []
+        if cones:
+            values, marginals, sigma = solve_conic(whole, matrix, limits, blocks.tocsr(), cones)
+        else:
             solved = linprog(
                 whole, matrix, limits, blocks, np.ones(blocks.shape[0]), options=_OPTIONS
             )
             if solved.status != 0:
                 raise Infeasible
-            values = solved.x
-            if self._missing is None:
-                break
-            wider = float(values[size + overall]) if overall >= 0 else 0.0
-            beta = self.sharing.weights(values[auxiliary:size])
-            row, column, value = self.sharing.entries(
-                self._missing(values[:auxiliary], beta, min(eps_global + wider, 1.0))
+            values, marginals, sigma = (
+                solved.x,
+                solved.ineqlin.marginals,
+                np.asarray(solved.eqlin.marginals),
             )
-            if not len(row):
-                break
-            column = np.where(column < 0, -1 - column, auxiliary + column)
-            cuts = sparse.csr_array(
-                (value, (row, column)), shape=(int(row.max()) + 1, matrix.shape[1])
-            )
-            matrix = sparse.vstack([matrix, cuts]).tocsr()
-            limits = np.append(limits, np.zeros(cuts.shape[0]))
         duals = np.zeros(len(self.rows))
-        marginals = solved.ineqlin.marginals
         np.add.at(duals, high, marginals[: len(high)])
         np.subtract.at(duals, low, marginals[len(high) : len(high) + len(low)])
-        return values[size:], duals, np.asarray(solved.eqlin.marginals)
+        return values[size:], duals, sigma

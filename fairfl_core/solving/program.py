@@ -4,6 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -112,9 +113,11 @@ class Program(ABC):
         self._not_assessable = not_assessable(self.notion, counts)
         self._gain = policy.utility.of(counts)
         self._scale = float(np.abs(self._gain).max())
+        self._optimism: Floats | None = None  # measured where it is first needed
         self._rows = self._constraints()
         self._names = self._rows.names(counts)
         self._lock = threading.Lock()
+        self._measuring = threading.Lock()
 
     def _constraints(self, times: float = 1.0, *, soft: bool = False) -> Constraints:
         """The gaps' rows, and below them what the policy asks."""
@@ -124,9 +127,34 @@ class Program(ABC):
             self.guarantee,
             self.policy,
             cuts=self.needs_scores,
+            optimism=self._optimism,
             times=times,
             soft=soft,
         )
+
+    def _correct_rates(self, eps_global: float) -> None:
+        """Measure the optimism of overall rates, once, where an overall limit is to hold."""
+        if self.guarantee is None or self.guarantee.proof != "measured" or eps_global >= 1:
+            return
+        with self._measuring:
+            if self._optimism is None:
+                from fairfl_core.solving.optimism import measure_optimism
+
+                self._optimism = measure_optimism(self)
+                self._rows = self._constraints()
+                self._rebuild()
+
+    def fitted_on(self, people: ClientCounts | ScoredPeople) -> "Program":
+        """The same program for other people, without floors; its rates are taken as counted."""
+        program = region_kind(self.region).program(
+            people, self.notion.name, self.rates, self.guarantee, replace(self.policy, floors=())
+        )
+        program._optimism = np.zeros((len(self.counts.groups), len(self.notion.rates)))
+        return program
+
+    @abstractmethod
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+        """Expected people by client, group, label and answer under its solution."""
 
     def asking(self, policy: Policy) -> Self:
         """The same program with another policy."""
@@ -135,9 +163,10 @@ class Program(ABC):
         other.policy = policy
         other._gain = policy.utility.of(self.counts)
         other._scale = float(np.abs(other._gain).max())
+        other._optimism = None
         other._rows = other._constraints()
         other._names = other._rows.names(self.counts)
-        other._lock = threading.Lock()
+        other._lock, other._measuring = threading.Lock(), threading.Lock()
         other._rebuild()
         return other
 
@@ -146,9 +175,10 @@ class Program(ABC):
 
         Shows what more data would buy: margins shrink as people grow. No promise follows from it.
         """
+        self._correct_rates(0.0)
         other = copy(self)
         other._rows = self._constraints(times)
-        other._lock = threading.Lock()
+        other._lock, other._measuring = threading.Lock(), threading.Lock()
         other._rebuild()
         return other
 
@@ -208,6 +238,7 @@ class Program(ABC):
         """
         eps_global = check_epsilon(eps_global, "eps_global")
         local = eps_per_client(self.counts.clients, eps_local)
+        self._correct_rates(eps_global)
         try:
             return self._solve(eps_global, local)
         except Infeasible:
@@ -300,6 +331,7 @@ class Program(ABC):
 
         NaN where limits collide.
         """
+        self._correct_rates(float(np.min(eps_global)))
         sharing = self._listed_columns()
         if sharing is None:
             yield from (self._map_row(float(local), eps_global) for local in eps_local)

@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import SolveError
 from fairfl_core.solving.backend import Infeasible, Model
-from fairfl_core.solving.constraints.base import OVERALL, Constraints, Sharpener
+from fairfl_core.solving.constraints.base import OVERALL, Constraints
 from fairfl_core.solving.sharing import Sharing
 
 __all__ = ["Whole"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_MOST_CUTS = 200  # rounds of cuts of the overall margin; under ten are the rule
 _SAME = 1e-9  # weights that differ by less
 
 
@@ -39,8 +37,7 @@ class Whole:
         if rows.auxiliary:
             entries = rows.auxiliary_entries(sharing.columns)
             self._model.add_columns(rows.auxiliary_costs(), entries)
-            if not rows.grows:  # cuts may add levels to more rows
-                self._model.set_levels(*entries[:2])
+            self._model.set_levels(*entries[:2])
         self.add(sharing, worth, order)
         # Of every block the best rule, of equal ones the first; a rule of several blocks never.
         best = np.lexsort((np.arange(len(columns)), -worth, columns.block))
@@ -80,31 +77,8 @@ class Whole:
     def _afresh(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         places = np.arange(len(self._rows))
         self._model.begin(places, *self._rows.bounds(eps_global, local))
-        values, duals = self.again()
-        missing = self._rows.sharpener(self._sharing.columns)
-        if missing is None:
-            return self.break_ties(), duals
-        return self._sharpened(values, duals, missing, eps_global)
-
-    def _sharpened(
-        self, values: Floats, duals: Floats, missing: Sharpener, eps_global: float
-    ) -> tuple[Floats, Floats]:
-        """Add the rows that an optimum still lacks, until it lacks none.
-
-        Of equal optima it is the one that the starting point leads to.
-        """
-        auxiliary, there = self._rows.auxiliary, len(duals)
-        for _ in range(_MOST_CUTS):
-            beta = self._sharing.weights(values[auxiliary:])
-            row, column, value = self._sharing.entries(
-                missing(values[:auxiliary], beta, eps_global)
-            )
-            if not len(row):
-                return values, duals[:there]
-            column = np.where(column < 0, -1 - column, auxiliary + column)
-            self._model.add_rows(row, column, value)
-            values, duals = self.again()
-        raise SolveError("the overall margin did not settle; please report this with the counts.")
+        _, duals = self.again()
+        return self.break_ties(), duals
 
     def grid(
         self, eps_globals: Sequence[float], locals_: Sequence[Floats]
@@ -130,11 +104,11 @@ class Whole:
                     warm = False
                     found[eps_global] = values
                     continue
-                warm = not self._rows.grows
-                begun = self._model.stand() if warm and not found else begun
+                warm = True
+                begun = begun if found else self._model.stand()
                 found[eps_global] = values
                 price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
-                if price == 0 and (not warm or self._is_still_best(values, upward[-1], local)):
+                if price == 0 and self._is_still_best(values, upward[-1], local):
                     break
             yield [found.get(eps_global, values) for eps_global in eps_globals]
 

@@ -1,5 +1,7 @@
 """All rows of a program: those of the gaps, and below them what the policy asks."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,7 @@ def constraints_for(
     policy: Policy,
     *,
     cuts: bool,
+    optimism: Floats | None = None,
     times: float = 1.0,
     soft: bool = False,
 ) -> Constraints:
@@ -40,16 +43,23 @@ def constraints_for(
     policy : Policy
     cuts : bool
         Whether rules are cuts of a score: see `MarginConstraints`.
+    optimism : ndarray, shape (groups, rates), optional
+        See `MarginConstraints`.
     times : float
         As if each client had so many times its people.
     soft : bool
         Whether what is missing to a floor may be made up for: see `FloorConstraints`.
     """
     behind = notion.people(counts.n_label)
+    if guarantee is not None and guarantee.scope == "all" and policy.floors:
+        # Gaps and floors hold together: each has half of the chance of error.
+        guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
     parts: list[Constraints] = [
         GapConstraints.of(notion, behind)
         if guarantee is None
-        else MarginConstraints.of(notion, behind, guarantee, cuts=cuts, times=times)
+        else MarginConstraints.of(
+            notion, behind, guarantee, cuts=cuts, optimism=optimism, times=times
+        )
     ]
     for limit in policy.limits:
         merged, inside = merged_groups(counts, limit.grouping), limit.scope == "local"

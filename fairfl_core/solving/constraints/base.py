@@ -1,7 +1,7 @@
 """What every set of rows has in common, and several sets as one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ __all__ = [
     "Constraints",
     "Entries",
     "RateConstraints",
-    "Sharpener",
     "Stacked",
     "joined",
 ]
@@ -25,13 +24,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, Floats]  # row, column, value
 OVERALL, NO_EPSILON = -1, -2
-
-Sharpener = Callable[[Floats, Floats, float], Entries]
-"""(auxiliary values, weights beta, eps_global) -> new rows `<= 0`: row, column, value.
-
-An auxiliary column i is written -1 - i, a column of the program as it is; no row means that
-nothing is broken.
-"""
 
 
 class Constraints(ABC):
@@ -55,11 +47,6 @@ class Constraints(ABC):
 
     def __len__(self) -> int:
         return len(self.scope)
-
-    @property
-    def grows(self) -> bool:
-        """Whether rows are added while solving; see `sharpener`."""
-        return False
 
     @property
     def keeps_constants(self) -> bool:
@@ -89,9 +76,12 @@ class Constraints(ABC):
         A dual is d(-objective) / d(bound).
         """
 
-    def sharpener(self, columns: Columns) -> Sharpener | None:
-        """What finds rows that the last optimum still lacks, where rows alone say too little."""
-        return None
+    def cones(self, columns: Columns) -> list[Entries]:
+        """Second-order cones: of each the rows, the first at least as long as the others.
+
+        An auxiliary column i is written -1 - i, a column of the program as it is.
+        """
+        return []
 
     def gains(self, duals: Floats) -> Floats:
         """What answering k to a person of a cell with label y adds through the rows.
@@ -149,11 +139,6 @@ class Stacked(Constraints):
         self.auxiliary = sum(part.auxiliary for part in parts)
 
     @property
-    def grows(self) -> bool:
-        """If some part does."""
-        return any(part.grows for part in self.parts)
-
-    @property
     def keeps_constants(self) -> bool:
         """If all parts do."""
         return all(part.keeps_constants for part in self.parts)
@@ -203,26 +188,14 @@ class Stacked(Constraints):
         """Each part's."""
         return [name for part in self.parts for name in part.names(counts)]
 
-    def sharpener(self, columns: Columns) -> Sharpener | None:
-        """Those of the parts that have one."""
+    def cones(self, columns: Columns) -> list[Entries]:
+        """Each part's, with its own auxiliary columns."""
         starts = np.cumsum([0, *(part.auxiliary for part in self.parts)])
-        grow = [
-            (int(first), part.auxiliary, missing)
+        return [
+            (row, np.where(column < 0, column - first, column), value)
             for first, part in zip(starts, self.parts, strict=False)
-            if (missing := part.sharpener(columns)) is not None
+            for row, column, value in part.cones(columns)
         ]
-        if not grow:
-            return None
-
-        def missing_of_all(auxiliary: Floats, beta: Floats, eps_global: float) -> Entries:
-            cuts, rows = [], 0
-            for first, size, missing in grow:
-                row, column, value = missing(auxiliary[first : first + size], beta, eps_global)
-                cuts.append((row + rows, np.where(column < 0, column - first, column), value))
-                rows += int(row.max(initial=-1)) + 1
-            return joined(cuts)
-
-        return missing_of_all
 
 
 def joined(parts: Sequence[Entries]) -> Entries:

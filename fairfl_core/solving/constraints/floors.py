@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.fairness.intervals import clopper_pearson
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.shares import normal_quantile
@@ -12,9 +13,8 @@ from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import NO_EPSILON, Entries, RateConstraints
 from fairfl_core.solving.constraints.widths import (
     Widths,
-    clopper_pearson,
+    binomial_widths,
     dvoretzky,
-    scheffe,
 )
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.policy import Floor
@@ -155,50 +155,58 @@ class FloorConstraints(RateConstraints):
         clients, groups, floors = self.people.shape
         compared = floors * groups * (clients if self.guarantee.scope == "all" else 1)
         tail = (1 - self.guarantee.confidence) / compared
-        if self.guarantee.proof == "measured":
-            z = normal_quantile(1 - tail)
-            widths = scheffe(self.notion, columns, self.people, z, self.times)
-            rate, down = widths.rate, z * widths.down
-        elif self.cuts:
-            z, widths = 0.0, dvoretzky(self.notion, columns, self.people, tail, self.times)
-            rate, down = widths.rate, widths.down
-        else:
-            shares = columns.blocks // (clients * groups)
-            z, widths = (
-                0.0,
-                clopper_pearson(self.notion, columns, self.people, tail / shares, self.times),
-            )
-            rate, down = widths.rate, widths.down
         keeps = np.array([one.keeps is not None for one in self.floors])
-        return np.where(keeps, self._change(columns, widths, z), rate - down)
+        how = (self.notion, columns, self.people)
+        if self.guarantee.proof == "measured":
+            # A cut is chosen on the same people: Scheffe's constant.
+            z = float(np.sqrt(-2 * np.log(tail))) if self.cuts else normal_quantile(1 - tail)
+            widths = binomial_widths(*how, z, self.times)
+            change = self._measured_change(columns, z)
+        else:
+            # What is kept of the model's own rate may fail on two sides: the rule's and its own.
+            tail = tail / 2 if keeps.any() else tail
+            shares = columns.blocks // (clients * groups)
+            widths = (
+                dvoretzky(*how, tail, self.times)
+                if self.cuts
+                else binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
+            )
+            change = self._proved_change(columns, widths)
+        return np.where(keeps, change, widths.rate - widths.down)
 
-    def _change(self, columns: Columns, widths: Widths, z: float) -> Floats:
+    def _changes(self, columns: Columns) -> Floats:
+        """Counted recognition less the model's own, (columns, floors)."""
+        n = self.people[columns.client, columns.group]
+        own = np.divide(
+            self.notion.answered(columns.confusion), n, out=np.zeros(n.shape), where=n > 0
+        )
+        return np.asarray(own - self._of_the_model(columns, own))
+
+    def _of_the_model(self, columns: Columns, value: Floats) -> Floats:
+        """A value of the rule that keeps the model's answer, for every column of its blocks."""
+        block, member = columns.members
+        kept = np.zeros((columns.blocks, value.shape[1]))
+        np.add.at(kept, columns.block[columns.keeps], value[columns.keeps])
+        found = np.zeros_like(value)
+        np.add.at(found, member, kept[block])
+        return found
+
+    def _measured_change(self, columns: Columns, z: float) -> Floats:
         """The lower end of the change from the model's own rate.
 
         Between two cuts of a score, or between the model's answer and a constant one, a person
         changes to one side only: their share is a rate like any other.
         """
-        n = self.people[columns.client, columns.group]
-        own = np.divide(
-            self.notion.answered(columns.confusion), n, out=np.zeros(n.shape), where=n > 0
-        )
-        block, member = columns.members
-        kept = np.zeros((columns.blocks, own.shape[1]))
-        np.add.at(kept, columns.block[columns.keeps], own[columns.keeps])
-        before = np.zeros_like(own)
-        np.add.at(before, member, kept[block])
-        change = own - before
-        if z:
-            n = n * self.times
-            moved = np.abs(change)
-            middle = (n * moved + z**2 / 2) / (n + z**2)
-            width = z * np.sqrt(middle * (1 - middle) / (n + z**2))
-        else:  # the rule's true rate may be lower, and the model's own higher
-            most = np.zeros_like(kept)
-            np.add.at(most, columns.block[columns.keeps], widths.up[columns.keeps])
-            width = widths.down.copy()
-            np.add.at(width, member, most[block])
-        return np.where(columns.keeps[:, None], 0.0, change - width)
+        change = self._changes(columns)
+        n = self.people[columns.client, columns.group] * self.times
+        low, high = clopper_pearson(np.abs(change), n, z)
+        certain = np.where(change > 0, low, -high)
+        return np.where(columns.keeps[:, None], 0.0, certain)
+
+    def _proved_change(self, columns: Columns, widths: Widths) -> Floats:
+        """The same where the rule's true rate may be lower and the model's own higher."""
+        width = widths.down + self._of_the_model(columns, widths.up)
+        return np.where(columns.keeps[:, None], 0.0, self._changes(columns) - width)
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
         """At least the floor."""

@@ -1,20 +1,24 @@
 """Rows that hold the gaps down with a margin for chance: limits that hold on unseen people.
 
 Rates are linear in beta, and so is a bound of their error: a mixture's deviation is at most the
-mixture of its rules' deviations. With q a rule's counted rate on n people and s its standard
-error, the rows of client c, rate r, groups a and b are, for both signs,
+mixture of its rules' deviations. With q a rule's counted rate on n people and up, down the
+distances to its Clopper-Pearson limits, the rows of client c, rate r, groups a and b are
 
-    +-(sum beta_a q_a - sum beta_b q_b) + z |(sum beta_a s_a, sum beta_b s_b)| <= eps_c
+    sum beta_a q_a - sum beta_b q_b + |(sum beta_a up_a, sum beta_b down_b)| <= eps_c
 
-where the length of the pair is the largest of cos t x + sin t y over directions t (nine of them
-fall short by half a percent, which z makes up for). z is Scheffe's, sqrt of the chi-square
-quantile with two degrees of freedom: both groups' rates at once. A constant answer has no error,
-so the program stays feasible. A rate nobody is behind is taken as 1/2 +- 1/2 for every rule but a
-constant one: such a cell is driven to constants, never left out.
+and the same with a and b exchanged (MOVER), where the length of the pair is the largest of
+cos t x + sin t y over directions t (nine of them fall short by half a percent, which is made up
+for). The limits are at Scheffe's z, sqrt of the chi-square quantile with two degrees of freedom:
+both groups' rates at once. A constant answer has no error, so the program stays feasible. A rate
+nobody is behind is taken as 1/2 +- 1/2 for every rule but a constant one; that is a range, not an
+error, and is added whatever the direction: such a cell is driven to constants, never left out.
 
 The overall rate of a group pools its clients' rates r with weights w, which are counted as well:
 its error has the variance sum over c of w^2 s^2, plus that of the weights, sum over c of
-w (r - mean r)^2 / n. The same cone, with two dimensions a cell: see `overall_margin`.
+w (r - mean r)^2 / n: a second-order cone with two dimensions a cell (`overall_margin`). Every cell
+also adapts to its own people, and these gains do not average out over clients: the rates are
+corrected by what cross-validation of the whole fit finds them to be too high by
+(`solving.optimism`).
 
 ``proved``: widths are added instead, each a bound that holds for every rule at once.
 """
@@ -28,18 +32,23 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.shares import normal_quantile
 from fairfl_core.solving.columns import Columns
 from fairfl_core.solving.constraints.base import (
     NO_EPSILON,
     OVERALL,
     Constraints,
     Entries,
-    Sharpener,
     joined,
 )
 from fairfl_core.solving.constraints.gaps import scope_name
 from fairfl_core.solving.constraints.overall_margin import Cone, OverallMargin, Pooled, Range
-from fairfl_core.solving.constraints.widths import Widths, clopper_pearson, dvoretzky, scheffe
+from fairfl_core.solving.constraints.widths import (
+    Widths,
+    binomial_widths,
+    dvoretzky,
+    pooled_widths,
+)
 from fairfl_core.solving.guarantee import Guarantee
 
 __all__ = ["MarginConstraints"]
@@ -65,6 +74,8 @@ class MarginConstraints(Constraints):
     times : float
         As if each client had so many times its people, its rates being the same: to see what
         more data would buy. 1 for a promise.
+    optimism : ndarray, shape (groups, rates)
+        What fitted overall rates are too high by: see `pooled_widths`.
     client, rate : ndarray, shape (limits,)
         Client (or `OVERALL`) and rate of the rows with an epsilon; rows that define the overall
         margin follow them.
@@ -76,6 +87,7 @@ class MarginConstraints(Constraints):
     cuts: bool
     client: Ints
     rate: Ints
+    optimism: Floats
     times: float = 1.0
 
     @classmethod
@@ -86,6 +98,7 @@ class MarginConstraints(Constraints):
         guarantee: Guarantee,
         *,
         cuts: bool,
+        optimism: Floats | None = None,
         times: float = 1.0,
     ) -> "MarginConstraints":
         """Lay the rows out: overall first, then client by client."""
@@ -103,7 +116,17 @@ class MarginConstraints(Constraints):
             [np.full(len(overall), OVERALL), np.arange(clients).repeat(len(local))]
         )
         rate = np.concatenate([overall, np.tile(local, clients)])
-        return cls(notion, guarantee, people, cuts, scope, rate, times)
+        none = np.zeros((groups, rates))
+        return cls(
+            notion,
+            guarantee,
+            people,
+            cuts,
+            scope,
+            rate,
+            none if optimism is None else optimism,
+            times,
+        )
 
     # ---------------------------------------------------------------- how wide
 
@@ -124,18 +147,19 @@ class MarginConstraints(Constraints):
     def z(self) -> float:
         """Scheffe's constant of two dimensions."""
         # The chi-square quantile with two degrees of freedom is -2 ln alpha.
-        return float(np.sqrt(-2 * np.log(self.error))) * _UNDERSHOOT
+        return float(np.sqrt(-2 * np.log(self.error)))
 
     def widths(self, columns: Columns, *, cells: int = 1) -> Widths:
         """Rates and widths of columns; `cells` is over how many cells a proof must hold."""
+        how = (self.notion, columns, self.people)
         if self.guarantee.proof == "measured":
-            return scheffe(self.notion, columns, self.people, self.z, self.times)
+            return binomial_widths(*how, self.z, self.times)
         tail = self.error / (4 * cells)
         if self.cuts:
-            return dvoretzky(self.notion, columns, self.people, tail, self.times)
+            return dvoretzky(*how, tail, self.times)
         # Rules of answers: as many shares stand behind a rate as a cell has blocks.
         shares = columns.blocks // (self.people.shape[0] * self.people.shape[1])
-        return clopper_pearson(self.notion, columns, self.people, tail / shares, self.times)
+        return binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
 
     # ---------------------------------------------------------------- rows
 
@@ -177,10 +201,12 @@ class MarginConstraints(Constraints):
     def _overall(self, columns: Columns) -> list[OverallMargin]:
         """One margin a pair of groups and rate."""
         clients, _, rates = self.people.shape
-        # Half of a proof's chance of error is the weights'.
-        widths = self.widths(columns, cells=2 * clients)
         kind, people = self._kind, self.people * self.times
-        constant = self.z / _UNDERSHOOT if kind is Cone else self.error / 4
+        if kind is Cone:
+            how = (self.z, self.optimism, self.times)
+            widths, constant = pooled_widths(self.notion, columns, self.people, *how), self.z
+        else:  # half of a proof's chance of error is the weights'
+            widths, constant = self.widths(columns, cells=2 * clients), self.error / 4
         return [
             kind(
                 Pooled.of(columns, widths, people, pair, rate),
@@ -203,7 +229,8 @@ class MarginConstraints(Constraints):
         for number, (one, other) in enumerate(pairs):
             for group, sign, turn in ((one, 1.0, np.cos), (other, -1.0, np.sin)):
                 mine = np.flatnonzero(columns.group == group)
-                lean = self.z * turn(_ANGLES) if measured else np.ones(1)
+                lean = _UNDERSHOOT * turn(_ANGLES) if measured else np.ones(1)
+                lean = np.where(widths.is_range[mine][..., None], 1.0, lean)
                 rate, up, down = (x[mine] for x in (widths.rate, widths.up, widths.down))
                 plus = sign * rate[..., None] + (up if sign > 0 else down)[..., None] * lean
                 minus = -sign * rate[..., None] + (down if sign > 0 else up)[..., None] * lean
@@ -236,23 +263,8 @@ class MarginConstraints(Constraints):
         ]
         return named + ["the overall margin"] * self._definitions
 
-    @property
-    def grows(self) -> bool:
-        """Where an overall margin is a cone."""
-        return self._kind.grows
-
-    def sharpener(self, columns: Columns) -> Sharpener | None:
-        """What the overall margins lack."""
-        if not self.grows:
-            return None
-        parts = self._overall(columns)
-
-        def missing(auxiliary: Floats, beta: Floats, eps_global: float) -> Entries:
-            rows, cuts = 0, []
-            for part in parts if eps_global < 1 else ():
-                row, column, value = part.missing(auxiliary, beta, eps_global)
-                cuts.append((row + rows, column, value))
-                rows += int(row.max(initial=-1)) + 1
-            return joined(cuts)
-
-        return missing
+    def cones(self, columns: Columns) -> list[Entries]:
+        """Those of the overall margins."""
+        if not self._kind.is_cone:
+            return []
+        return [part.cone() for part in self._overall(columns)]

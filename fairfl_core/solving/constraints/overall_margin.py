@@ -3,14 +3,8 @@
 A group's overall rate is sum over c of w_c r_c, with r_c the rate of client c and w_c the client's
 share of the people behind it. Both are counted, so both may be wrong.
 
-`Cone` (measured): z |v|, v the standard errors of all cells and of the weights. A ball of many
-dimensions has too many faces to list, but it is |v| <= t where v_1^2/t + v_2^2/t + ... <= t, and each
-term is a curve of one dimension (Vielma and others, "Extended formulations in mixed integer conic
-quadratic programming", 2017). So with auxiliary columns t and s_i
-
-    s_1 + s_2 + ... <= t,      s_i >= 2 a v_i - a^2 t     for any a
-
-and the tangents a are added where the last optimum breaks the cone.
+`Cone` (measured): z t with t >= |v|, v the standard errors of all cells and of the weights: a
+second-order cone.
 
 `Range` (proved): the widths of the rates, and for the weights their total variation times the
 range of the true rates, both ends of which are auxiliary columns.
@@ -31,8 +25,6 @@ __all__ = ["Cone", "OverallMargin", "Pooled", "Range"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BROKEN = 3e-8  # how much a limit may be broken; 1e-7 is promised
-_TANGENT = 1e-10  # how far below its curve an s may lie
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +41,8 @@ class Pooled:
         Group (0 or 1) and cell (clients of the first group, then of the second) of each.
     weight : ndarray
         w of its cell.
-    rate, up, down : ndarray
-        The rate of its rule, and how much larger and smaller that may be.
+    rate, up, down, error : ndarray
+        The rate of its rule, how much larger and smaller that may be, and its standard error.
     """
 
     people: Floats
@@ -61,6 +53,7 @@ class Pooled:
     rate: Floats
     up: Floats
     down: Floats
+    error: Floats
 
     @classmethod
     def of(
@@ -75,13 +68,14 @@ class Pooled:
         mine = np.flatnonzero(np.isin(columns.group, pair))
         group = (columns.group[mine] == pair[1]).astype(np.int64)
         cell = columns.client[mine] + clients * group
-        own = (x[mine, rate] for x in (widths.rate, widths.up, widths.down))
+        error = np.broadcast_to(widths.error, widths.rate.shape)
+        own = (x[mine, rate] for x in (widths.rate, widths.up, widths.down, error))
         return cls(behind, mine, group, cell, share[cell], *own)
 
-    def toward(self, sign: float, *, widened: bool) -> Floats:
-        """Each column's part in the gap to one side: by counted rates or, widened, at worst."""
+    def toward(self, sign: float) -> Floats:
+        """Each column's part in the gap to one side, at worst."""
         side = np.where(self.group == 0, sign, -sign)
-        width = np.where(side > 0, self.up, self.down) if widened else 0.0
+        width = np.where(side > 0, self.up, self.down)
         return np.asarray(self.weight * (side * self.rate + width))
 
 
@@ -99,8 +93,7 @@ class OverallMargin(ABC):
         Its first row that defines, and its first auxiliary column.
     """
 
-    grows: ClassVar[bool] = False  # whether rows are added while solving
-    _widened: ClassVar[bool]
+    is_cone: ClassVar[bool] = False
 
     def __init__(
         self, part: Pooled, constant: float, *, row: int, definition: int, first: int
@@ -124,104 +117,55 @@ class OverallMargin(ABC):
         return (
             np.repeat([self.row, self.row + 1], len(part.columns)),
             np.tile(part.columns, 2),
-            np.concatenate([part.toward(sign, widened=self._widened) for sign in (1.0, -1.0)]),
+            np.concatenate([part.toward(sign) for sign in (1.0, -1.0)]),
         )
 
     @abstractmethod
     def auxiliary_entries(self) -> Entries:
         """What its auxiliary columns put into rows."""
 
-    def missing(self, auxiliary: Floats, beta: Floats, eps_global: float) -> Entries:
-        """Rows `<= 0` that are broken; auxiliary column i is written -1 - i, the others as is."""
+    def cone(self) -> Entries:
+        """Rows of its cone, where it has one: see `Constraints.cones`."""
         raise NotImplementedError
 
 
 class Cone(OverallMargin):
-    """The length of all errors: auxiliary columns are t, the mean rates m, then s."""
+    """The length of all errors: auxiliary columns are its bound t, then the mean rates m."""
 
-    grows = True
-    _widened = False
-
-    def __init__(
-        self, part: Pooled, constant: float, *, row: int, definition: int, first: int
-    ) -> None:
-        super().__init__(part, constant, row=row, definition=definition, first=first)
-        clients, total = part.people.shape[1], part.people.sum(axis=1, keepdims=True)
-        z2 = constant**2
-        share = (part.people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
-        root = np.sqrt(share / (total + z2)).ravel()
-        # Where nobody at all is behind a group's rate its cells' errors do not average out.
-        cell = np.where((total > 0).ravel()[part.group], part.cell, part.group * clients)
-        error = part.weight * part.up
-        # All lengths in units of the longest there can be, so that tolerances mean the same.
-        longest = np.zeros(len(root))
-        np.maximum.at(longest, part.cell, error)
-        self._unit = float(np.sqrt((longest**2).sum() + (root**2).sum()))
-        # v = inside, then between = root (r - m): one dimension a cell each. The best m, the mean
-        # of the rates, is found by the program.
-        self._dimension = np.concatenate([cell, len(root) + part.cell])
-        self._own = np.concatenate([error, root[part.cell] * part.rate]) / self._unit
-        self._center = root / self._unit
+    is_cone = True
 
     @staticmethod
     def auxiliary(clients: int) -> int:
-        """t, two means, and two dimensions a cell."""
-        return 3 + 4 * clients
+        """T and two means."""
+        return 3
 
     @staticmethod
     def definitions(clients: int) -> int:
-        """That s adds up to t at most."""
-        return 1
+        """None: a cone defines t."""
+        return 0
 
     def auxiliary_entries(self) -> Entries:
-        """The margin z t in both signs of the gap, and sum s - t <= 0."""
-        dimensions = 2 * len(self._center)
-        s = self.first + 3 + np.arange(dimensions)
-        rows = [self.row, self.row + 1, self.definition]
-        margin = self.constant * self._unit
+        """The margin z t in both signs of the gap."""
         return (
-            np.append(rows, np.full(dimensions, self.definition)),
-            np.append(np.full(3, self.first), s),
-            np.append([margin, margin, -1.0], np.ones(dimensions)),
+            np.array([self.row, self.row + 1]),
+            np.full(2, self.first),
+            np.full(2, self.constant),
         )
 
-    def missing(self, auxiliary: Floats, beta: Floats, eps_global: float) -> Entries:
-        """Tangents at the direction of v, where the limit is broken."""
-        part, cells = self.part, len(self._center)
-        weights = beta[part.columns]
-        mine = auxiliary[self.first : self.first + self.auxiliary(cells // 2)]
-        t, mean, s = mine[0], mine[1:3], mine[3:]
-        v = np.bincount(self._dimension, np.tile(weights, 2) * self._own, minlength=2 * cells)
-        v[cells:] -= self._center * mean.repeat(cells // 2)
-        length = float(np.sqrt((v**2).sum()))
-        gap = abs(float((weights * part.toward(1.0, widened=False)).sum()))
-        broken = gap + self.constant * self._unit * length - eps_global > _BROKEN
-        a = v / (length or 1.0)
-        steep = np.flatnonzero(broken & (2 * a * v - a**2 * t - s > _TANGENT))
-        number = np.full(2 * cells, -1)
-        number[steep] = np.arange(len(steep))
-        # 2 a v - a^2 t - s <= 0
-        own = np.flatnonzero(number[self._dimension] >= 0)
-        centered = steep[steep >= cells]
-        mean_of = self.first + 1 + (centered - cells) // (cells // 2)
+    def cone(self) -> Entries:
+        """Rows (t, v): v = the error of each cell, then sqrt(variance of its weight) (r - m)."""
+        part, cells = self.part, self.part.people.size
+        clients, total = part.people.shape[1], part.people.sum(axis=1, keepdims=True)
+        z2 = self.constant**2
+        share = (part.people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
+        root = np.sqrt(share / (total + z2)).ravel()
+        every = np.arange(cells)
         return (
-            np.concatenate([number[self._dimension[own]], number[centered], *[number[steep]] * 2]),
+            np.concatenate([[0], 1 + part.cell, 1 + cells + part.cell, 1 + cells + every]),
             np.concatenate(
-                [
-                    np.tile(part.columns, 2)[own],
-                    -1 - mean_of,
-                    np.full(len(steep), -1 - self.first),
-                    -1 - (self.first + 3 + steep),
-                ]
+                [[-1 - self.first], part.columns, part.columns, -2 - self.first - every // clients]
             ),
-            np.concatenate(
-                [
-                    2 * a[self._dimension[own]] * self._own[own],
-                    -2 * a[centered] * self._center[centered - cells],
-                    -(a[steep] ** 2),
-                    -np.ones(len(steep)),
-                ]
-            ),
+            np.concatenate([[1.0], part.weight * part.error, root[part.cell] * part.rate, -root]),
         )
 
 
@@ -233,8 +177,6 @@ class Range(OverallMargin):
     (Weissman and others, 2003). Auxiliary columns are the top of both groups' rates, then the
     bottom.
     """
-
-    _widened = True
 
     @staticmethod
     def auxiliary(clients: int) -> int:

@@ -5,24 +5,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.fairness.intervals import clopper_pearson
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.solving.columns import Columns
 
-__all__ = ["Widths", "clopper_pearson", "dvoretzky", "scheffe"]
+__all__ = ["Widths", "binomial_widths", "dvoretzky", "pooled_widths"]
 
 Floats = NDArray[np.float64]
+_FEW = 5  # people behind a pooled rate below which it is not counted
 
 
 @dataclass(frozen=True, eq=False)
 class Widths:
     """Rates of columns and how far the truth may lie from them, each (columns, rates).
 
-    `up` and `down` are how much larger and smaller the true rate may be.
+    `up` and `down` are how much larger and smaller the true rate may be; `is_range` is true where
+    nobody is behind a rate, so that it may be anything: a range, not an error that averages out.
+    `error` is a standard error beside them, of rates that are pooled.
     """
 
     rate: Floats
     up: Floats
     down: Floats
+    is_range: NDArray[np.bool_]
+    error: Floats | float = 0.0
 
 
 def _rates(
@@ -38,31 +44,46 @@ def _rates(
     return np.where(uncertain, counted, share), n * times, uncertain
 
 
-def scheffe(
+def binomial_widths(
     notion: Notion, columns: Columns, people: Floats, z: float, times: float = 1.0
 ) -> Widths:
-    """Standard errors around Wilson's middle; 1/2 where nobody is behind a rate."""
+    """Exact binomial limits of every column, as sure as a normal's at z; 1/2 +- 1/2 without people."""
     rate, n, uncertain = _rates(notion, columns, people, times)
-    middle = (n * rate + z**2 / 2) / (n + z**2)
-    error = np.where(n > 0, np.sqrt(middle * (1 - middle) / (n + z**2)), 0.5 / z)
-    error = np.where(uncertain, error, 0.0)
-    return Widths(rate, error, error)
-
-
-def clopper_pearson(
-    notion: Notion, columns: Columns, people: Floats, tail: float, times: float = 1.0
-) -> Widths:
-    """Exact binomial limits of every rule of answers, `tail` on either side."""
-    from scipy.special import betaincinv
-
-    rate, n, uncertain = _rates(notion, columns, people, times)
-    hits = rate * n
-    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1e-9), 1 - tail), 1.0)
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, tail), 0.0)
+    low, high = clopper_pearson(rate, n, z)
     empty = n <= 0
     up = np.where(empty, 0.5, high - rate)
     down = np.where(empty, 0.5, rate - low)
-    return Widths(rate, np.where(uncertain, up, 0.0), np.where(uncertain, down, 0.0))
+    return Widths(
+        rate,
+        np.where(uncertain, up, 0.0),
+        np.where(uncertain, down, 0.0),
+        uncertain & empty,
+    )
+
+
+def pooled_widths(
+    notion: Notion,
+    columns: Columns,
+    people: Floats,
+    z: float,
+    optimism: Floats,
+    times: float = 1.0,
+) -> Widths:
+    """Rates with their standard errors around Wilson's middle, and what does not average out.
+
+    `optimism` (groups, rates) is how far fitted rates may lie above the true ones, in units of
+    1 / (2 sqrt n); see `solving.optimism`. With fewer than five people behind it a rate may be
+    anything: 1/2 +- 1/2.
+    """
+    rate, n, uncertain = _rates(notion, columns, people, times)
+    there = np.maximum(n, 1e-9)
+    middle = (n * rate + z**2 / 2) / (n + z**2)
+    few = uncertain & (n < _FEW)
+    counted = uncertain & ~few
+    error = np.where(counted, np.sqrt(middle * (1 - middle) / there), 0.0)
+    too_high = np.where(counted, optimism[columns.group] / (2 * np.sqrt(there)), 0.0)
+    half = np.where(few, 0.5, 0.0)
+    return Widths(np.where(few, 0.5, rate), half, half + too_high, few, error)
 
 
 def dvoretzky(
@@ -72,4 +93,4 @@ def dvoretzky(
     rate, n, uncertain = _rates(notion, columns, people, times)
     width = np.where(n > 0, np.sqrt(np.log(1 / tail) / (2 * np.maximum(n, 1e-9))), 0.5)
     width = np.where(uncertain, np.minimum(width, 1.0), 0.0)
-    return Widths(rate, width, width)
+    return Widths(rate, width, width, uncertain & (n <= 0))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.exact.bins import BINS, BinRules, ScoreBins
@@ -160,6 +161,10 @@ class BinProgram(FairnessProgram):
     @property
     def _seen(self) -> Floats:
         return self._table
+
+    def _seen_of(self, people: ClientCounts | ScoredPeople) -> Floats:
+        assert isinstance(people, ScoredPeople)
+        return self.bins.counted(people, "labels")
 
     def _rebuild(self) -> None:
         if not self.policy.without_group:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.backend import Infeasible
 from fairfl_core.solving.columns import Columns
@@ -32,6 +33,7 @@ from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.rate_estimates import Measured, measured
 from fairfl_core.solving.sharing import Sharing
+from fairfl_core.solving.solution import Solution
 from fairfl_core.solving.whole import Whole
 
 if TYPE_CHECKING:
@@ -161,6 +163,27 @@ class ExactProgram(Program):
         with self._lock:
             values, duals = self._solver.solve(eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
+
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+        """Expected people by client, group, label and answer under its solution."""
+        assert isinstance(people, ScoredPeople)
+        found = cast(ExactSolution, solution)
+        rules, groups = found.rules, len(self.counts.groups)
+        cell = rules.client * groups + rules.group
+        by_cell = np.argsort(cell, kind="stable")
+        often = np.bincount(cell, minlength=len(self.counts.clients) * groups)
+        # Every person with each rule of their cell.
+        person = np.repeat(np.arange(len(people)), often[people.cell])
+        first = np.cumsum(often[people.cell]) - often[people.cell]
+        turn = np.arange(len(person)) - first[person]
+        start = np.cumsum(often) - often
+        rule = by_cell[start[people.cell[person]] + turn]
+        scores = people.scores_by(found.calibration)
+        answer = rules.answer(rule, scores[person], people.said[person])
+        expected = np.zeros(self.counts.table.shape)
+        place = (people.client[person], people.group[person], people.label[person], answer)
+        np.add.at(expected, place, found.beta[rule])
+        return expected
 
     def _listed_columns(self) -> Sharing | None:
         return Sharing.apart(self._mixable[1]) if self._mixable else None

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
 
 from fairfl_core.budget import look
 from fairfl_core.errors import SolveError
@@ -21,8 +22,11 @@ from fairfl_core.solving.whole import Whole
 __all__ = ["ConeSolver", "cone_matrices", "solve_conic"]
 
 Floats = NDArray[np.float64]
-_TOLERANCE = 1e-10
+# Tolerance and regularisation; the next where one does not get there.
+_TRIES = ((1e-10, 1e-8), (1e-8, 1e-6), (1e-7, 1e-8))
 _SLACK = 2e-9  # limits are tightened by this, so that what the solver leaves open keeps them
+_INFEASIBLE = 2  # SciPy's word for it
+_NO_ROOM = 1e-6  # an overall limit below this is taken as 0
 _NO_PRICE = 1e-7  # what an interior point leaves of a price that is none
 
 
@@ -66,34 +70,73 @@ def solve_conic(
             np.zeros(len(cost) + sum(sizes)),
         ]
     )
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
-        setattr(settings, name, _TOLERANCE)
-    look()
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix((len(cost), len(cost))),
-        cost,
-        sparse.csc_matrix(whole),
-        right,
-        [
-            clarabel.ZeroConeT(blocks.shape[0]),
-            clarabel.NonnegativeConeT(len(limits) + len(cost)),
-            *map(clarabel.SecondOrderConeT, sizes),
-        ],
-        settings,
-    ).solve()
-    look()
-    status = str(found.status)
+    size = len(cost)
+    cone_kinds = [
+        clarabel.ZeroConeT(blocks.shape[0]),
+        clarabel.NonnegativeConeT(len(limits) + size),
+        *map(clarabel.SecondOrderConeT, sizes),
+    ]
+    for tolerance, regularisation in _TRIES:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        settings.static_regularization_constant = regularisation
+        look()
+        found = clarabel.DefaultSolver(
+            sparse.csc_matrix((size, size)),
+            cost,
+            sparse.csc_matrix(whole),
+            right,
+            cone_kinds,
+            settings,
+        ).solve()
+        look()
+        status = str(found.status)
+        if status == "Solved" or "Infeasible" in status:
+            break
     if "Infeasible" in status:
         raise Infeasible
-    if status not in ("Solved", "AlmostSolved"):
-        raise SolveError(
-            f"Clarabel ended without an optimum ({status}); please report this with the counts."
-        )
+    if status != "Solved":
+        return _solve_polyhedral(cost, matrix, limits, blocks, cones)
     duals = -np.asarray(found.z)
     first = blocks.shape[0]
     return np.asarray(found.x), duals[first : first + len(limits)], duals[:first]
+
+
+def _solve_polyhedral(
+    cost: Floats,
+    matrix: sparse.csr_array,
+    limits: Floats,
+    blocks: sparse.csr_array,
+    cones: Sequence[sparse.csr_array],
+) -> tuple[Floats, Floats, Floats]:
+    """Solve where no interior point is found, with sums of errors for their lengths.
+
+    A sum is never shorter, so that every margin is kept; it may cost more than the cone.
+    """
+    errors = sparse.vstack([cone[1:] for cone in cones])
+    size, more = len(cost), errors.shape[0]
+    one = sparse.eye_array(more)
+    member = np.repeat(np.arange(len(cones)), [cone.shape[0] - 1 for cone in cones])
+    sums = sparse.csr_array((np.ones(more), (member, np.arange(more))), (len(cones), more))
+    bounds = sparse.vstack([cone[:1] for cone in cones])
+    found = linprog(
+        np.append(cost, np.zeros(more)),
+        sparse.block_array(
+            [[matrix, None], [errors, -one], [-errors, -one], [-bounds, sums]], format="csr"
+        ),
+        np.append(limits, np.zeros(2 * more + len(cones))),
+        sparse.hstack([blocks, sparse.csr_array((blocks.shape[0], more))]),
+        np.ones(blocks.shape[0]),
+    )
+    if found.status == _INFEASIBLE:
+        raise Infeasible
+    if found.status != 0:
+        raise SolveError(
+            f"no optimum was found ({found.message}); please report this with the counts."
+        )
+    prices = np.asarray(found.ineqlin.marginals)[: len(limits)]
+    return np.asarray(found.x)[:size], prices, np.asarray(found.eqlin.marginals)
 
 
 class ConeSolver:
@@ -127,17 +170,26 @@ class ConeSolver:
             return self._without_cones.solve(eps_global, local)
         lower, upper = self._rows.bounds(eps_global, local)
         low, high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-        values, prices, _ = solve_conic(
-            self._cost,
-            sparse.vstack([self._matrix[high], -self._matrix[low]]).tocsr(),
-            np.append(upper[high], -lower[low]),
-            self._blocks,
-            self._cones,
-        )
+        matrix = sparse.vstack([self._matrix[high], -self._matrix[low]]).tocsr()
+        limits = np.append(upper[high], -lower[low])
+        if eps_global < _NO_ROOM:
+            values, prices = self._without_error(matrix, limits)
+        else:
+            values, prices, _ = solve_conic(self._cost, matrix, limits, self._blocks, self._cones)
         duals = np.zeros(len(self._rows))
         np.add.at(duals, high, prices[: len(high)])
         np.subtract.at(duals, low, prices[len(high) :])
         return values, duals
+
+    def _without_error(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
+        """Solve where the overall limit leaves no room for chance: every cone is a point."""
+        closed = sparse.vstack([self._blocks, *(cone[1:] for cone in self._cones)])
+        sums = np.zeros(closed.shape[0])
+        sums[: self._blocks.shape[0]] = 1.0
+        found = linprog(self._cost, matrix, limits, closed, sums)
+        if found.status != 0:
+            raise Infeasible
+        return np.asarray(found.x), np.asarray(found.ineqlin.marginals)
 
     def grid(
         self, eps_globals: Sequence[float], locals_: Sequence[Floats]

@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import beta as beta_distribution
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
-from fairfl_core.errors import InputError, SolveError
+from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.solving import whole
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.exact.program import ExactProgram
 from fairfl_core.solving.frontier import frontier
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.optimism import measure_optimism
 from tests.helpers.oracles import rates_of, shares
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
@@ -41,7 +41,7 @@ def errors_of(counts, notion, guarantee):
     if guarantee.scope == "all":
         compared *= len(counts.clients) + 1
     alpha = (1 - guarantee.confidence) / compared
-    return alpha, np.sqrt(chi2.ppf(1 - alpha, 2)) * 1.005
+    return alpha, np.sqrt(chi2.ppf(1 - alpha, 2))
 
 
 def simplex_oracle(counts, notion, guarantee, eps_local):
@@ -66,20 +66,17 @@ def simplex_oracle(counts, notion, guarantee, eps_local):
                         q[a, p] = float(rules[p][0] == rate[1])
                         continue
                     q[a, p] = hits[c, a, p] / n if n else 0.5
-                    if guarantee.proof == "measured":
-                        middle = (n * q[a, p] + z**2 / 2) / (n + z**2)
-                        s = np.sqrt(middle * (1 - middle) / (n + z**2)) if n else 0.5 / z
-                        up[a, p] = down[a, p] = s
-                    else:
-                        h = hits[c, a, p]
-                        tail = alpha / 4
-                        high = beta_distribution.ppf(1 - tail, h + 1, n - h) if h < n else 1.0
-                        low = beta_distribution.ppf(tail, h, n - h + 1) if h > 0 else 0.0
-                        up[a, p] = high - q[a, p] if n else 0.5
-                        down[a, p] = q[a, p] - low if n else 0.5
+                    h = hits[c, a, p]
+                    tail = norm.sf(z) if guarantee.proof == "measured" else alpha / 4
+                    high = beta_distribution.ppf(1 - tail, h + 1, n - h) if h < n else 1.0
+                    low = beta_distribution.ppf(tail, h, n - h + 1) if h > 0 else 0.0
+                    up[a, p] = high - q[a, p] if n else 0.5
+                    down[a, p] = q[a, p] - low if n else 0.5
             measured = guarantee.proof == "measured"
             for t in np.linspace(0, np.pi / 2, 9) if measured else (None,):
-                first, second = (z * np.cos(t), z * np.sin(t)) if measured else (1.0, 1.0)
+                turn = (1.005 * np.cos(t), 1.005 * np.sin(t)) if measured else (1.0, 1.0)
+                # Nobody behind a rate: a range, which is added in every direction.
+                first, second = (x if people[c, a] else 1.0 for a, x in enumerate(turn))
                 one = np.zeros((clients, groups, len(rules)))
                 one[c, 0], one[c, 1] = q[0] + first * up[0], -q[1] + second * down[1]
                 two = np.zeros_like(one)
@@ -130,9 +127,10 @@ def test_it_is_always_feasible_and_within_what_was_asked(
 def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
     """|gap| + z |errors of cells and weights| stays within the limit, and touches it if it costs."""
     guarantee = Guarantee(0.9)
-    found = FairnessProgram(counts, notion, guarantee=guarantee).solve(overall, 1.0)
+    program = FairnessProgram(counts, notion, guarantee=guarantee)
+    found = program.solve(overall, 1.0)
+    optimism = measure_optimism(program)[:, 0]
     _, z = errors_of(counts, notion, guarantee)
-    z /= 1.005  # the overall cone is whole, not nine directions
     favourable = counts.labels.index(counts.favourable)
     label = favourable if notion == "eop" else None
     table = np.asarray(counts.table, float)
@@ -142,14 +140,16 @@ def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
         return
     keep = found.beta[..., 0]
     always = found.beta[..., 1 + favourable]
-    with np.errstate(invalid="ignore"):
-        q = np.where(people > 0, hits[..., 0] / people, 0.5)
-    wide = z * 1.005  # Wilson's, as for the local rows
-    middle = (people * q + wide**2 / 2) / (people + wide**2)
-    s = np.where(people > 0, np.sqrt(middle * (1 - middle) / (people + wide**2)), 0.5 / wide)
+    few = people < 5  # such a rate may be anything: 1/2 +- 1/2, which does not average out
+    n = np.maximum(people, 1)
+    q = np.where(few, 0.5, hits[..., 0] / n)
+    middle = (people * q + z**2 / 2) / (people + z**2)
+    s = np.where(few, 0.0, np.sqrt(middle * (1 - middle) / n))
+    up = np.where(few, 0.5, 0.0)
+    down = np.where(few, 0.5, optimism / (2 * np.sqrt(n)))
     weight = people / total
     rate = keep * q + always
-    pooled = (weight * rate).sum(axis=0)
+    top, bottom = ((weight * (rate + keep * one)).sum(axis=0) for one in (up, -down))
     # The weights are shares of a multinomial: variance of their sum, by its covariance matrix.
     w = (people + z**2 / len(people)) / (total + z**2)
     between = [
@@ -160,9 +160,9 @@ def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
     ]
     # A group in one client only has no variance between; in floats that may be -1e-18.
     margin = z * np.sqrt(((weight * keep * s) ** 2).sum() + max(sum(between), 0.0))
-    reached = abs(pooled[0] - pooled[1]) + margin
+    reached = max(top[0] - bottom[1], top[1] - bottom[0]) + margin
     assert reached <= overall + 1e-6
-    if found.price_global > 1e-6:
+    if found.price_global > 1e-4:
         assert reached >= overall - 1e-5
 
 
@@ -350,12 +350,3 @@ def test_the_cuts_settle_where_many_lotteries_are_nearly_as_good():
         local = dict.fromkeys(counts.clients, 1.0)
         for own in ({}, {"45 to 54": 0.03}):
             assert program.solve(eps_global, local | own).gaps.overall <= eps_global
-
-
-def test_cuts_that_do_not_settle_are_said_so(monkeypatch):
-    counts = synthetic(4, 2, 2, rows=400)
-    program = FairnessProgram(counts, "eo", guarantee=Guarantee(0.8, "all"))
-    program.solve(0.25, 1.0)
-    monkeypatch.setattr(whole, "_MOST_CUTS", 1)
-    with pytest.raises(SolveError, match="the overall margin did not settle"):
-        program.solve(0.25, 1.0)

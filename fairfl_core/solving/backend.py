@@ -117,23 +117,6 @@ class Model:
             self._highs.deleteCols(len(places), places)
             self._cost = self._cost[:first]
 
-    def add_rows(self, row: Ints, column: Ints, value: Floats) -> None:
-        """Append rows `<= 0` for this solve only: `begin` takes them away again."""
-        count = int(row.max()) + 1
-        order = np.lexsort((column, row))
-        starts = np.searchsorted(row[order], np.arange(count))
-        self._highs.addRows(
-            count,
-            np.full(count, -np.inf),
-            np.zeros(count),
-            len(order),
-            starts.astype(np.int32),
-            column[order].astype(np.int32),
-            value[order],
-        )
-        self._lower = np.append(self._lower, np.full(count, -np.inf))
-        self._upper = np.append(self._upper, np.zeros(count))
-
     def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
         """Say which columns and rows are basic where every solve begins."""
         basic = highspy.HighsBasisStatus.kBasic
@@ -148,10 +131,6 @@ class Model:
 
     def begin(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         """Set the limits of some rows and go back to the starting point."""
-        if len(self._lower) > self._rows:
-            places = np.arange(self._rows, len(self._lower), dtype=np.int32)
-            self._highs.deleteRows(len(places), places)
-            self._lower, self._upper = self._lower[: self._rows], self._upper[: self._rows]
         self._highs.clearSolver()
         self.change_limits(rows, lower, upper)
         self._highs.setBasis(self._start)

@@ -14,7 +14,7 @@ from fairfl_core.errors import CollisionError
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.clients_apart import ClientsApart
-from fairfl_core.solving.constraints.widths import clopper_pearson, dvoretzky, scheffe
+from fairfl_core.solving.constraints.widths import binomial_widths, dvoretzky
 from fairfl_core.solving.exact.bin_program import BinProgram
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.exact.program import ExactProgram
@@ -150,7 +150,7 @@ def margins():
         f"{kind.__name__}, {times} times": vars(
             kind(program.notion, columns, rows.people, error, times)
         )
-        for kind, error in ((scheffe, 1.96), (clopper_pearson, 0.05), (dvoretzky, 0.05))
+        for kind, error in ((binomial_widths, 1.96), (dvoretzky, 0.05))
         for times in (0.1, 1.0, 3.7)
     }
 

@@ -24,8 +24,8 @@ class Guarantee:
         ``all``: all limits at once; ``each``: every client's limit on its own, and the overall
         one, so that of 40 clients about 2 may be above theirs at 95 %.
     proof : {"measured", "proved"}
-        ``measured``: Scheffe margins around Wilson rates; no theorem covers a lottery chosen on
-        the same people, but resampling shows that they hold (docs/holding.md). ``proved``:
+        ``measured``: exact binomial limits at Scheffe's constant; no theorem covers a lottery
+        chosen on the same people, but resampling shows that they hold (docs/holding.md). ``proved``:
         Clopper-Pearson for rules of answers, Dvoretzky-Kiefer-Wolfowitz for cuts of a score,
         widths added; dearer.
     """

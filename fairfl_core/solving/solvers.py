@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.solving.clients_apart import ClientsApart
-from fairfl_core.solving.cone_solver import ConeSolver
 from fairfl_core.solving.constraints.base import Constraints
 from fairfl_core.solving.sharing import Sharing
 from fairfl_core.solving.sifted import Sifted
@@ -49,6 +48,8 @@ def solver_for(rows: Constraints, sharing: Sharing, worth: Floats, order: Floats
     Of equally good optima the one with the least order.x is found; client by client any of them.
     """
     if rows.cones(sharing.columns):
+        from fairfl_core.solving.cone_solver import ConeSolver  # SciPy starts slowly
+
         return ConeSolver(rows, sharing, worth, order)
     if not ClientsApart.serves(rows, sharing):
         return Whole(rows, sharing, worth, order)

@@ -14,7 +14,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx mutants chaos reproduce holding summaries federation federation-faults bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx chaos reproduce holding summaries federation federation-faults bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -76,13 +76,6 @@ test-pythons: ## Tests of the core on every Python from 3.11 to 3.13 that is her
 		done; \
 		echo "== Python $$version: not here"; \
 	done; test -z "$$failed" || { echo "make: the core's tests fail on Python$$failed"; exit 1; }
-
-FILES ?= fairfl_core
-SAMPLE ?= 50
-SEED ?= 0
-JOBS ?= 2
-mutants: $(INSTALLED) ## Break lines of FILES on purpose: does a test notice? (SAMPLE=50 SEED=0 JOBS=2)
-	$(BIN)/python tests/mutants $(FILES) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS)
 
 # An environment of its own: the site's tools are nobody else's matter.
 docs: | $(BIN)/python ## Build the documentation into site/

@@ -6,15 +6,20 @@ import streamlit as st
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before pages load numpy: cores are shared
 st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️", layout="wide")
+
+from pages.shared import moved  # noqa: E402
+
 st.navigation(
     [
-        st.Page("pages/explore.py", title="Explore", default=True),
-        st.Page("pages/clients.py", title="Clients"),
-        st.Page("pages/review.py", title="Review"),
-        st.Page("pages/scenarios.py", title="Scenarios"),
-        st.Page("pages/privacy.py", title="Privacy"),
-        st.Page("pages/methods.py", title="Methods"),
-        st.Page("pages/your_data.py", title="Your data"),
-        st.Page("pages/learn.py", title="Learn"),
-    ]
+        st.Page("pages/learn/page.py", title="Learn", url_path="learn"),
+        st.Page("pages/explore/page.py", title="Explore", url_path="explore", default=True),
+        st.Page("pages/compare/page.py", title="Compare", url_path="compare"),
+        st.Page("pages/scenarios/page.py", title="Scenarios", url_path="scenarios"),
+        st.Page("pages/privacy/page.py", title="Privacy", url_path="privacy"),
+        st.Page("pages/methods/page.py", title="Methods", url_path="methods"),
+        st.Page("pages/your_data/page.py", title="Your data", url_path="your_data"),
+        st.Page(moved.clients, title="Clients", url_path="clients", visibility="hidden"),
+        st.Page(moved.review, title="Review", url_path="review", visibility="hidden"),
+    ],
+    position="top",
 ).run()

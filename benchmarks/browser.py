@@ -33,7 +33,7 @@ from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
 from pages.components.shared import text  # noqa: E402
-from pages.components.shared.results import GRID  # noqa: E402
+from pages.shared.results import GRID  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,
     NO_BROWSER,

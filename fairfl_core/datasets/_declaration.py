@@ -115,6 +115,8 @@ class Dataset:
     missed : float
         How many other mistakes a missed favourable label is as bad as, to begin a table of gains
         and costs with; a suggestion, for people to change.
+    noun : str
+        What one client is called: a state, an age band.
     rows_are : str
         What a row is of, where it is not a person; and what then is kept together in splits.
     """
@@ -139,4 +141,5 @@ class Dataset:
     fetch: Callable[[Path], None] | None = None
     crossed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missed: float = 3.0
+    noun: str = "client"
     rows_are: str = "people"

@@ -118,6 +118,7 @@ HAM10000 = Dataset(
         ),
     ),
     arrange=_arrange,
+    noun="age band",
     missed=20.0,  # needless biopsies
     rows_are="images of skin lesions (all images of a lesion are on the same side of every split)",
     where=_WHERE,

@@ -196,6 +196,7 @@ PUBLIC_COVERAGE = Dataset(
         ),
     ),
     arrange=_arrange,
+    noun="state",
     fetch=_fetch,
     where="get it with the folktables package (`pip install folktables`)",
 )

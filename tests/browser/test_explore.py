@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.components.shared.results import GRID
+from pages.shared.results import GRID
 from tests.browser.driving import INSIDE, OVERALL
 
 CELL = """(chart, [column, row]) => {

@@ -5,7 +5,7 @@ import socket
 import pytest
 import segno
 
-from pages.components.session.state import here_only
+from pages.shared.state import here_only
 from tests.browser.driving import Visitor
 from tests.helpers.serving import Server
 

@@ -19,8 +19,8 @@ from fairfl_core.solving.exact.histogram_file import read_histogram, write_histo
 from fairfl_core.solving.exact.histograms import ScoreHistogram
 from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import BALANCED
-from pages.components.session.catalogue import catalogue
-from pages.components.view import read_view, write_view
+from pages.shared.catalogue import catalogue
+from pages.shared.view import read_view, write_view
 from tests.chaos.table import Trouble
 from tests.cli.running import contents, people
 

@@ -8,9 +8,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
-from pages.components.session.catalogue import catalogue
-from pages.components.shared.charts import FOLD
-from pages.components.view import read_view
+from pages.shared.catalogue import catalogue
+from pages.shared.charts import FOLD
+from pages.shared.view import read_view
 from tests.pages.core_numbers import CoreNumbers
 
 TOP = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from fairfl_core.budget import look, within
 from fairfl_core.errors import InputError
 from pages.components.session import ahead, streamlit_internals, tolerances
-from pages.components.session.cache import budget
-from pages.components.shared.results import LEVELS
+from pages.shared.caching import budget
+from pages.shared.results import LEVELS
 from tests.helpers.protocol import INSIDE, Visitor
 from tests.helpers.serving import Server
 from tests.pages.conftest import view_of

@@ -18,7 +18,7 @@ from fairfl_core.solving.guarantee import Guarantee
 from pages.components.session import cache
 from pages.components.shared import shipped_prices
 from pages.components.shared import text as shared_text
-from pages.components.shared.certainty import (
+from pages.shared.results import (
     advice_of,
     certainty_costs,
     certainty_of,
@@ -26,7 +26,7 @@ from pages.components.shared.certainty import (
     computed_costs,
     priced,
 )
-from pages.components.shared.results import (
+from pages.shared.results import (
     LEVELS,
     many_margins,
     predictor_of,

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from fairfl_core.people import experiments
-from pages.components.shared.outside_text import JOINER, plain
-from pages.components.shared.results import predictor_of
+from pages.shared.outside_text import JOINER, plain
+from pages.shared.results import predictor_of
 from tests.pages.conftest import healthy, linked, view_of
 
 

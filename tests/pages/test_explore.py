@@ -13,7 +13,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from pages.components.explore import text
-from pages.components.shared.results import summary_of
+from pages.shared.results import summary_of
 from tests.pages.conftest import TOP, healthy, linked, view_of
 
 NAMES = experiments.list_experiments()

@@ -5,8 +5,8 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from pages.components.clients import text
-from pages.components.shared.outside_text import plain
-from pages.components.shared.results import study_of
+from pages.shared.outside_text import plain
+from pages.shared.results import study_of
 from tests.pages.conftest import view_of
 
 ADULT = {"experiment": "adult", "seed": 0, "eps_local": 0.1, "eps_global": 0.1}

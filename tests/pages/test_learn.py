@@ -12,7 +12,7 @@ from fairfl_core.people import experiments
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.components.learn import glossary_text, limits_text, lottery_text, notions_text, text
-from pages.components.shared.results import summary_of
+from pages.shared.results import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 
 RECOGNISED, ALARMED = (lambda c: c.recognised), (lambda c: c.false_alarms)

@@ -13,11 +13,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
-from pages.components.session.cache import forget_everything
+from pages.shared.caching import forget_everything
 from pages.components.session.store import Store
 from pages.components.shared import results
 from pages.components.shared.drawing import Drawing
-from pages.components.shared.people import folded_of
+from pages.shared.results import folded_of
 from tests.pages.conftest import TOP, folds, unfolded, view_of
 from tests.pages.reading import specs, values
 

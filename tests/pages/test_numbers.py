@@ -12,7 +12,7 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.solving.build import build_program
 from pages.components.shared.downloads import clients_csv
-from pages.components.shared.results import GRID
+from pages.shared.results import GRID
 from tests.pages.conftest import LINKS, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.people.counts import ClientCounts
-from pages.components.shared.charts import csv_for_people
-from pages.components.shared.outside_text import JOINER, Target, only_text, plain
+from pages.shared.charts import csv_for_people
+from pages.shared.outside_text import JOINER, Target, only_text, plain
 
 ANY = st.text(max_size=40) | st.text(alphabet=":-<>=~$@w./ ;,'\"\\{}[]#*_`|+＝1a\t\n", max_size=30)
 

@@ -15,7 +15,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import BALANCED, Utility
-from pages.components.codecs import Unusable
+from pages.shared.codecs import Unusable
 from pages.components.policy_codec import Asked
 from pages.components.shared.downloads import predictor_json
 from tests.pages.conftest import linked, unfolded, view_of

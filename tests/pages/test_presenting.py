@@ -8,7 +8,7 @@ import pytest
 from fairfl_core.intake import example_table
 from pages.components.learn.glossary_text import WORDS
 from pages.components.session.glossary import brand
-from pages.components.session.present import code_of
+from pages.shared.present import code_of
 from pages.components.session.text import NOT_REACHABLE, NOTHING_TO_SCAN, TERMS
 from tests.pages.conftest import healthy, linked
 from tests.pages.reading import specs

@@ -8,10 +8,10 @@ import pytest
 from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from pages.components.shared import text
-from pages.components.shared.charts import csv_for_people
+from pages.shared.charts import csv_for_people
 from pages.components.shared.downloads import clients_csv, predictor_json
 from pages.components.shared.report import html_report
-from pages.components.shared.results import summary_of
+from pages.shared.results import summary_of
 from tests.pages.conftest import view_of
 
 LINK = "http://localhost:8501/clients?experiment=adult&own=doctorate%3D0.1"

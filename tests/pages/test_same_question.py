@@ -20,9 +20,9 @@ from urllib.parse import quote
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.people import experiments
 from fairfl_core.solving.regions import region_names
-from pages.components.session.catalogue import catalogue
-from pages.components.shared.results import GRID
-from pages.components.view import NO_LIMIT, read_view
+from pages.shared.catalogue import catalogue
+from pages.shared.results import GRID
+from pages.shared.view import NO_LIMIT, read_view
 from tests.pages.conftest import TOP
 
 SETTINGS = int(os.environ.get("SETTINGS", 18))

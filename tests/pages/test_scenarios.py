@@ -24,7 +24,7 @@ from pages.components.scenarios.results import (
     own_summary,
     scenario_of,
 )
-from pages.components.session.cache import forget_everything
+from pages.shared.caching import forget_everything
 from pages.components.shared import text
 from tests.pages.conftest import healthy, linked, view_of
 

@@ -163,7 +163,7 @@ def test_a_guarded_part_lets_streamlit_stop_and_rerun(act):
     def script(act):
         import streamlit as st
 
-        from pages.components.shared.charts import part
+        from pages.shared.charts import part
 
         with part("A part"):
             st.session_state["runs"] = st.session_state.get("runs", 0) + 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.people import experiments
 from fairfl_core.solving.guarantee import Guarantee
-from pages.components.codecs import (
+from pages.shared.codecs import (
     Between,
     Called,
     Certainty,
@@ -22,7 +22,7 @@ from pages.components.codecs import (
     Unusable,
     Whole,
 )
-from pages.components.view import (
+from pages.shared.view import (
     Catalogue,
     View,
     changed,

@@ -7,7 +7,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
-from pages.components.view import START
+from pages.shared.view import START
 from tests.pages.conftest import healthy, unfolded
 from tests.pages.test_your_data import PAGES, go, text_of
 from tests.people.test_grouping import COLUMNS, people

@@ -24,9 +24,9 @@ from fairfl_core.intake import (
 from pages.components.session import own_data
 from pages.components.shared.downloads import clients_csv, predictor_json
 from pages.components.shared.model_card import model_card
-from pages.components.shared.outside_text import figure_text, plain
+from pages.shared.outside_text import figure_text, plain
 from pages.components.shared.report import html_report
-from pages.components.view import Catalogue, read_view
+from pages.shared.view import Catalogue, read_view
 from tests.pages.conftest import healthy, linked
 
 PAGES = ("explore", "clients", "scenarios", "privacy", "learn", "your_data")

@@ -18,7 +18,7 @@ from pages.components.session import own_data
 from pages.components.shared.card_text import WHICH_MODEL
 from pages.components.shared.downloads import predictor_json
 from pages.components.shared.model_card import APPLY, model_card
-from pages.components.view import START
+from pages.shared.view import START
 from tests.helpers.cross_fitted import (
     COLUMNS,
     SCORES,

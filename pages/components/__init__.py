@@ -1,1 +1,0 @@
-"""What pages share: controls, results, figures, words, parts, report."""

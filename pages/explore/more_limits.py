@@ -1,0 +1,305 @@
+"""What is asked beyond the two limits: floors, ratios, what counts as good."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairfl_core.datasets import DATASETS
+from fairfl_core.errors import InputError
+from fairfl_core.people.experiments import Experiment
+from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
+from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
+from pages.shared import state, text
+from pages.shared.catalogue import experiment_of
+from pages.shared.charts import part
+from pages.shared.codecs import Between, OneOf
+from pages.shared.results import Collided, policy_cost
+from pages.shared.view import View
+
+__all__ = ["asked_for", "collision", "cost"]
+
+OFF = -1.0  # what a slider shows where nothing is asked
+KEEPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
+FLOORS = (OFF, *(round(0.05 * step, 2) for step in range(1, 21)))
+RATIOS = (OFF, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+GAPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
+FOUR_FIFTHS = 0.8
+EVERY = "*"  # every label at once; no label is called so by a link
+
+
+def asked_for() -> None:
+    """Three folds: nobody left worse off, ratios, what counts as good."""
+    view = state.view()
+    experiment = experiment_of(view.data)
+    policy = view.policy
+    with (
+        lazy_expander(text.FLOORS, "floors", opened=bool(policy.floors)) as is_open,
+        error_boundary(text.FLOORS),
+    ):
+        if is_open:
+            _floors(policy, experiment)
+    with (
+        lazy_expander(text.RATIOS, "ratios", opened=policy.has_ratios) as is_open,
+        error_boundary(text.RATIOS),
+    ):
+        if is_open:
+            _ratios(policy, sure=view.guarantee is not None)
+    if experiment.grouping is not None and view.guarantee is None:
+        with (
+            lazy_expander(text.GROUPINGS, "groupings", opened=bool(policy.limits)) as is_open,
+            part(text.GROUPINGS),
+        ):
+            if is_open:
+                _groupings(policy, experiment.grouping.columns)
+    with (
+        lazy_expander(text.GOOD, "good", opened=policy.utility != ACCURACY) as is_open,
+        error_boundary(text.GOOD),
+    ):
+        if is_open:
+            _utility(policy, experiment)
+    _without_group(view)
+
+
+def cost(view: View) -> None:
+    """What all that costs, on top of the two limits."""
+    if not view.policy.is_plain:
+        with error_boundary(text.POLICY_COST):
+            st.caption(text.policy_cost(policy_cost(view)))
+
+
+def _without_group(view: View) -> None:
+    """One rule for all groups; where scores are looked at, for two labels."""
+    if view.answers_by_scores and len(experiment_of(view.data).labels) > 2:
+        return
+    key = state.widget("without_group", view.policy.without_group)
+    st.toggle(
+        text.WITHOUT_GROUP,
+        key=key,
+        help=text.WITHOUT_GROUP_TIP,
+        on_change=lambda: _ask(without_group=st.session_state[key]),
+    )
+
+
+def _ask(**changes: Any) -> None:
+    """Change the policy (from a callback)."""
+    state.change(policy=replace(state.view().policy, **changes))
+
+
+# -------------------------------------------------------------------- floors
+
+
+def _floors(policy: Policy, experiment: Experiment) -> None:
+    labels = experiment.labels
+    chosen = state.Setting("floor_label", experiment.favourable, OneOf((EVERY, *labels)))
+    st.caption(text.FLOORS_MEANING)
+    which, lose, least = st.columns([2, 3, 3], vertical_alignment="bottom")
+    which.selectbox(
+        text.FLOOR_LABEL,
+        (EVERY, *labels),
+        format_func=lambda label: text.EVERY_LABEL if label == EVERY else label,
+        **state.bound(chosen),
+    )
+    label = state.get(chosen)
+    names = labels if label == EVERY else (label,)
+    with lose:
+        _floor_slider(policy, names, KEEPS, text.KEEP, keeps=True)
+    with least:
+        _floor_slider(policy, names, FLOORS, text.FLOOR, keeps=False)
+    if policy.floors:
+        st.caption(text.floors_asked(policy.floors))
+
+
+def _floor_slider(
+    policy: Policy,
+    labels: tuple[str, ...],
+    offered: tuple[float, ...],
+    label: str,
+    *,
+    keeps: bool,
+) -> None:
+    """One slider over the floors of one kind, of one label or of all."""
+    mine = [
+        floor
+        for floor in policy.floors
+        if (floor.keeps is not None) == keeps and floor.label in labels
+    ]
+    values = {floor.keeps if floor.keeps is not None else floor.rate for floor in mine}
+    value = values.pop() if len(values) == 1 and len(mine) == len(labels) else OFF
+    options = tuple(sorted({*offered, value}, reverse=keeps))
+    options = (OFF, *(one for one in options if one != OFF))
+    key = state.widget("keep" if keeps else "floor", value)
+
+    def moved() -> None:
+        asked = st.session_state[key]
+        others = tuple(floor for floor in state.view().policy.floors if floor not in mine)
+        new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
+        _ask(floors=(*others, *(new if asked != OFF else ())))
+
+    st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
+
+
+# -------------------------------------------------------------------- ratios
+
+
+def _ratios(policy: Policy, *, sure: bool) -> None:
+    if sure:
+        st.caption(text.NO_SURE_RATIOS)
+        return
+    st.caption(text.RATIOS_MEANING)
+    for column, field, label in zip(
+        st.columns(2),
+        ("ratio_global", "ratio_local"),
+        (text.RATIO_OVERALL, text.RATIO_INSIDE),
+        strict=True,
+    ):
+        asked = getattr(policy, field)
+        value = OFF if asked is None else asked
+        options = (OFF, *sorted({*RATIOS, value} - {OFF}))
+        key = state.widget(field, value)
+        column.select_slider(
+            label,
+            options,
+            format_func=text.floor_step,
+            key=key,
+            on_change=_take_ratio,
+            args=(field, key),
+        )
+    st.button(
+        text.FOUR_FIFTHS,
+        key="four-fifths",
+        on_click=_ask,
+        kwargs={"ratio_global": FOUR_FIFTHS, "ratio_local": FOUR_FIFTHS},
+    )
+
+
+def _take_ratio(field: str, key: str) -> None:
+    value = st.session_state[key]
+    _ask(**{field: None if value == OFF else value})
+
+
+# -------------------------------------------------------------------- other groupings
+
+
+def _groupings(policy: Policy, columns: tuple[str, ...]) -> None:
+    """A limit between the groups of each column alone, overall and inside each client."""
+    st.caption(text.GROUPINGS_MEANING)
+    for column in columns:
+        cells = st.columns(2)
+        for cell, scope in zip(cells, ("global", "local"), strict=True):
+            with cell:
+                _grouping_slider(policy, column, scope)
+
+
+def _grouping_slider(policy: Policy, grouping: str, scope: str) -> None:
+    mine = [one for one in policy.limits if (one.grouping, one.scope) == (grouping, scope)]
+    value = mine[0].eps if mine else OFF
+    options = (OFF, *sorted({*GAPS, value} - {OFF}, reverse=True))
+    key = state.widget(f"limit_{grouping}_{scope}", value)
+
+    def moved() -> None:
+        asked = st.session_state[key]
+        others = tuple(one for one in state.view().policy.limits if one not in mine)
+        new = () if asked == OFF else (GroupingLimit(grouping, scope, asked),)
+        _ask(limits=(*others, *new))
+
+    label = text.grouping_limit(grouping, scope)
+    st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
+
+
+# -------------------------------------------------------------------- what counts as good
+
+
+def _utility(policy: Policy, experiment: Experiment) -> None:
+    kinds = {"accuracy": ACCURACY, "balanced": BALANCED, "table": None}
+    now = policy.utility.name if not policy.utility.labels else "table"
+    key = state.widget("utility_kind", now)
+    times = state.Setting("missed", _missed(experiment), Between(0.0, 1000.0))
+
+    def chosen() -> None:
+        kind = st.session_state[key] or "accuracy"
+        _ask(utility=kinds[kind] or _missing(experiment, state.get(times)))
+
+    st.segmented_control(
+        text.UTILITY,
+        list(kinds),
+        format_func=lambda kind: text.UTILITIES[kind],
+        key=key,
+        on_change=chosen,
+        required=True,
+    )
+    st.caption(text.UTILITY_MEANING[now])
+    if policy.utility.labels:
+        st.number_input(
+            text.missed(experiment.favourable),
+            0.0,
+            1000.0,
+            step=1.0,
+            format="%g",
+            width=420,
+            **state.bound(times, lambda: _ask(utility=_missing(experiment, state.get(times)))),
+        )
+        _gains(policy.utility)
+
+
+def _missed(experiment: Experiment) -> float:
+    dataset = DATASETS.get(experiment.manifest["dataset"].get("dataset", ""))
+    return dataset.missed if dataset is not None else 3.0
+
+
+def _missing(experiment: Experiment, times: float) -> Utility:
+    return Utility.missing(experiment.labels, experiment.favourable, times)
+
+
+def _gains(utility: Utility) -> None:
+    """The table of gains and costs, to edit: a row a true label, a column an answer."""
+    key = f"gains-{hash(utility)}"
+    table = pd.DataFrame(
+        utility.gain,
+        index=[text.truly(label) for label in utility.labels],
+        columns=[text.answered(label) for label in utility.labels],
+    )
+
+    def edited() -> None:
+        rows = [list(row) for row in utility.gain]
+        for row, cells in st.session_state[key]["edited_rows"].items():
+            for column, value in cells.items():
+                rows[row][list(table.columns).index(column)] = float(value or 0.0)
+        try:
+            _ask(utility=Utility(text.OWN_TABLE, utility.labels, tuple(map(tuple, rows))))
+        except InputError as error:
+            st.session_state["gains_refused"] = str(error)
+
+    st.data_editor(table, key=key, on_change=edited, width="content")
+    refused = st.session_state.pop("gains_refused", "")
+    if refused:
+        st.warning(text.refused(refused))
+
+
+# -------------------------------------------------------------------- collisions
+
+
+def collision(view: View, met: Collided) -> None:
+    """Limits and floors collide: who, and a way out to either side."""
+    with st.container(border=True):
+        st.badge(text.COLLIDES, color="red")
+        st.markdown(text.collision(met))
+        with st.container(horizontal=True):
+            if met.least_local is not None and met.least_global is not None:
+                limits = {
+                    "eps_global": max(met.least_global, view.eps_global),
+                    "eps_local": max(met.least_local, view.eps_local),
+                }
+                st.button(
+                    text.widen(limits["eps_local"], limits["eps_global"]),
+                    key="collision-widen",
+                    on_click=state.change,
+                    kwargs=limits | {"own_limits": ()},
+                )
+            st.button(
+                text.lower(met.lowered.floors),
+                key="collision-lower",
+                on_click=state.change,
+                kwargs={"policy": met.lowered},
+            )

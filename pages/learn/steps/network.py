@@ -1,0 +1,63 @@
+"""Step 1: what a federated model is, and why there are two fairnesses."""
+
+import pandas as pd
+import streamlit as st
+
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.teaching import hospitals as lesson
+from fairfl_core.teaching.messages import demo_log
+from pages.learn import figures, text
+from pages.learn.widgets import ask, beside
+from pages.shared.charts import chart, error_boundary, table_below
+
+__all__ = ["show"]
+
+
+def show() -> None:
+    """Lay the step out."""
+    left, right = beside()
+    with left:
+        st.markdown(text.NETWORK)
+        known = ask(text.NETWORK_QUESTION)
+    with right, error_boundary(text.PICTURES[0]):
+        judged = lesson.untouched(lesson.network(), "eop")
+        chart(
+            figures.network(judged, known),
+            reading=text.network_after(judged) if known else text.NETWORK_BEFORE,
+            table=_sent(judged) if known else _people(judged),
+            name="network",
+            key="learn-network",
+        )
+        if known:
+            _travelled()
+
+
+def _travelled() -> None:
+    """What one client of a real run sent and received."""
+    log = demo_log()
+    rows = [
+        (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
+    ]
+    st.markdown(text.travelled(log))
+    table_below(
+        pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS)),
+        name="messages",
+        key="learn-messages",
+        title=text.TRAVELLED,
+    )
+
+
+def _people(judged: Evaluation) -> pd.DataFrame:
+    counts = judged.counts
+    return pd.DataFrame({text.HOSPITAL: counts.clients, text.PEOPLE: counts.n_client})
+
+
+def _sent(judged: Evaluation) -> pd.DataFrame:
+    """What each hospital sends, and the share that follows from it."""
+    counts = judged.counts
+    rows = [
+        [client, group, *counts.table[c, a].ravel(), round(judged.rates[c, a, 0], 3)]
+        for c, client in enumerate(counts.clients)
+        for a, group in enumerate(counts.groups)
+    ]
+    return pd.DataFrame(rows, columns=list(text.NETWORK_COLUMNS))

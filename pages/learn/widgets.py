@@ -1,0 +1,103 @@
+"""What the steps share: a question asked before it is answered, and settings that a link keeps.
+
+The reader's answers stay out of the link: whoever opens it is to think first.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.learn import text
+from pages.learn.question import Question
+from pages.shared import state
+from pages.shared.codecs import OneOf, Whole
+
+__all__ = [
+    "STEP",
+    "answered",
+    "ask",
+    "beside",
+    "choose",
+    "forget",
+    "slide",
+    "start_with",
+    "switch",
+]
+
+T = TypeVar("T")
+STEP = state.Setting("step", 1, Whole(1, 10))
+
+
+def beside() -> tuple[Any, Any]:
+    """Two columns: the words, and the picture."""
+    left, right = st.columns([5, 7], gap="large")
+    return left, right
+
+
+def answered(step: int) -> bool:
+    """Whether the reader has answered this step's question."""
+    return state.get(_said(step)) is not None
+
+
+def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
+    """Ask; once answered, say whether it was right and why. `then` changes the picture."""
+    setting = _said(question.step)
+    if state.get(setting) not in (None, *question.options):
+        state.put(setting, None)
+    st.radio(question.text, question.options, index=None, **state.bound(setting, then))
+    said = state.get(setting)
+    if said is None:
+        st.caption(text.CHOOSE_FIRST)
+    elif said == question.answer:
+        st.success(text.right(question))
+    else:
+        st.info(text.not_quite(question))
+    return said is not None
+
+
+def _said(step: int) -> state.Setting[str | None]:
+    return state.Setting(f"said{step}", None)
+
+
+def forget() -> None:
+    """Start anew: the first step, no question answered, every setting at its start."""
+    state.forget(lambda name: re.match(r"said\d|step\d+_", name) is not None)
+    state.put(STEP, 1)
+
+
+def start_with(name: str, value: Any) -> None:
+    """Move a setting that the reader has not moved: one that is not in the link."""
+    if name not in st.query_params:
+        state.kept()[name] = value
+
+
+def choose(name: str, label: str, options: dict[str, str], start: str) -> str:
+    """One of a few named things; `options` tells what each is called."""
+    setting = state.Setting(name, start, OneOf(tuple(options)))
+    st.pills(
+        label,
+        tuple(options),
+        format_func=lambda option: options[option],
+        required=True,
+        wrap=True,
+        **state.bound(setting),
+    )
+    return state.get(setting)
+
+
+def slide(
+    name: str, label: str, options: Sequence[T], start: T, title: Callable[[T], str] = str
+) -> T:
+    """One of an ordered few."""
+    setting = state.Setting(name, start, OneOf(options))
+    st.select_slider(label, options, format_func=title, **state.bound(setting))
+    return state.get(setting)
+
+
+def switch(name: str, label: str, start: bool) -> bool:
+    """Yes or no."""
+    setting = state.Setting(name, start, OneOf((False, True)))
+    st.toggle(label, **state.bound(setting))
+    return state.get(setting)

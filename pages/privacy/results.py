@@ -1,0 +1,309 @@
+"""Noise studies behind bounded caches, and the paper's own table to put beside them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.paper.printed import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
+from fairfl_core.privacy.mechanisms import MECHANISMS, Mechanism
+from fairfl_core.privacy.noise_study import (
+    Band,
+    Judged,
+    NoiseStudy,
+    Runs,
+    band,
+    model_alone,
+    noise_study,
+    spending,
+    without_noise,
+)
+from fairfl_core.solving.policy import NOTHING_MORE
+from fairfl_core.solving.rate_estimates import rate_names
+from fairfl_core.solving.regions import region_names
+from pages.shared.caching import cached
+from pages.shared.catalogue import experiment_of
+from pages.shared.results import counts_of
+from pages.shared.view import PAPERS_RATES, PAPERS_REGION, View
+
+__all__ = [
+    "BUDGETS",
+    "FIGURES",
+    "PAPER",
+    "PAPER_ASKED",
+    "NoiseResult",
+    "PaperRow",
+    "Three",
+    "adult_beside_paper",
+    "noise_of",
+    "noise_result",
+    "on_counts",
+    "sums_suffice",
+    "without_noise_of",
+]
+
+BUDGETS = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+FIGURES = ("local_worst", "local_mean", "overall", "accuracy")
+SEED = 0
+OnProgress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Three:
+    """Mean local gap, global gap and accuracy: what the paper's table tells of a setting."""
+
+    local: float
+    overall: float
+    accuracy: float
+
+
+# Table 4, on unseen people: the key is the epsilon it names; infinite is no noise, 0 FedAvg.
+PAPER_ASKED = TABLE_4_ASKED[0]
+PAPER = {
+    epsilon: Three(row.local.mean, row.overall.mean, row.accuracy.mean)
+    for epsilon, row in (TABLE_4 | {0.0: TABLE_4_FEDAVG}).items()
+}
+
+
+def on_counts(view: View) -> View:
+    """The view as noisy counts can serve it: a region and rates that look at counts alone."""
+    notion = _notion(view)
+    regions = region_names(scores=False, notion=notion)
+    rates = rate_names(scores=False)
+    return replace(
+        view,
+        region=view.region if view.region in regions else regions[-1],
+        rates=view.rates if view.rates in rates else rates[0],
+        guarantee=None,  # a promise about counted labels, not about noisy ones
+        policy=NOTHING_MORE,  # floors on noisy counts would collide by chance alone
+    )
+
+
+def _notion(view: View) -> Notion:
+    experiment = experiment_of(view.experiment)
+    return Notion.of(view.notion, experiment.labels, experiment.favourable)
+
+
+def sums_suffice(view: View) -> bool:
+    """Whether the sum of wrong answers, which the paper's mechanism sends, says everything.
+
+    With two labels it does; else only to the paper's region with rates of right answers.
+    """
+    notion = _notion(view)
+    right = all(rate.label == rate.answer for rate in notion.rates)
+    return len(notion.labels) <= 2 or (right and view.region == PAPERS_REGION)
+
+
+def _runs(view: View) -> Runs:
+    """Counts of every seed, validation and test."""
+    pairs = [
+        (
+            counts_of(view.data, seed, experiment_of(view.data).fit_split),
+            counts_of(view.data, seed, "test"),
+        )
+        for seed in view.seeds
+    ]
+    return [(validation, test) for validation, test in pairs if validation is not None]
+
+
+@cached(400)
+def _at_budget(view: View, mechanism: Mechanism, draws: int) -> NoiseStudy:
+    return noise_study(
+        _runs(view),
+        [mechanism],
+        view.notion,
+        view.region,
+        rates=view.rates,
+        draws=draws,
+        seed=SEED,
+        **view.limits(experiment_of(view.experiment).clients),
+    )
+
+
+def noise_of(
+    view: View,
+    name: str,
+    neighbours: str,
+    draws: int,
+    budgets: Sequence[float] = BUDGETS,
+    on_progress: OnProgress | None = None,
+) -> NoiseStudy:
+    """One mechanism at budgets it really spends; `on_progress` hears the share done."""
+    parts = []
+    for place, budget in enumerate(budgets, 1):
+        parts.append(_at_budget(view, spending(name, budget, neighbours), draws))
+        if on_progress is not None:
+            on_progress(place / len(budgets))
+    return NoiseStudy.joined(parts)
+
+
+@cached(100)
+def without_noise_of(view: View) -> tuple[Judged, Judged | None]:
+    """The same without noise, on validation and on test."""
+    limits = view.limits(experiment_of(view.experiment).clients)
+    return without_noise(_runs(view), view.notion, view.region, rates=view.rates, **limits)
+
+
+# -------------------------------------------------------------------- ready to tell
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseResult:
+    """What the page tells of: a study, its noiseless limit, and the other mechanism.
+
+    `at` is the current budget's place in `study`, `other_at` in `other`.
+    """
+
+    view: View
+    study: NoiseStudy
+    noiseless: Judged
+    at: int
+    other: NoiseStudy
+    other_at: int
+    both: bool
+
+    @property
+    def budget(self) -> float:
+        """The budget that is really spent."""
+        return float(self.study.spent[self.at])
+
+    def band(self, figure: str) -> tuple[float, float, float]:
+        """A figure of the draws at this budget: where 90 in 100 lie from, the median, and to."""
+        spread = band(getattr(self.study.reached, figure))
+        low, middle, high = (
+            float(part[self.at]) for part in (spread.low, spread.middle, spread.high)
+        )
+        return low, middle, high
+
+    def without_noise(self, figure: str) -> float:
+        """The median over runs of a figure without noise."""
+        return float(band(getattr(self.noiseless, figure)).middle[0])
+
+    def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None, np.ndarray | None]:
+        """A figure at every budget: its band, medians on unseen people, the other's medians."""
+        held_out = self.study.held_out
+        unseen = None if held_out is None else band(getattr(held_out, figure)).middle
+        other = band(getattr(self.other.reached, figure)).middle if self.both else None
+        return band(getattr(self.study.reached, figure)), unseen, other
+
+    @property
+    def other_median(self) -> float:
+        """The largest client gap in the other mechanism's median draw."""
+        return float(band(self.other.reached.local_worst).middle[self.other_at])
+
+    @property
+    def other_mechanism(self) -> Mechanism:
+        """The mechanism that was not chosen, at the same true budget."""
+        return self.other.mechanisms[self.other_at]
+
+    @property
+    def lost(self) -> float:
+        """Accuracy that noise costs, in the mean of draws."""
+        return float(self.noiseless.accuracy.mean() - self.study.reached.accuracy[self.at].mean())
+
+    @property
+    def paper_epsilons(self) -> list[float]:
+        """What the paper would call each budget."""
+        neighbours = self.study.mechanisms[0].neighbours
+        return [spending("paper", float(spent), neighbours).epsilon for spent in self.study.spent]
+
+    def client_table(self) -> pd.DataFrame:
+        """How often each client fails at this budget, most often first."""
+        study = self.study
+        table = pd.DataFrame(
+            {
+                "client": study.clients,
+                "n": study.n_client.round(),
+                "eps_local": study.eps_local,
+                "fails": study.fails[self.at],
+                "gap_median": band(study.reached.local[self.at].T).middle,
+            }
+        )
+        return table.sort_values(["fails", "gap_median"], ascending=False, kind="stable")
+
+
+def noise_result(
+    view: View,
+    mechanism: Mechanism,
+    draws: int,
+    *,
+    both: bool,
+    on_progress: OnProgress | None = None,
+) -> NoiseResult:
+    """A mechanism at every budget; the other one too, or only at the same budget as it."""
+    view = on_counts(view)
+    other = next(name for name in MECHANISMS if name != mechanism.name)
+    at = min(range(len(BUDGETS)), key=lambda place: abs(BUDGETS[place] - mechanism.spent))
+    budgets = BUDGETS if both else BUDGETS[at : at + 1]
+    neighbours = mechanism.neighbours
+    return NoiseResult(
+        view=view,
+        study=noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress),
+        noiseless=without_noise_of(view)[0],
+        at=at,
+        other=noise_of(view, other, neighbours, draws, budgets, on_progress),
+        other_at=at if both else 0,
+        both=both,
+    )
+
+
+# -------------------------------------------------------------------- the paper's table
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """A row of the paper's table: the epsilon it names, what that spends, and three triples.
+
+    Those of the paper, of ours with the paper's mechanism, and of ours with the histogram at the
+    same true budget; means over draws, on unseen people.
+    """
+
+    epsilon: float
+    spent: float
+    paper: Three
+    ours: Three
+    histogram: Three
+
+
+def adult_beside_paper(
+    neighbours: str, draws: int = 30, on_progress: OnProgress | None = None
+) -> list[PaperRow]:
+    """The paper's table beside ours."""
+    adult = View(
+        experiment="adult",
+        data="adult",  # in the paper's split
+        notion="sp",
+        region=PAPERS_REGION,
+        guarantee=None,
+        policy=NOTHING_MORE,
+        rates=PAPERS_RATES,
+        seeds=experiment_of("adult").seeds,
+        eps_global=PAPER_ASKED,
+        eps_local=PAPER_ASKED,
+        own_limits=(),
+    )
+    named = [epsilon for epsilon in PAPER if 0 < epsilon < np.inf]
+    times = Mechanism(name="paper", epsilon=1.0, neighbours=neighbours).spent
+    budgets = [times * epsilon for epsilon in named]
+    studies = [
+        noise_of(adult, name, neighbours, draws, budgets, on_progress)
+        for name in ("paper", "histogram")
+    ]
+    noiseless, model = without_noise_of(adult)[1], model_alone(_runs(adult), "sp")[1]
+    rows = []
+    for epsilon, theirs in PAPER.items():
+        if epsilon in named:
+            ours = [_three(study.held_out, named.index(epsilon)) for study in studies]
+        else:
+            ours = [_three(model if epsilon == 0 else noiseless, 0)] * 2
+        rows.append(PaperRow(epsilon, times * epsilon, theirs, *ours))
+    return rows
+
+
+def _three(judged: Judged | None, budget: int) -> Three:
+    if judged is None:
+        return Three(*[float("nan")] * 3)
+    figures = (judged.local_mean, judged.overall, judged.accuracy)
+    return Three(*(float(figure[budget].mean()) for figure in figures))

@@ -1,0 +1,283 @@
+"""The paper's scenarios and clients of one's own, behind bounded caches."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.summary import Summary, summarise
+from fairfl_core.paper import printed
+from fairfl_core.paper.printed import GRID, SCENARIOS
+from fairfl_core.people import experiments
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.resample import (
+    even_shares,
+    largest_size,
+    redraw,
+    redraw_folded,
+    redraw_people,
+)
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.policy import NOTHING_MORE
+from fairfl_core.solving.program import Program
+from pages.shared.caching import cached
+from pages.shared.catalogue import catalogue, experiment_of
+from pages.shared.results import (
+    People,
+    Unseen,
+    counts_of,
+    folded_of,
+    heat_of,
+    people_of,
+    program_on,
+    required,
+    summary_of,
+)
+from pages.shared.view import NO_LIMIT, START, View, changed
+
+__all__ = [
+    "MAP",
+    "NARROW",
+    "WIDE",
+    "Loss",
+    "OwnClients",
+    "Scenario",
+    "composition",
+    "missing",
+    "most_people",
+    "own_heat",
+    "own_loss",
+    "own_most",
+    "own_people",
+    "own_study",
+    "own_summary",
+    "scenario_of",
+]
+
+MAP = (START["eps_global"], *GRID)  # the paper's, and what the limits begin with
+WIDE, NARROW = GRID[-1], GRID[0]
+Corners = dict[tuple[float, float], float]  # accuracy by (eps_global, eps_local)
+Floats = NDArray[np.float64]
+
+
+# -------------------------------------------------------------------- the paper's three
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Accuracy lost when both limits go from .30 to .05, and when only the overall one does.
+
+    `share` is the part of the accuracy at .30 that is lost; `before` and `after` are accuracies
+    with the limit inside clients at .05, and the overall one at .30 and at .05.
+    """
+
+    lost: float
+    share: float
+    before: float
+    after: float
+
+    @classmethod
+    def of(cls, corners: Corners) -> "Loss":
+        """From the accuracies at three corners of a map."""
+        lost = corners[WIDE, WIDE] - corners[NARROW, NARROW]
+        return cls(
+            lost,
+            lost / corners[WIDE, WIDE],
+            corners[WIDE, NARROW],
+            corners[NARROW, NARROW],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """One scenario: its map on validation, and what is lost on validation and on unseen people."""
+
+    number: int
+    view: View
+    paper: printed.Scenario
+    heat: Frontier
+    fitted: Loss
+    unseen: Loss
+
+
+def missing() -> list[str]:
+    """Scenarios of the paper that are not among the experiments here."""
+    there = experiments.list_experiments()
+    return [name for name in SCENARIOS if name not in there]
+
+
+def scenario_of(
+    name: str, view: View, on_progress: Callable[[float], None] | None = None
+) -> Scenario:
+    """A scenario seen as the view says, where that speaks of the same dataset."""
+    seen = _scenario_view(name, view)
+    heat = heat_of(seen, MAP, on_progress)
+    unseen = _corners(seen.without_limits())
+    fitted = {
+        (overall, local): float(heat.accuracy[MAP.index(local), MAP.index(overall)])
+        for overall, local in unseen
+    }
+    number = list(SCENARIOS).index(name) + 1
+    return Scenario(number, seen, SCENARIOS[name], heat, Loss.of(fitted), Loss.of(unseen))
+
+
+def _scenario_view(name: str, view: View) -> View:
+    """The view of a scenario: as set for its own dataset, else as the paper solves it."""
+    experiment, chosen = experiment_of(name), experiment_of(view.experiment)
+    same = experiment.manifest["dataset"]["dataset"] == chosen.manifest["dataset"]["dataset"]
+    one_run = len(view.seeds) < len(chosen.seeds) and view.seeds[0] in experiment.seeds
+    seeds = view.seeds if one_run else experiment.seeds
+    own = tuple(pair for pair in view.own_limits if pair[0] in experiment.clients)
+    if same:
+        return replace(
+            view,
+            experiment=name,
+            data=name,
+            seeds=seeds,
+            own_limits=own,
+            guarantee=None,
+            policy=NOTHING_MORE,
+        )
+    return replace(changed(view, catalogue(), experiment=name).as_the_paper(), seeds=seeds)
+
+
+@cached(48)
+def _corners(view: View) -> Corners:
+    pairs = ((WIDE, WIDE), (NARROW, NARROW), (WIDE, NARROW))
+    return {
+        (overall, local): summary_of(
+            replace(view, eps_global=overall, eps_local=local)
+        ).judged.accuracy
+        for overall, local in pairs
+    }
+
+
+def composition(view: View) -> tuple[Floats, Floats]:
+    """Each group's share in each client, and people of each client; held-out, mean over runs."""
+    people = np.mean(
+        [
+            np.sum([pool.table.sum(axis=(2, 3)) for pool in _pools(view.of_seed(seed))], axis=0)
+            for seed in view.seeds
+        ],
+        axis=0,
+    )
+    return people / people.sum(axis=1, keepdims=True), people.sum(axis=1)
+
+
+# -------------------------------------------------------------------- one's own
+
+
+@dataclass(frozen=True)
+class OwnClients:
+    """Clients drawn anew: whose people, the first group's share in each, people of each."""
+
+    view: View
+    shares: tuple[float, ...]
+    size: int
+    draw: int
+
+    @property
+    def even(self) -> "OwnClients":
+        """As many people of the first group, spread evenly over the clients."""
+        return replace(self, shares=even_shares(self.shares, self.size))
+
+    def without_limits(self) -> "OwnClients":
+        """What the draw and its map depend on."""
+        return replace(self, view=self.view.without_limits())
+
+
+def most_people(view: View, clients: int) -> int:
+    """The size that clients can have if nothing is asked of their shares."""
+    return min(int(counts.n) // clients for counts in _pools(view))
+
+
+def own_most(own: OwnClients) -> int:
+    """The most people a client can have with these shares, in every run and split."""
+    return min(largest_size(counts, own.shares) for counts in _pools(own.view))
+
+
+def _pools(view: View) -> list[ClientCounts]:
+    name = view.experiment
+    pools: list[Unseen | None] = []
+    for seed in view.seeds:
+        pools.append(counts_of(name, seed, experiment_of(name).fit_split))
+        pools.append(folded_of(name, seed) or counts_of(name, seed, "test"))
+    return [people.counts for people in pools if people is not None]
+
+
+def own_people(own: OwnClients) -> list[tuple[People | None, Unseen | None]]:
+    """Every run's fitted and test people, drawn; refused where there are too few."""
+    return [_drawn(own.without_limits(), seed) for seed in own.view.seeds]
+
+
+@cached(120)
+def _drawn(own: OwnClients, seed: int) -> tuple[People | None, Unseen | None]:
+    view, name = own.view, own.view.experiment
+
+    def dealt(code: int, split: str) -> People | None:
+        state = (own.draw, seed, code)
+        if view.needs_scores:
+            people = people_of(name, seed, split)
+            return people and redraw_people(people, own.shares, own.size, seed=state)
+        counts = counts_of(name, seed, split)
+        return counts and redraw(counts, own.shares, own.size, seed=state)
+
+    fitted = dealt(0, experiment_of(name).fit_split)
+    folded = folded_of(name, seed)
+    if folded is not None:
+        return fitted, redraw_folded(folded, own.shares, own.size, seed=(own.draw, seed, 1))
+    return fitted, dealt(1, "test")
+
+
+@cached(120)
+def _program(own: OwnClients, seed: int) -> Program:
+    return program_on(required(_drawn(own, seed)[0]), own.view)
+
+
+def own_study(own: OwnClients) -> Study:
+    """Solve every run's clients and judge on validation and test.
+
+    The new clients have names of their own, so no client's own limit reaches them.
+    """
+    view, drawn = own.view, own_people(own)
+    programs = [(seed, _program(own.without_limits(), seed)) for seed in view.seeds]
+    unseen = [test if view.answers_by_scores else _counted(test) for _, test in drawn]
+    return run_study(programs, unseen, view.eps_global, view.eps_local)
+
+
+def own_summary(own: OwnClients, study: Study) -> Summary:
+    """What is told of a study of these clients; costs are against no limit."""
+    return summarise(study, _unlimited(own.without_limits()))
+
+
+@cached(60)
+def _unlimited(own: OwnClients) -> Study:
+    return own_study(own)
+
+
+def _counted(people: Unseen | None) -> Unseen | None:
+    return people.counts if isinstance(people, ScoredPeople) else people
+
+
+def own_heat(own: OwnClients) -> Frontier:
+    """The map over the paper's grid on validation, mean over runs."""
+    return _own_heat(own.without_limits())
+
+
+@cached(60)
+def _own_heat(own: OwnClients) -> Frontier:
+    programs = [_program(own, seed) for seed in own.view.seeds]
+    grid = (*MAP, NO_LIMIT)
+    return mean_frontier(
+        [frontier(program, eps_local=grid, eps_global=grid) for program in programs]
+    )
+
+
+def own_loss(own: OwnClients) -> float:
+    """The share of accuracy lost on validation when both limits go from .30 to .05."""
+    accuracy = own_heat(own).accuracy
+    wide, narrow = MAP.index(WIDE), MAP.index(NARROW)
+    return float(1 - accuracy[narrow, narrow] / accuracy[wide, wide])

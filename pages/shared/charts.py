@@ -1,0 +1,149 @@
+"""Pieces of a page: a guarded part, a chart by Plotly with its table, a bar for what takes long."""
+
+import csv
+import io
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from time import monotonic
+from typing import TypeAlias
+
+import pandas as pd
+import streamlit as st
+from plotly.basedatatypes import BaseFigure
+
+from fairfl_core.errors import FairflError
+from pages.shared import state, text, theme
+from pages.shared.html import html_table
+from pages.shared.outside_text import Target, only_text
+
+__all__ = [
+    "chart",
+    "csv_for_people",
+    "error_boundary",
+    "lazy_expander",
+    "numbers_table",
+    "progress",
+    "table_popover",
+]
+
+log = logging.getLogger(__name__)
+Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
+CONFIG = {"displayModeBar": False, "displaylogo": False}
+QUICK = 0.3  # seconds: what is done sooner shows no bar
+
+
+@contextmanager
+def error_boundary(what: str) -> Iterator[None]:
+    """Show a sentence in the place of whatever fails here; the rest of the page stays.
+
+    What Streamlit raises to end or repeat a run is no `Exception`, and passes.
+    """
+    try:
+        yield
+    except FairflError as error:
+        st.warning(text.cannot_be_shown(what, str(error)))
+    except Exception:
+        log.exception("%s failed", what)
+        st.warning(text.failed(what))
+
+
+@contextmanager
+def lazy_expander(title: str, key: str, *, opened: bool = False) -> Iterator[bool]:
+    """An expander; yields whether it is open, for what is closed is not computed."""
+    container = st.expander(title, opened, key=f"expander-{key}", on_change="rerun")
+    with container:
+        yield bool(container.open)
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[float], None]]:
+    """A bar for work that takes a while; yields what is told the share done."""
+    begun = monotonic()
+    bar = cache(st.empty)  # a place on the page once there is something to show
+
+    def on_progress(share: float) -> None:
+        if share < 1 and monotonic() - begun > QUICK:
+            bar().progress(share, doing)
+
+    yield on_progress
+    if bar.cache_info().currsize:
+        bar().empty()
+
+
+def chart(
+    figure: BaseFigure,
+    *,
+    key: str,
+    spoken: str,
+    table: Table | None = None,
+    headings: Mapping[str, str] | None = None,
+    height: int | str = "content",
+) -> None:
+    """Draw one chart by Plotly, with words for those who hear it and its table one click away.
+
+    Parameters
+    ----------
+    figure : plotly figure
+    key : str
+        Also the name of the table's file.
+    spoken : str
+        The chart in one sentence.
+    table : DataFrame or callable that makes one
+    headings : mapping
+        What a column of the table is called where people read it.
+    height : int or {"content", "stretch"}
+    """
+    large = state.large_type()
+    st.plotly_chart(
+        theme.sized(figure, large=large),
+        key=key,
+        config=CONFIG,
+        height=height,  # type: ignore[arg-type]
+        alt=spoken.replace("*", ""),
+    )
+    if table is not None:
+        table_popover(table, key=key, headings=headings)
+
+
+def table_popover(
+    table: Table, *, key: str, headings: Mapping[str, str] | None = None, label: str = text.TABLE
+) -> None:
+    """The numbers of a chart behind a small button, to read and to take along as CSV."""
+    place = st.popover(label, key=f"{key}-table-open", type="tertiary", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        rows = table() if callable(table) else table
+        st.dataframe(
+            rows.rename(columns=dict(headings or {})), hide_index=True, key=f"{key}-table"
+        )
+        st.download_button(
+            text.DOWNLOAD_CSV,
+            lambda: csv_for_people(rows),
+            file_name=f"{key}.csv",
+            mime="text/csv",
+            key=f"{key}-csv",
+            on_click="ignore",
+        )
+
+
+def numbers_table(rows: Mapping[str, Sequence[str]], headings: Sequence[str]) -> None:
+    """A small table of words and numbers as one element; all of it is only text."""
+    cells = [[name, *row] for name, row in rows.items()]
+    st.html(f'<div class="fairfl-table">{html_table(["", *headings], cells)}</div>')
+
+
+def csv_for_people(table: pd.DataFrame) -> str:
+    """CSV that a spreadsheet opens as text: a cell that begins like a formula is prefixed."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([_cell(column) for column in table.columns])
+    for row in table.itertuples(index=False):
+        writer.writerow([_cell(value) for value in row])
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    return only_text(value, Target.CSV) if isinstance(value, str) else value

@@ -1,0 +1,180 @@
+"""What every page has: navigation's right side (Settings, Copy link, Present), the link, sign-in."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from fairfl_core.solving.build import default_rates
+from pages.shared import own_data, present, sign_in, state, text, theme
+from pages.shared.catalogue import catalogue, experiment_of
+from pages.shared.outside_text import plain
+from pages.shared.view import View, options_of
+
+__all__ = ["experiment_choice", "frame", "view_settings"]
+
+
+@contextmanager
+def frame(
+    settings: Callable[[], None] | None = None, *, brings_data: bool = False
+) -> Iterator[View]:
+    """Lay out what every page has; yields the view to show.
+
+    Parameters
+    ----------
+    settings : callable, optional
+        Draws the page's own part of the Settings popover; `view_settings` on pages that show the
+        view. Without one the popover offers large type alone.
+    brings_data : bool
+        Whether this is the page on which an uploaded set that is gone can be brought again.
+    """
+    _leave_pages_folder()
+    state.follow_link()
+    theme.style(large=state.large_type(), presenting=present.presenting())
+    sign_in.require()
+    if state.data_is_gone():
+        _gone(brings_data=brings_data)
+        yield state.view()
+        return
+    if not present.presenting():
+        _tools(settings)
+    line = st.container()
+    yield state.view()
+    state.publish()
+    if state.ignored():
+        line.caption(text.ignored(state.ignored()))
+
+
+def _leave_pages_folder() -> None:
+    """Send the very first visitor of a server through app.py.
+
+    Seeing a folder called pages, Streamlit runs the first page ever asked of a server by itself.
+    The one private name in this app; without it such a visitor sees "Page not found" once.
+    """
+    try:
+        from streamlit.runtime.pages_manager import PagesManager
+
+        if PagesManager.uses_pages_directory:
+            PagesManager.uses_pages_directory = False
+            st.rerun()
+    except (ImportError, AttributeError):
+        return
+
+
+def _tools(settings: Callable[[], None] | None) -> None:
+    with st.container(key="frame-tools", horizontal=True, gap="small"):
+        place = st.popover(
+            text.SETTINGS,
+            key="settings",
+            icon=":material/tune:",
+            type="tertiary",
+            on_change="rerun",
+        )
+        if place.open:
+            with place:
+                if settings is not None:
+                    settings()
+                st.toggle(
+                    text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE)
+                )
+                sign_in.sign_out()
+        place = st.popover(
+            text.COPY_LINK,
+            key="copy-link",
+            icon=":material/link:",
+            type="tertiary",
+            on_change="rerun",
+        )
+        if place.open:
+            with place:
+                _link()
+        st.button(
+            text.PRESENT,
+            key="present",
+            icon=":material/slideshow:",
+            type="tertiary",
+            help=text.PRESENT_TIP,
+            on_click=state.put,
+            args=(present.PRESENT, True),
+        )
+
+
+def _link() -> None:
+    """The address of exactly this setting, with a button that copies it."""
+    if own_data.is_own(state.view().experiment):
+        st.caption(text.NOTHING_TO_SCAN)
+        return
+    base = (st.context.url or "").split("?")[0]
+    st.code(f"{base}?{urlencode(st.query_params.to_dict())}", language=None, wrap_lines=True)
+    st.caption(text.COPY_TIP)
+
+
+def _gone(*, brings_data: bool) -> None:
+    """Say that the link's set is gone; another is never shown in its place unasked."""
+    st.warning(text.DATA_GONE)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not brings_data:
+            st.page_link("pages/your_data/page.py", label=text.BRING_AGAIN)
+        st.button(text.SHOW_ANOTHER, key="show-another", on_click=state.change)
+    if not brings_data:
+        st.stop()
+
+
+def experiment_choice(*, width: int | str = "stretch") -> None:
+    """The box to choose an experiment in; its label is only heard."""
+    _select(
+        "experiment",
+        text.EXPERIMENT,
+        lambda name: experiment_of(name).manifest["title"],
+        label_visibility="collapsed",
+        width=width,
+    )
+
+
+def view_settings() -> None:
+    """What is called fair, what may be mixed, from which rates, in which split and runs."""
+    view = state.view()
+    experiment = experiment_of(view.data)
+    mark = "" if own_data.is_own(view.experiment) else text.THE_PAPERS
+    _select(
+        "notion",
+        text.NOTION,
+        lambda name: text.notion_title(name) + (mark if name == experiment.notion else ""),
+        help=text.NOTION_TIP,
+    )
+    st.caption(text.notion_meaning(view.notion, plain(experiment.favourable)))
+    _select("region", text.REGION, text.region_title, help=text.REGION_TIP)
+    st.caption(text.region_meaning(view.region))
+    if len(options_of("rates", view, catalogue())) > 1:
+        best = default_rates(view.region, folds=experiment.folds)
+        _select(
+            "rates",
+            text.RATES,
+            lambda name: text.RATE_KINDS[name][0] + (text.RECOMMENDED if name == best else ""),
+            help=text.RATES_TIP,
+        )
+    if len(options_of("data", view, catalogue())) > 1:
+        _select(
+            "data",
+            text.SPLIT,
+            lambda name: experiment_of(name).protocol,
+            help=f"{text.SPLIT_TIP} {text.split_meaning(experiment)}",
+        )
+    every = experiment.seeds
+    if len(every) > 1:
+        st.selectbox(
+            text.SEEDS,
+            [every, *((seed,) for seed in every)],
+            format_func=lambda seeds: text.runs(seeds, every),
+            help=text.SEEDS_TIP,
+            **state.bound_field("seeds"),
+        )
+    st.caption(text.about(experiment))
+
+
+def _select(name: str, label: str, title: Callable[[str], str], **more: Any) -> None:
+    """A select box over a field of the view."""
+    options: Any = options_of(name, state.view(), catalogue())
+    st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))

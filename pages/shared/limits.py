@@ -1,0 +1,28 @@
+"""The two limits as sliders: the gap allowed overall (epsilon_0) and in each client (epsilon_c)."""
+
+import streamlit as st
+
+from fairfl_core._io import numbers as format
+from pages.shared import state, text
+from pages.shared.results import LEVELS
+
+__all__ = ["limit_slider"]
+
+
+def limit_slider(name: str, noun: str = "client") -> None:
+    """A slider over `eps_global` or `eps_local` of the view; a link's value between steps is one.
+
+    Parameters
+    ----------
+    name : {"eps_global", "eps_local"}
+    noun : str
+        What a client is called here.
+    """
+    value = getattr(state.view(), name)
+    st.select_slider(
+        text.OVERALL if name == "eps_global" else text.inside(noun),
+        tuple(sorted({*LEVELS, value})),
+        format_func=format.epsilon,
+        help=text.OVERALL_TIP if name == "eps_global" else text.inside_tip(noun),
+        **state.bound_field(name),
+    )

@@ -1,0 +1,497 @@
+"""From a view to results: the core's functions behind bounded caches.
+
+Programs and counts of bundled experiments are the same for every visitor and never change, so
+they are shared; a program may be solved from several sessions at once. Those of a visitor's own
+set stay with it. Nothing here is computed before a page asks for it.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fairfl_core.errors import CollisionError
+from fairfl_core.evaluation.advice import (
+    Advice,
+    CertaintyPrice,
+    price_of_certainty,
+    tightest_limits,
+)
+from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.people.counts import ClientCounts
+from fairfl_core.people.folded import FoldedPeople
+from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.predictors.load import predictor_of as predictor_from
+from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.solving.build import build_program, default_rates
+from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.program import Program
+from fairfl_core.solving.utility import ACCURACY
+from pages.shared.caching import cached
+from pages.shared.catalogue import experiment_of
+from pages.shared.view import NO_LIMIT, PAPERS_REGION, View, can_be_sure, regions_of
+
+if TYPE_CHECKING:
+    from fairfl_core.solving.collision import Collision  # starts slowly
+
+__all__ = [
+    "CERTAINTIES",
+    "Collided",
+    "People",
+    "PolicyCost",
+    "SURE",
+    "Unseen",
+    "advice_of",
+    "certainty_costs",
+    "certainty_of",
+    "certainty_possible",
+    "collision_of",
+    "counts_of",
+    "folded_of",
+    "median_client",
+    "people_of",
+    "policy_cost",
+    "required",
+    "unseen_of",
+    "COARSE",
+    "GRID",
+    "LEVELS",
+    "accuracy_kept",
+    "accuracy_within",
+    "clients_of",
+    "first_run_of",
+    "heat_of",
+    "heavy",
+    "judged_of",
+    "many_margins",
+    "papers_region_serves",
+    "predictor_of",
+    "program_on",
+    "programs_of",
+    "region_curve",
+    "study_of",
+    "summary_of",
+]
+
+# Fine near zero, where fairness begins to cost. The paper's six values are among them.
+GRID = (
+    *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
+    *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
+)
+LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
+COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
+CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
+HEAVY = 800  # clients times groups, of two labels
+
+OnProgress = Callable[[float], None]
+
+
+# -------------------------------------------------------------------- people
+
+People = ClientCounts | ScoredPeople
+Unseen = People | FoldedPeople
+
+
+@cached(400)
+def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
+    """Counts of one seed and split; no "test" where no held-out check is possible.
+
+    Test people of several fold models are counted as the mean over the models.
+    """
+    if split == "test":
+        folded = folded_of(name, seed)
+        if folded is not None:
+            return folded.mean_counts
+    return experiment_of(name).counts(seed, split)
+
+
+@cached(48)
+def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
+    """People with scores of one seed and split; None where there is no such split."""
+    if counts_of(name, seed, split) is None:
+        return None
+    return ScoredPeople.from_experiment(experiment_of(name), seed, split)
+
+
+def folded_of(name: str, seed: int) -> FoldedPeople | None:
+    """The test people of several fold models; None where one model answers, or nobody is there."""
+    experiment = experiment_of(name)
+    if experiment.folds == 1 or not experiment.has_held_out:
+        return None  # not kept: it would take the place of people who are large
+    return _folded(name, seed)
+
+
+@cached(48)
+def _folded(name: str, seed: int) -> FoldedPeople:
+    return FoldedPeople.from_experiment(experiment_of(name), seed)
+
+
+def unseen_of(view: View, seed: int) -> Unseen | None:
+    """The unseen people of a run, as the view's lottery looks at them; None if there are none."""
+    folded = folded_of(view.data, seed)
+    if folded is not None:
+        return folded
+    return (people_of if view.answers_by_scores else counts_of)(view.data, seed, "test")
+
+
+def required(people: People | None) -> People:
+    """The people a lottery is fitted on: every set has some."""
+    if people is None:
+        raise TypeError("a set without people to fit on")
+    return people
+
+
+# -------------------------------------------------------------------- programs and studies
+
+
+def many_margins(view: View) -> bool:
+    """Whether a confidence takes minutes: every rate of every pair of groups in every client."""
+    experiment = experiment_of(view.data)
+    groups = len(experiment.groups)
+    rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
+    return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
+
+
+def heavy(view: View, *, map_only: bool = False) -> bool:
+    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+    if view.guarantee is not None and many_margins(view):
+        return True
+    experiment = experiment_of(view.data)
+    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
+    if cells <= 2 * HEAVY:
+        return False
+    return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
+
+
+def papers_region_serves(view: View) -> bool:
+    """Whether the paper's region can serve the view's notion at all."""
+    return PAPERS_REGION in regions_of(experiment_of(view.data), view.notion)
+
+
+def program_on(people: People, view: View) -> Program:
+    """The view's program on these people; they have scores where it looks at them."""
+    return build_program(
+        people,
+        view.notion,
+        view.region,
+        rates=view.rates,
+        guarantee=view.guarantee,
+        policy=view.policy,
+    )
+
+
+def _fresh_program(view: View) -> Program:
+    """The program of a view's only seed, on the people it is fitted on."""
+    name, (seed,) = view.data, view.seeds
+    split = experiment_of(name).fit_split
+    people = (people_of if view.needs_scores else counts_of)(name, seed, split)
+    return program_on(required(people), view)
+
+
+_program = cached(240)(_fresh_program)
+
+
+def programs_of(view: View) -> list[Program]:
+    """The program of every run."""
+    one_run = view.without_limits()
+    return [_program(one_run.of_seed(seed)) for seed in view.seeds]
+
+
+@cached(24)  # the largest of results, and seldom asked for again once it is told
+def study_of(view: View) -> Study:
+    """Solve for every seed and judge on the fitted people and on unseen ones."""
+    programs = list(zip(view.seeds, programs_of(view), strict=True))
+    unseen = [unseen_of(view, seed) for seed in view.seeds]
+    return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
+
+
+@cached(320)
+def summary_of(view: View) -> Summary:
+    """What is told of a view's study in numbers."""
+    return summarise(study_of(view), study_of(view.without_limits()))
+
+
+@cached(400)
+def judged_of(view: View) -> Figures:
+    """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
+    study = study_of(view)
+    return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
+
+
+@cached(400)
+def clients_of(view: View) -> pd.DataFrame:
+    """One row a client of a view's study, on unseen people where there are any."""
+    study = study_of(view)
+    return study.client_table(unseen=study.has_held_out)
+
+
+@cached(400)
+def first_run_of(view: View) -> Figures:
+    """What is told of the first run alone: its part of the study, not solved again."""
+    with_limits, without = (
+        Study(study_of(one).outcomes[:1]) for one in (view, view.without_limits())
+    )
+    return figures_of(with_limits, without, unseen=with_limits.has_held_out)
+
+
+def accuracy_kept(view: View, other: View) -> float:
+    """How much more accurate another view is, on the people both are judged on."""
+    kept, others = (
+        study.over(lambda e: e.accuracy, unseen=study.has_held_out).mean
+        for study in (study_of(view), study_of(other))
+    )
+    return others - kept
+
+
+@cached(400)
+def _seed_heat(view: View, grid: tuple[float, ...]) -> Frontier:
+    return frontier(_program(view), eps_local=grid, eps_global=grid)
+
+
+def heat_of(
+    view: View, grid: Sequence[float] = GRID, on_progress: OnProgress | None = None
+) -> Frontier:
+    """Accuracy and gaps over a grid of limits and no limit, fitted people, mean over seeds.
+
+    Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
+    the share done.
+    """
+    one_run = view.without_limits()
+    parts = []
+    for place, seed in enumerate(view.seeds, 1):
+        parts.append(_seed_heat(one_run.of_seed(seed), (*grid, NO_LIMIT)))
+        if on_progress is not None:
+            on_progress(place / len(view.seeds))
+    return mean_frontier(parts)
+
+
+def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:
+    """Accuracy and gaps on unseen people for each region, at limits from tight to loose."""
+    regions = regions_of(experiment_of(view.data), view.notion)
+    rows: list[dict[str, object]] = []
+    for region in regions:
+        for limit in CURVE:
+            point = replace(
+                view.without_limits(),
+                region=region,
+                rates=default_rates(region, folds=experiment_of(view.data).folds),
+                eps_global=limit,
+                eps_local=limit,
+            )
+            rows.append(_curve_point(point))
+            if on_progress is not None:
+                on_progress(len(rows) / (len(regions) * len(CURVE)))
+    return pd.DataFrame(rows)
+
+
+@cached(400)
+def _curve_point(view: View) -> dict[str, object]:
+    judged = judged_of(view)
+    return {
+        "region": view.region,
+        "limit": view.eps_global,
+        "accuracy": judged.accuracy,
+        "gap_global": judged.overall,
+        "gap_local_mean": judged.local_mean,
+    }
+
+
+def predictor_of(view: View) -> Predictor:
+    """The first chosen run's predictor, from a fresh program: what a shell would give."""
+    seed, experiment = view.seeds[0], experiment_of(view.data)
+    program = _fresh_program(view.without_limits().of_seed(seed))
+    predictor = predictor_from(program.solve(**view.limits(experiment.clients)))
+    sha256 = experiment.manifest["scores"]["sha256"]
+    fitted_on = FittedOn(experiment.manifest["name"], sha256, seed, experiment.fit_split)
+    return replace(predictor, fitted_on=fitted_on)
+
+
+def accuracy_within(view: View, limits: dict[str, Any]) -> float:
+    """Accuracy of a view's only run on the fitted people; NaN where limits and floors collide."""
+    try:
+        return programs_of(view)[0].solve(**limits).accuracy
+    except CollisionError:
+        return float("nan")
+
+
+# -------------------------------------------------------------------- certainty
+
+SURE = Guarantee()  # 95 % for all limits at once: what is offered first
+CERTAINTIES = {
+    "none": None,
+    "each": Guarantee(scope="each"),
+    "all": SURE,
+    "proved": Guarantee(scope="each", proof="proved"),
+}
+
+
+def advice_of(view: View, points: float) -> Advice:
+    """The tightest limits that hold with the view's confidence (or 95 %) within a price."""
+    return _advice(_sure(view.without_limits()), points)
+
+
+@cached(200)
+def _advice(view: View, points: float) -> Advice:
+    return tightest_limits(programs_of(view), points)
+
+
+def _sure(view: View) -> View:
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
+
+
+@cached(100)
+def certainty_of(view: View) -> CertaintyPrice:
+    """What certainty costs against people per client, at the view's limits; one run."""
+    one = replace(view.of_seed(view.seeds[0]), own_limits=())
+    plain = replace(_sure(one), guarantee=None)
+    return price_of_certainty(
+        programs_of(_sure(one)), programs_of(plain), view.eps_global, view.eps_local
+    )
+
+
+def certainty_possible(view: View) -> bool:
+    """Whether limits can be asked for with a confidence here."""
+    return can_be_sure(experiment_of(view.data), view.region)
+
+
+def median_client(view: View) -> float:
+    """People of the median client that a lottery is fitted on; one run."""
+    program = programs_of(view.of_seed(view.seeds[0]))[0]
+    return float(np.median(program.counts.n_client))
+
+
+@cached(2000)
+def certainty_costs(view: View) -> dict[str, float]:
+    """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
+    offered = [name for name, one in CERTAINTIES.items() if one is not None]
+    return dict(zip(offered, _computed_costs(view), strict=True))
+
+
+def _priced(view: View) -> View:
+    """The view whose prices are told: its first run, by counted labels."""
+    return replace(_sure(view).of_seed(view.seeds[0]), guarantee=None)
+
+
+def _computed_costs(view: View) -> list[float]:
+    """The same, solved here."""
+    limits = view.limits(experiment_of(view.data).clients)
+    accuracy = [
+        accuracy_within(replace(_priced(view), guarantee=one), limits)
+        for one in CERTAINTIES.values()
+    ]
+    return [accuracy[0] - one for one in accuracy[1:]]
+
+
+# -------------------------------------------------------------------- what is asked beyond the limits
+
+
+@dataclass(frozen=True)
+class PolicyCost:
+    """Accuracy on the fitted people of one run, with everything asked and with parts left out.
+
+    Attributes
+    ----------
+    accuracy : float
+        NaN where limits and floors collide.
+    without : tuple of (str, float)
+        By part (``floors``, ``ratios``, ``utility``, ``limits``, ``without_group``): accuracy
+        with the same limits and everything else, but without it.
+    """
+
+    accuracy: float
+    without: tuple[tuple[str, float], ...]
+
+
+def parts_of(policy: Policy) -> dict[str, Policy]:
+    """The policy without each of the parts that it has."""
+    parts = {
+        "floors": replace(policy, floors=()),
+        "ratios": replace(policy, ratio_global=None, ratio_local=None),
+        "limits": replace(policy, limits=()),
+        "utility": replace(policy, utility=ACCURACY),
+        "without_group": replace(policy, without_group=False),
+    }
+    return {name: less for name, less in parts.items() if less != policy}
+
+
+@cached(200)
+def policy_cost(view: View) -> PolicyCost:
+    """What each part of the view's policy costs, all else equal."""
+    one = view.of_seed(view.seeds[0])
+    limits = view.limits(experiment_of(view.data).clients)
+    without = tuple(
+        (name, accuracy_within(replace(one, policy=less), limits))
+        for name, less in parts_of(view.policy).items()
+    )
+    return PolicyCost(accuracy_within(one, limits), without)
+
+
+@dataclass(frozen=True)
+class Collided:
+    """A collision over all runs of a view: what would do in every one of them.
+
+    Attributes
+    ----------
+    who : tuple of (client, group, label)
+    least_global, least_local : float or None
+        Limits that these floors allow; None where no gap would do.
+    lowered : Policy
+        Floors that these limits allow.
+    certain : bool
+        Whether no rule can have been overlooked.
+    """
+
+    who: tuple[tuple[str, str, str], ...]
+    least_global: float | None
+    least_local: float | None
+    lowered: Policy
+    certain: bool = True
+
+
+@cached(60)
+def collision_of(view: View) -> Collided:
+    """Who collides in some run, and what would do in all."""
+    limits = view.limits(experiment_of(view.data).clients)
+    met: list[Collision] = []
+    for program in programs_of(view):
+        try:
+            program.solve(**limits)
+        except CollisionError as error:
+            met.append(error.collision)
+    overall = [one.least_global for one in met if one.least_global is not None]
+    inside = [one.least_local for one in met if one.least_local is not None]
+    every = len(overall) == len(inside) == len(met)
+    return Collided(
+        who=tuple(dict.fromkeys(place for one in met for place in one.who)),
+        least_global=_up(max(overall)) if every else None,
+        least_local=_up(max(inside)) if every else None,
+        lowered=replace(view.policy, floors=tuple(_lowered(view.policy.floors, met))),
+        certain=all(one.certain for one in met),
+    )
+
+
+def _lowered(floors: tuple[Floor, ...], met: "list[Collision]") -> list[Floor]:
+    """Each floor as low as it must be in some run, on the safe side of three decimals."""
+    return [
+        Floor(floor.label, min(_down(one.highest_floor[floor.label]) for one in met))
+        if floor.keeps is None
+        else Floor(floor.label, keeps=max(_up(one.highest_keep[floor.label], 1000) for one in met))
+        for floor in floors
+    ]
+
+
+def _up(value: float, steps: int = 10_000) -> float:
+    return min(math.ceil(value * steps - 1e-6) / steps, 1.0)
+
+
+def _down(value: float) -> float:
+    return math.floor(value * 1000 + 1e-6) / 1000

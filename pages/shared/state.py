@@ -1,0 +1,367 @@
+"""What the visitor has set: kept over pages, and written into the address bar.
+
+Streamlit forgets a widget when its page is left. So the view, the options and the settings of
+single pages live here, in one dictionary of the session; a widget takes its value from it and
+gives it back when moved. A fresh session reads the address bar first, so that a copied link
+reopens the same view; so does one whose visitor went back. What a link says that cannot be used
+is collected, to be shown in one line.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from fairfl_core.review.file import MOST
+from pages.shared import own_data
+from pages.shared.catalogue import catalogue
+from pages.shared.codecs import Codec, Flag, Unusable
+from pages.shared.view import (
+    Ignored,
+    View,
+    changed,
+    read_option,
+    read_view,
+    write_option,
+    write_view,
+)
+
+__all__ = [
+    "Setting",
+    "bound",
+    "bound_field",
+    "change",
+    "data_is_gone",
+    "follow_link",
+    "forget",
+    "get",
+    "ignored",
+    "keep",
+    "kept",
+    "large_type",
+    "leave_out",
+    "here_only",
+    "LARGE_TYPE",
+    "OF_PAGES",
+    "OF_STEPS",
+    "link_of_the_moment",
+    "let_go",
+    "notes",
+    "options",
+    "publish",
+    "publish_setting",
+    "put",
+    "view",
+    "widget",
+]
+
+T = TypeVar("T")
+# What pages may write into links beside the view; a test keeps this whole.
+OF_PAGES = (
+    *("both", "bring", "budget", "client", "draw", "draws", "few", "few_name"),
+    *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
+    *("neighbours", "points", "present", "question", "screen", "shares"),
+    *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
+)
+OF_OLD_PAGES = ("back", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # now nothing
+OF_STEPS = (  # the lesson's
+    *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
+    *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),
+    *("step9_women", "step10_harm", "step10_truth"),
+)
+_KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
+_BETWEEN = "|"  # between the options of a link, which write it otherwise
+_WRITTEN = "written"  # the link as this session last wrote it
+_MOVED = "moved"  # whether a widget was moved since the last whole run of a page
+_ONCE = "back"  # what older versions marked a link with
+NO_SUCH_SETTING = "nothing: there is no setting of this name"
+SOMETHING = "a value"
+_LINKED = "linked"  # names of settings that are written into links
+_GONE = "gone"  # whether the link's set was another session's
+_OWN = "yours"  # what a link calls an uploaded set
+
+
+def kept() -> dict[str, Any]:
+    """All settings of this session: the very dictionary."""
+    settings: dict[str, Any] = st.session_state.setdefault(_KEY, {})
+    return settings
+
+
+# -------------------------------------------------------------------- the view, and options
+
+
+def view() -> View:
+    """The view as it is set now; a fresh session's is the link's."""
+    settings = kept()
+    if _VIEW not in settings:
+        given, held = st.query_params.to_dict(), own_data.current()
+        link = dict(given)
+        if link.get("experiment") == _OWN:
+            link["experiment"] = "" if held is None else held.name
+            settings[_GONE] = held is None
+        settings[_VIEW], unused = read_view(link, catalogue())
+        _ignore(*unused, *_unknown(given, settings[_VIEW]))
+    found: View = settings[_VIEW]
+    return found
+
+
+def follow_link() -> None:
+    """Take the settings of the link again where the visitor went back to an earlier one.
+
+    Then the address is another than this session wrote last, and no widget was moved. A link that
+    differs while something was moved is only late: the browser had not yet got the last one.
+    """
+    settings = kept()
+    moved, written, now = settings.get(_MOVED), settings.get(_WRITTEN), _link_now()
+    if moved or not now or written in (None, now):  # another page is opened without a link
+        return
+    for name in (_VIEW, _OPTIONS, _WRITTEN, *settings.get(_LINKED, ())):
+        settings.pop(name, None)
+
+
+def change(**changes: Any) -> None:
+    """Change fields of the view (from a callback, before widgets are made)."""
+    kept()[_VIEW] = changed(view(), catalogue(), **changes)
+    kept().pop(_GONE, None)
+    _touched()
+
+
+def options() -> tuple[View, ...]:
+    """The views kept as options, A first; those of other people are let go."""
+    settings = kept()
+    if _OPTIONS not in settings:
+        settings[_OPTIONS] = ()
+        text = st.query_params.get(_OPTIONS, "")
+        if text:
+            try:
+                read = [read_option(one, catalogue()) for one in text.split(_BETWEEN)]
+                settings[_OPTIONS] = tuple(dict.fromkeys(read))[:MOST]
+            except Unusable as error:
+                _ignore(Ignored(_OPTIONS, text, str(error)))
+    mine = tuple(one for one in settings[_OPTIONS] if one.experiment == view().experiment)
+    settings[_OPTIONS] = mine
+    return mine
+
+
+def keep(*views: View) -> None:
+    """Keep views whole as options, beside those there, as far as there is room."""
+    kept()[_OPTIONS] = tuple(dict.fromkeys((*options(), *views)))[:MOST]
+    _touched()
+
+
+def let_go(*views: View) -> None:
+    """Keep some views no longer; their notes go, too."""
+    kept()[_OPTIONS] = tuple(one for one in options() if one not in views)
+    for one in views:
+        notes().pop(one, None)
+    _touched()
+
+
+def notes() -> dict[View, str]:
+    """What reviewers say of each option; in this session and in review files, never in a link."""
+    said: dict[View, str] = kept().setdefault(_NOTES, {})
+    return said
+
+
+def publish() -> None:
+    """Write the view and the options into the address bar; not over one whose set is gone.
+
+    The last thing of a run: what was moved is told by then.
+    """
+    if not data_is_gone():
+        _write_link(_link())
+    kept().pop(_MOVED, None)
+
+
+def link_of_the_moment() -> Callable[[], tuple[View, str]]:
+    """A function that tells the view and its address when called, outside any run of the page.
+
+    A sidebar is not re-run when a slider in a fragment moves, so its downloads look late, into
+    this session's own dictionary. An uploaded set has no address: it lives in one session only;
+    nor has a server that only this machine reaches.
+    """
+    settings, experiments = kept(), catalogue()
+    base = (st.context.url or "").split("?")[0]
+    unreachable = here_only(base)
+
+    def now() -> tuple[View, str]:
+        seen: View = settings[_VIEW]
+        if unreachable or own_data.is_own(seen.experiment):
+            return seen, ""
+        link = {name: text for name, text in write_view(seen, experiments).items() if text}
+        return seen, f"{base}?{urlencode(link)}"
+
+    return now
+
+
+def here_only(url: str) -> bool:
+    """Whether an address leads to this machine from this machine alone."""
+    host = urlsplit(url).hostname
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        address = ip_address(str(host))
+    except ValueError:  # a name: somebody gave it for others to use
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _link() -> dict[str, str]:
+    link = write_view(view(), catalogue())
+    link[_OPTIONS] = _BETWEEN.join(write_option(one, catalogue()) for one in options())
+    if own_data.is_own(view().experiment):  # a link cannot bring an uploaded set along
+        link |= {"experiment": _OWN, _OPTIONS: ""}
+    return link
+
+
+def data_is_gone() -> bool:
+    """Whether the link speaks of an uploaded set that this session does not have.
+
+    Then there is nothing to show until the visitor brings it again, or chooses another.
+    """
+    view()
+    return bool(kept().get(_GONE))
+
+
+# -------------------------------------------------------------------- settings of single pages
+
+
+@dataclass(frozen=True)
+class Setting(Generic[T]):
+    """A setting that is no part of the view: its name, what it may be, how it begins.
+
+    Without a codec it never comes from a link, nor goes into one.
+    """
+
+    name: str
+    start: T
+    codec: Codec | None = None
+
+
+LARGE_TYPE = Setting("large", False, Flag())
+
+
+def get(setting: Setting[T]) -> T:
+    """The value as kept, else from the link, else the start; one that fits no longer is let go."""
+    settings, codec = kept(), setting.codec
+    if setting.name not in settings:
+        settings[setting.name] = setting.start
+        text = st.query_params.get(setting.name, "")
+        if codec is not None and text:
+            try:
+                settings[setting.name] = codec.read(text)
+            except Unusable as error:
+                _ignore(Ignored(setting.name, text, str(error)))
+    elif codec is not None and not codec.fits(settings[setting.name]):
+        settings[setting.name] = setting.start
+    value: T = settings[setting.name]
+    return value
+
+
+def put(setting: Setting[T], value: T) -> None:
+    """Change a setting (from a callback, before widgets are made)."""
+    kept()[setting.name] = value
+    _touched()
+
+
+def publish_setting(setting: Setting[T]) -> None:
+    """Write a setting into the address bar; one at its start is left out."""
+    value = get(setting)
+    if setting.codec is not None:
+        kept().setdefault(_LINKED, set()).add(setting.name)
+        _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
+
+
+def forget(belongs: Callable[[str], bool]) -> None:
+    """Put the settings of these names back to their start."""
+    for name in [name for name in kept() if belongs(name)]:
+        del kept()[name]
+
+
+def leave_out(belongs: Callable[[str], bool]) -> None:
+    """Take the parameters of these names out of the address bar; the settings stay."""
+    _write_link({name: "" for name in st.query_params if belongs(name)})
+
+
+def large_type() -> bool:
+    """Whether letters are to be large, as in a lecture hall."""
+    return get(LARGE_TYPE)
+
+
+# -------------------------------------------------------------------- widgets
+
+
+def widget(name: str, value: Any) -> str:
+    """Set the widget of a setting to its value; returns the widget's key."""
+    key = f"widget_{name}"
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    return key
+
+
+def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[str, Any]:
+    """What binds a widget to a setting: its key, and a callback that keeps what was moved.
+
+    The setting is written into the link; `then` is called after a move.
+    """
+    value, key = get(setting), f"widget_{setting.name}"
+
+    def moved() -> None:
+        put(setting, st.session_state[key])
+        if then is not None:
+            then()
+
+    publish_setting(setting)
+    return {"key": widget(setting.name, value), "on_change": moved}
+
+
+def bound_field(name: str) -> dict[str, Any]:
+    """What binds a widget to a field of the view."""
+    key = widget(name, getattr(view(), name))
+    return {"key": key, "on_change": lambda: change(**{name: st.session_state[key]})}
+
+
+# -------------------------------------------------------------------- the link
+
+
+def ignored() -> tuple[Ignored, ...]:
+    """What the link said that could not be used, until the visitor moves something."""
+    return tuple(kept().get(_IGNORED, ()))
+
+
+def _unknown(link: Mapping[str, str], seen: View) -> list[Ignored]:
+    """Parameters of a link that no page knows (mistyped, or of another version) or that say nothing."""
+    known = {*write_view(seen, catalogue()), _OPTIONS, *OF_PAGES, *OF_STEPS, *OF_OLD_PAGES}
+    return [
+        Ignored(name, text, SOMETHING if name in known else NO_SUCH_SETTING)
+        for name, text in link.items()
+        if name not in known or (not text and name != _ONCE)
+    ]
+
+
+def _ignore(*unused: Ignored) -> None:
+    kept().setdefault(_IGNORED, []).extend(unused)
+
+
+def _touched() -> None:
+    kept().pop(_IGNORED, None)
+    kept()[_MOVED] = True
+
+
+def _link_now() -> dict[str, str]:
+    return st.query_params.to_dict()
+
+
+def _write_link(link: dict[str, str]) -> None:
+    """Put these parameters into the address bar, beside those there; an empty one goes.
+
+    All at once: each writing of its own would be a step of the browser's Back.
+    """
+    now = _link_now()
+    new = {name: text for name, text in (now | link).items() if text and name != _ONCE}
+    if new != now:
+        st.query_params.from_dict(new)
+    kept()[_WRITTEN] = new

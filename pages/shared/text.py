@@ -1,0 +1,482 @@
+"""Sentences that several pages say. They choose words for numbers they are given.
+
+A language is added by adding files like this one: no sentence of a page stands anywhere else.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairfl_core._io import numbers as format
+from fairfl_core.datasets import DATASETS
+from fairfl_core.evaluation.harm import Effect, effect_of
+from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
+from fairfl_core.fairness.notions import Rate, notion_kind
+from fairfl_core.people.experiments import Experiment
+from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
+from fairfl_core.solving.regions import region_kind
+from fairfl_core.solving.utility import Utility
+from pages.shared.outside_text import plain
+from pages.shared.view import Ignored
+
+# -------------------------------------------------------------------- names of things
+
+NO_CHECK = "no held-out check possible"
+NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
+UNSEEN, FITTED = "unseen people", "the people it was fitted on"
+RATE_KINDS = {
+    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
+    "scores": (
+        "recalibrated scores",
+        "Every person counts for each label by how likely it is; steadier in small clients.",
+    ),
+    "shrunk": (
+        "labels, shrunk",
+        "A small client's rates borrow from its group in the other clients.",
+    ),
+}
+CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
+    "client": "client",
+    "n": "people",
+    "accuracy_before": "accuracy, before",
+    "accuracy": "accuracy",
+    "gap_before": "gap, before",
+    "gap": "gap",
+    "gap_low": "gap, 95 % from",
+    "gap_high": "gap, 95 % to",
+    "gap_one_draw": "gap in one draw",
+    "noise_floor": "chance alone",
+    "gap_reached": "gap reached (fitted)",
+    "eps_local": "gap asked",
+    "price": "price of a hundredth, points",
+}
+WORST_CLIENT_TIP = (
+    "The client with the largest gap; each client's gap is its mean over the runs shown."
+)
+
+# -------------------------------------------------------------------- the frame of every page
+
+EXPERIMENT, NOTION, REGION, RATES, SEEDS = (
+    "Experiment",
+    "Fairness notion",
+    "Region",
+    "Rates",
+    "Seed",
+)
+REGION_TIP = "What the lottery may mix. On the fitted people a larger region is never worse."
+RATES_TIP = (
+    "Where the program takes its rates from. What was reached and what held on unseen people is "
+    "always counted by labels."
+)
+SEEDS_TIP = "Each run splits the people anew, trains anew and is solved on its own."
+SETTINGS, COPY_LINK = "Settings", "Copy link"
+COPY_TIP = "Opens exactly this, for whoever can reach this server."
+LARGE_TYPE, LARGE_TYPE_TIP = "Large type", "For a lecture hall."
+EXPERIMENT_TIP = "Whose people: each place that keeps its own data is a client."
+NOTION_TIP = "What is called fair: which of the groups' rates are to be alike."
+PRESENT, PRESENT_TIP = (
+    "Present",
+    "For a lecture hall: one idea a screen, next and back by arrow keys.",
+)
+BACKWARD, ONWARD, SCAN, LEAVE = "◀", "▶", "Scan", "✕"
+BACKWARD_TIP, ONWARD_TIP = "Back (← or Page Up)", "Next (→ or Page Down)"
+SCAN_TIP = "Opens this very setting on your own screen."
+SCAN_ALT = "A code to scan: the link to this setting"
+NOT_REACHABLE = (
+    "This server is reached from this machine only, so there is nothing to scan. Start it so that "
+    "others reach it (see Deployment in the README)."
+)
+NOTHING_TO_SCAN = "Your data lives in this session only: no link leads others to it."
+SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
+SIGN_IN_FIRST = "#### Sign in to use this server\nWhoever runs it asks for that. Nothing you do here is kept with your name."
+CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says what is missing."
+THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
+
+
+OVERALL, OVERALL_TIP = "Gap allowed overall, ε₀", "Between groups, everybody together."
+
+
+def inside(noun: str) -> str:
+    """The label of the limit inside clients."""
+    return f"Gap allowed in each {noun}, εc"
+
+
+def inside_tip(noun: str) -> str:
+    """What that limit is."""
+    return f"Between groups, in every {noun}."
+
+
+def signed_in(who: str) -> str:
+    """Whose session this is."""
+    return f"Signed in as {who}." if who else "Signed in."
+
+
+DATA_GONE = (
+    "Your data is gone: upload it again. It lived in the session that the page was opened in, and "
+    "that has ended (a reload ends it); nothing of it was kept. The limits of the link are set."
+)
+BRING_AGAIN = "Upload it again on the page Your data"
+SHOW_ANOTHER = "Show a bundled experiment instead"
+SPLIT, SPLIT_TIP = (
+    "Split",
+    "How people are parted into those the lottery is fitted on and those it is tested on.",
+)
+
+
+def screen(now: int, screens: int, title: str) -> str:
+    """Which screen is shown."""
+    return f"{now} of {screens}: {title}"
+
+
+def split_meaning(experiment: Experiment) -> str:
+    """What the split is, in one line."""
+    if experiment.folds > 1:
+        return (
+            f"{experiment.folds} models, each trained without one fold: everybody but the test "
+            "people is scored by a model that never saw them, and the lottery is fitted on all "
+            "of them. A person is then answered by one of the models, drawn for good."
+        )
+    return "60 % train one model, 20 % fit the lottery, 20 % are unseen, inside each client."
+
+
+def about(experiment: Experiment) -> str:
+    """Whose people these are, and under which terms they may be used.
+
+    By their whole name: the box above has one line for it.
+    """
+    dataset = experiment.manifest["dataset"]
+    return f"**{plain(experiment.manifest['title'], longest=120)}**: " + plain(
+        f"{rows_of(experiment)}, in {len(experiment.clients)} clients; "
+        f"{dataset['sample']}. Terms of the data: {dataset['licence']}. "
+        f"Groups: {', '.join(experiment.groups)}.",
+        longest=360,
+    )
+
+
+def rows_of(experiment: Experiment) -> str:
+    """How many rows there are, and what a row is: people, unless the dataset says otherwise."""
+    dataset = experiment.manifest["dataset"]
+    declared = DATASETS.get(dataset.get("dataset", ""))
+    what = "people" if declared is None else declared.rows_are
+    return f"{format.count(dataset['rows_used'])} {what}"
+
+
+def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
+    """Which of the runs are shown."""
+    if len(every) == 1:
+        return "the only run"
+    return f"all {len(every)} runs (mean)" if len(seeds) == len(every) else f"run {seeds[0]}"
+
+
+# -------------------------------------------------------------------- pieces of a page
+
+RESULTS = "The results"
+TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
+NAME_CONTAINS = "Name contains"
+MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
+SOLVING_MAP = "Solving every pair of the map"
+
+
+def cannot_be_shown(what: str, why: str) -> str:
+    """A part that the core refused, in the core's words."""
+    return f"{what} cannot be shown: {why}"
+
+
+def failed(what: str) -> str:
+    """A part that broke; how is in the server's log."""
+    return f"{what} cannot be shown because of an error of ours; the rest is unaffected."
+
+
+def ignored(unused: Sequence[Ignored]) -> str:
+    """What a link said that could not be used, in one line."""
+    said = "; ".join(
+        f"{plain(one.name)} = “{plain(one.text, 40)}” (expected: {plain(one.expected, 120)})"
+        for one in unused
+    )
+    return f"Ignored in the link: {said}."
+
+
+def which_clients(clients: int) -> str:
+    """The label of the choice between many clients."""
+    return f"Clients shown, of {clients:,}"
+
+
+def clients_shown(most: int) -> dict[str, str]:
+    """What the choice between many clients offers."""
+    return {"worst": f"worst {most}", "largest": f"largest {most}", "name": "by name"}
+
+
+def clients_matching(matching: int, clients: int, most: int) -> str:
+    """How many clients a search finds."""
+    more = f"; the first {most} are drawn." if matching > most else "."
+    return f"{matching:,} of {clients:,} clients have it in their name{more}"
+
+
+# -------------------------------------------------------------------- what fairness costs
+
+
+def notion_title(name: str) -> str:
+    """A notion's name in words."""
+    return notion_kind(name).title
+
+
+def notion_meaning(name: str, favourable: str) -> str:
+    """A notion in one sentence."""
+    return notion_kind(name).meaning.format(favourable=favourable)
+
+
+def region_title(name: str) -> str:
+    """A region's name in words."""
+    return region_kind(name).title
+
+
+def region_meaning(name: str) -> str:
+    """What a region's lottery may do."""
+    return region_kind(name).meaning
+
+
+def verdict_title(summary: Summary) -> str:
+    """The verdict's shape and word; empty where no limit was asked for."""
+    found = summary.verdict
+    return "" if found is None else f"{found.shape} {found.word.upper()}"
+
+
+def verdict(summary: Summary) -> str:
+    """The verdict's reason, and what certainty was bought with; names in it are only text."""
+    if summary.verdict is None:
+        return ""
+    return plain(" ".join([summary.verdict.why, *summary.remarks]), 900)
+
+
+def judged_on(summary: Summary) -> str:
+    """On whom a result is judged; said where nobody was held out."""
+    return UNSEEN if summary.unseen else f"{FITTED} ({NO_CHECK})"
+
+
+def headline(summary: Summary) -> str:
+    """The page in one sentence: what it costs, what is left, who is worst off."""
+    judged, effect = summary.judged, summary.effect
+    people = UNSEEN if summary.unseen else FITTED
+    rest = f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
+    own = f"the model's own answers: {format.percent(judged.accuracy_before)}"
+    accuracy = f"**{format.percent(judged.accuracy)}**"
+    if not limited(summary):
+        return f"With no limit on unfairness, accuracy on {people} is {accuracy} ({own}); {rest}"
+    return (
+        f"{asked(summary)} {effect.word} **{format.points(judged.cost)}** of accuracy on {people} "
+        f"against no limit: {format.percent(judged.accuracy_unlimited)} → {accuracy}{but(effect)} "
+        f"({own}); {rest}"
+    )
+
+
+def limited(summary: Summary) -> bool:
+    """Whether anything is asked of a gap."""
+    return min(summary.eps_global, summary.eps_local[0]) < 1
+
+
+def but(effect: Effect) -> str:
+    """Who is worse off where accuracy rises, to be said in the same breath."""
+    return f", but {plain(effect.but, 400)}" if effect.but else ""
+
+
+def accuracy_change(effect: Effect, change: float) -> str:
+    """A change of accuracy in a box: an average that hides someone says that it is one."""
+    average = " on average" if effect.but else ""
+    return f"{format.signed_points(change)}{average} against no limit"
+
+
+def _worst(judged: Figures) -> str:
+    worst = judged.worst
+    if worst is None:
+        return "no client can be compared"
+    doubt = ": within noise" if worst.within_noise else ""
+    return (
+        f"{worst_client(worst.client)}{worst_of(worst)} (gap {format.gap(worst.gap)}, between "
+        f"{format.gap(worst.gap_low)} and {format.gap(worst.gap_high)}, "
+        f"n = {format.count(worst.n)}{doubt})"
+    )
+
+
+def worst_of(row: ClientRow) -> str:
+    """Of how many clients it is the worst; its interval holds for all of them at once."""
+    return f", worst of {row.worst_of:,}" if row.worst_of > 1 else ""
+
+
+def worst_client(name: str) -> str:
+    """The worst client, named; one that is called so itself is not called it twice."""
+    return f"{worst(name)} **{plain(name)}**"
+
+
+def worst(name: str) -> str:
+    """What stands before the worst client's name."""
+    return "worst" if name.casefold().startswith("client") else "worst client"
+
+
+def asked(summary: Summary) -> str:
+    """What was asked, as the beginning of a sentence."""
+    overall = f"at most {format.epsilon(summary.eps_global)} overall"
+    if summary.eps_local[0] >= 1:
+        return f"Allowing a gap of {overall}"
+    also = "" if summary.eps_global >= 1 else f" and {overall}"
+    return f"Allowing a gap of {asked_inside(*summary.eps_local)}{also}"
+
+
+def asked_inside(low: float, high: float) -> str:
+    """What is asked inside clients, from the strictest limit to the laxest."""
+    if low == high:
+        return f"at most {format.epsilon(low)} inside every client"
+    if high >= 1:
+        return f"at most {format.epsilon(low)} inside some clients (others have no limit)"
+    return f"{format.epsilon(low)} to {format.epsilon(high)} inside clients (not all the same)"
+
+
+def sure(row: ClientRow) -> str:
+    """How sure a client's gap is."""
+    if np.isnan(row.gap):
+        return "nobody to compare"
+    said = (
+        f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
+        f"{format.count(row.n)} people"
+    )
+    return f"{said}: within noise" if row.within_noise else said
+
+
+def who_pays(summary: Summary) -> str:
+    """Which client loses most accuracy to the limits, and which gains most."""
+    loser, gainer = summary.loses_most, summary.gains_most
+    lost, gained = -loser.change, gainer.change
+    if not lost > FREE:
+        return "No client loses accuracy against no limit."
+    said = f"**{plain(loser.client)}** loses most accuracy against no limit: {format.points(lost)}"
+    if gained > FREE:
+        effect = effect_of(gained, summary.harm, gainer.client)
+        said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"
+    return said + "."
+
+
+def price_sentences(summary: Summary, most: int = 3) -> list[str]:
+    """What one more hundredth of tolerance buys: overall, and in the dearest clients."""
+    prices, unit = summary.prices, _unit(summary)
+    overall = [price for price in prices if price.client is None]
+    clients = [price for price in prices if price.client is not None]
+    said = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
+    said += [
+        f"One more hundredth of local tolerance in **{plain(price.client or '')}** "
+        f"{_buys(price, unit)}."
+        for price in clients[:most]
+    ]
+    return said or ["Nothing binds here: more tolerance would buy nothing."]
+
+
+def _unit(summary: Summary) -> str:
+    if summary.policy.utility.is_accuracy:
+        return "points"
+    return f"hundredths of {plain(utility_name(summary.policy.utility))}"
+
+
+def utility_name(utility: Utility) -> str:
+    """What is made as large as can be, in words."""
+    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
+    return names.get(utility.name, f"gain less cost ({utility.name})")
+
+
+def _buys(price: Price, unit: str) -> str:
+    # d utility / d epsilon is hundredths per hundredth.
+    bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
+    return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
+
+
+def policy(asked_for: Policy) -> str:
+    """What is asked beyond the two limits, in one line; names in it are as they are."""
+    said = [str(floor) for floor in asked_for.floors]
+    for ratio, where in (
+        (asked_for.ratio_global, "overall"),
+        (asked_for.ratio_local, "inside each client"),
+    ):
+        said += [] if ratio is None else [f"ratio at least {ratio:g} {where}"]
+    said += [f"limit {limit}" for limit in asked_for.limits]
+    if not asked_for.utility.is_accuracy:
+        said.append(f"{utility_name(asked_for.utility)} as large as can be")
+    said += ["one rule for all groups"] if asked_for.without_group else []
+    return "; ".join(said) or "nothing"
+
+
+def rate(of: Rate) -> str:
+    """A rate as a person would say it."""
+    answer = f"“{of.answer}”"
+    if of.label is None:
+        return f"answered {answer}"
+    return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
+
+
+def dumbbell_reading(within: int, clients: int, *, unseen: bool, runs: int) -> str:
+    """How to read the chart of all clients' gaps."""
+    return (
+        f"**Each client's gap, before and after**, on {UNSEEN if unseen else FITTED}"
+        + (", mean over runs" if runs > 1 else "")
+        + f". In {within} of {clients} clients the gap left cannot be told from none on so few "
+        "people (pale squares)."
+    )
+
+
+def certainty(guarantee: Guarantee | None) -> str:
+    """With what confidence the limits were to hold."""
+    if guarantee is None:
+        return "as fitted: none asked for"
+    scope = "all limits at once" if guarantee.scope == "all" else "each limit on its own"
+    return f"{guarantee.confidence:.0%} confidence, {scope}, {guarantee.proof}"
+
+
+# -------------------------------------------------------------------- words in figures
+
+AXIS_GAP = "gap between groups<br>(difference of rates)"
+AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
+AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
+ACCURACY_PERCENT = "accuracy, %"
+NO_LIMIT_ON_AXIS = "no limit"
+YOU_ARE_HERE, COSTS_NOTHING = "you are here", "costs nothing inside"
+BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
+ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
+HOVER_CELL = (
+    "overall %{customdata[2]}, inside each client %{customdata[3]}"
+    "<br>accuracy %{z:.1f} %<extra></extra>"
+)
+HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
+HOVER_AFTER = (
+    "%{customdata[0]}: after %{x:.3f} (between %{customdata[1]:.3f} and "
+    "%{customdata[2]:.3f}; chance alone %{customdata[3]:.3f})<extra></extra>"
+)
+HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
+HOVER_REACHED = "reached on the fitted people %{x:.3f}<extra></extra>"
+
+
+def limit_on_axis(value: float) -> str:
+    """A limit beside a map's axis."""
+    return NO_LIMIT_ON_AXIS if value >= 1 else f"{value:g}"
+
+
+# -------------------------------------------------------------------- downloads
+
+TAKE_ALONG = "**Take along**"
+REPORT_FILE, PDF_FILE, CARD_FILE = "Report (HTML)", "Report (PDF)", "Model card (HTML)"
+PREDICTOR_FILE, CLIENTS_FILE = "Predictor (JSON)", "Clients (CSV)"
+
+
+def predictor_title(seeds: Sequence[int], *, own: bool) -> str:
+    """Of which run the predictor is."""
+    if own:
+        return "**The fair predictor**, fitted on your set"
+    others = (
+        f", one of the {len(seeds)} shown: each has a model of its own" if len(seeds) > 1 else ""
+    )
+    return f"**The fair predictor of run {seeds[0]}**{others}"
+
+
+def predictor_figures(judged: Figures, people: str) -> str:
+    """What a predictor reaches, on whom."""
+    return (
+        f"On {people} (n = {format.count(judged.n)}): accuracy "
+        f"{format.percent(judged.accuracy)} (no limit {format.percent(judged.accuracy_unlimited)}), "
+        f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
+    )

@@ -1,0 +1,64 @@
+"""How everything looks: colours that keep their meaning, sizes of letters, the static style."""
+
+from pathlib import Path
+
+import streamlit as st
+from plotly.basedatatypes import BaseFigure
+
+__all__ = [
+    "AFTER",
+    "BAND",
+    "FREE_LINE",
+    "GREY",
+    "GROUP_COLOURS",
+    "HERE",
+    "INTERVAL",
+    "PALE",
+    "SYMBOLS",
+    "ink",
+    "sized",
+    "style",
+    "translucent",
+]
+
+GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
+SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
+FREE_LINE = "#e0218a"  # seen on the map's blues and yellows, on white and on dark
+INTERVAL = "#3f97d0"  # seen on white and on dark
+BAND = "rgba(0,114,178,0.12)"
+_HERE = Path(__file__).parent
+_STYLE = _HERE / "style.css"
+_LARGE = "<style>html { font-size: 20px; }</style>"
+_PRESENT = (_HERE / "present.css").read_text(encoding="utf-8")
+_KEYS = (_HERE / "present.js").read_text(encoding="utf-8")
+
+
+def style(*, large: bool, presenting: bool) -> None:
+    """Put the app's static style onto the page; in a hall, with the keys that turn screens."""
+    st.html(_STYLE)
+    if presenting:
+        st.html(f"<style>{_PRESENT}</style><span class='fairfl-presenting'></span>")
+        st.html(f"<script>{_KEYS}</script>", unsafe_allow_javascript=True)
+    elif large:
+        st.html(_LARGE)
+
+
+def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
+    """Letters of a figure: larger ones for a lecture hall."""
+    return figure.update_layout(
+        font={"size": 18 if large else 13},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+
+
+def ink() -> str:
+    """The colour of letters: the theme's own, as Plotly's grey is too pale for small ones."""
+    return "#e6edf3" if st.context.theme.type == "dark" else "#1b2733"
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """A colour ``#rrggbb`` that lets others through."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from fairfl_core.people.experiments import cross_fitted_of, list_experiments
 from pages.shared.catalogue import catalogue
-from pages.shared.charts import FOLD
 from pages.shared.view import read_view
 from tests.pages.core_numbers import CoreNumbers
 
@@ -43,7 +42,7 @@ def opened():
         for name, value in settings.items():
             app.query_params[name] = str(value)
         if page:
-            app.switch_page(f"pages/{page}.py")
+            app.switch_page(f"pages/{page}/page.py")
         return app.run()
 
     def open_page(page="", **settings):
@@ -94,22 +93,20 @@ def healthy(app):
     return app
 
 
-def folds(app):
-    """The folds of a page: key, and whether it is open."""
-    ids = [fold.proto.id for fold in app.expander if FOLD in fold.proto.id]
-    keys = [FOLD + one.split(FOLD, 1)[1] for one in ids]
-    return {key: app.session_state[key] for key in keys}
-
-
-def unfolded(app, *, whole=True):
-    """The page with every fold open: what is folded away is not made."""
-    closed = [key for key, is_open in folds(app).items() if not is_open]
-    for key in closed:
+def opened_all(app, prefix):
+    """The page with every popover or expander open whose key begins so: closed, nothing is made."""
+    for key in [key for key in _openable(app) if key.startswith(prefix)]:
         app.session_state[key] = True
-    if closed:
-        app.run()
-        return healthy(app) if whole else app
-    return app
+    return healthy(app.run())
+
+
+def _openable(app):
+    blocks = [*app.expander, *app.get("popover")]
+    return [key for key in map(_key, blocks) if key]
+
+
+def _key(block):
+    return str(getattr(block.proto, "id", "")).rsplit("-None-", 1)[-1].split("-", 2)[-1]
 
 
 def linked(app, name):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html import escape
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -17,7 +18,8 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_popover, progress
 from pages.shared.codecs import Flag, OneOf
-from pages.shared.component import client_chart, limit_map
+from pages.shared.component import FoundData, GapData, PriceData, client_chart, limit_map
+from pages.shared.component import View as Picture
 from pages.shared.figures import LEAST_SPAN
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
@@ -204,24 +206,25 @@ def _go(limits: list[float]) -> None:
 # -------------------------------------------------------------------- the clients
 
 
-def _clients(view: View, summary: Summary, noun: str, picture: str = "") -> None:
+def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = None) -> None:
     """One of four pictures; the one of who is found first where somebody's loss is sure."""
     study = study_of(view)
     columns = study.client_columns(unseen=study.has_held_out)
     clients = experiment_of(view.data).clients
     label = summary.harm.favourable
-    if not picture:
+    if picture is None:
         with st.container(horizontal=True, vertical_alignment="center", key="views", gap="small"):
             picture = _picture(summary, clients)
             if picture == "found" and len(summary.harm.labels) > 2:
                 label = _label(summary)
     before = np.asarray(columns["gap_before"], float)
-    data = {
-        "gaps": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
-        "map": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
-        "found": lambda: charts.found(summary, label, before),
-        "price": lambda: charts.prices(summary, columns),
-    }[picture]()
+    data: FoundData | GapData | PriceData
+    if picture == "found":
+        data = charts.found(summary, label, before)
+    elif picture == "price":
+        data = charts.prices(summary, columns)
+    else:
+        data = charts.gaps(columns, summary, text.gap_axis(summary.harm.groups))
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
@@ -234,16 +237,16 @@ def _clients(view: View, summary: Summary, noun: str, picture: str = "") -> None
         )
 
 
-def _picture(summary: Summary, clients: tuple[str, ...]) -> str:
+def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
     offered = [name for name in text.PICTURES if name != "map" or set(clients) <= charts.STATES]
     chosen = state.get(PICTURE)
     start = "found" if summary.harm.proved else "gaps"
-    value = chosen if chosen in offered else start
+    value = cast(Picture, chosen if chosen in offered else start)
     key = state.widget("picture", value)
     st.segmented_control(
         text.PICTURE,
         offered,
-        format_func=text.PICTURES.get,
+        format_func=lambda name: text.PICTURES[name],
         key=key,
         label_visibility="collapsed",
         required=True,
@@ -311,7 +314,7 @@ def _presented(view: View, noun: str) -> None:
         if at == 0:
             _map(view, noun)
         elif at in (1, 2):
-            _clients(view, summary, noun, ("gaps", "found")[at - 1])
+            _clients(view, summary, noun, "gaps" if at == 1 else "found")
         else:
             details.compared(view)
 

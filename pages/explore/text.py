@@ -1,6 +1,6 @@
 """What the Explore page says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairfl_core._io import numbers as format
@@ -115,54 +115,54 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
     """The four numbers, before and after."""
     judged, worst = summary.judged, summary.judged.worst
     on = f"on {format.count(judged.n)} {people(summary)}"
+    cost = format.round_signed_points(-judged.cost)
     accuracy = Number(
         "Accuracy",
-        *_was_now(judged.accuracy_before, judged.accuracy, format.round_percent),
-        note=format.round_signed_points(-judged.cost),
+        *_before_after(judged.accuracy_before, judged.accuracy, format.round_percent, cost),
         tone="bad" if judged.cost >= 5e-4 else "",
         tip=f"{on}; on those the rule was set on {format.round_percent(summary.reached.accuracy)}",
     )
     overall = Number(
         "Gap overall",
-        *_was_now(judged.overall_before, judged.overall, format.round_gap),
-        note=_asked(summary.eps_global),
+        *_before_after(
+            judged.overall_before, judged.overall, format.round_gap, _asked(summary.eps_global)
+        ),
         tone="",
-        tip=f"between {format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
+        tip=f"{format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
     )
+    by_group = [f"{group} {format.round_percent(of)}" for group, of in summary.changed_by_group]
     changed = Number(
         "Answers changed",
         "",
         format.round_percent(summary.changed),
-        note=" · ".join(
-            f"{group} {format.round_percent(share)}" for group, share in summary.changed_by_group
-        )
-        if len(summary.changed_by_group) <= 2
-        else "",
+        note=" · ".join(by_group) if len(by_group) == 2 else "",
         tone="",
-        tip=on,
+        tip=f"{on}: {', '.join(by_group)}",
     )
     if worst is None:
         inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
     else:
+        asked = _asked(summary.eps_local[0])
+        doubt = f"{asked} · may be chance" if worst.within_noise else asked
         inside = Number(
-            f"Worst {noun}: {worst.client}",
-            *_was_now(worst.gap_before, worst.gap, format.round_gap),
-            note=" · ".join(
-                filter(
-                    None,
-                    (_asked(summary.eps_local[0]), "may be chance" if worst.within_noise else ""),
-                )
-            ),
+            f"Worst: {worst.client}",
+            *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
             tone="",
-            tip=f"between {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
+            tip=f"{worst.client}: {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
             f"{format.count(worst.n)} people{_of(worst.worst_of)}",
         )
     return [accuracy, overall, inside, changed]
 
 
-def _was_now(before: float, after: float, write: "type[str] | object") -> tuple[str, str]:
-    was, now = write(before), write(after)  # type: ignore[operator]
-    return ("", now) if was == now else (was.removesuffix(" %"), now)
+def _before_after(
+    before: float, after: float, write: Callable[[float], str], note: str
+) -> tuple[str, str, str]:
+    """Before, after and the note below; what reads alike is written once, and said."""
+    was, now = write(before), write(after)
+    if was != now:
+        return was.removesuffix(" %"), now, note
+    same = f"{format.NO_CHANGE} · " if note != format.NO_CHANGE else ""
+    return "", now, f"{same}{note}"
 
 
 def _of(several: int) -> str:

@@ -59,7 +59,8 @@ def _live() -> None:
         _presented(view, noun)
     else:
         _whole(view, noun)
-    state.publish()
+    if not st.session_state.get(PLAY):  # a sweep is no dozen of steps for the browser's Back
+        state.publish()
 
 
 def _whole(view: View, noun: str) -> None:

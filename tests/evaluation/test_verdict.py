@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.verdicts import drawn, words
+from benchmarks.verdicts import drawn, no_smaller, words
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
@@ -308,6 +308,12 @@ def test_a_worst_gap_no_smaller_than_before_is_never_met():
     assert verdict_of([kept], 1.0, np.array([0.05]), Guarantee()).word == "met"
 
 
+def test_by_chance_a_mended_gap_is_often_seen_no_smaller_which_is_not_called_not_met():
+    """From .12 to the .1 asked: the reason why it takes met away, but makes no not met."""
+    assert no_smaller(0.12, 0.1, clients=5, people=30, limit=0.1, draws=100) > 0.2
+    assert no_smaller(0.12, 0.1, clients=5, people=1000, limit=0.1, draws=20) == 0
+
+
 def test_fitted_people_settle_nothing():
     one = judged([[0.5, 0.5]], [[4000, 4000]])
     found = verdict_of([one], 0.05, np.array([0.05]), unseen=False)
@@ -385,6 +391,9 @@ def test_three_labels_name_the_label_behind_the_gap():
     fair = predictor_of(FairnessProgram(counts, "eo").solve(1.0, 1.0))
     found = verdict_of([evaluate(fair, counts)], 1.0, np.array([0.05]))
     assert "3 women and 6 men with “vessel”" in found.why
+    assert str(PeopleBehind(Rate("l1", "l1"), "women", 1, 0.3, "men", 3, 0.6)) == (
+        "1 woman and 3 men with “l1”"
+    )
 
 
 def check(**changed):

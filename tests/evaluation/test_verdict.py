@@ -105,7 +105,9 @@ def test_not_met_says_that_somebody_is_hurt_as_well():
     lottery[0, 0] = [[1, 0], [1, 0]]
     found = verdict_of([of_table(table, lottery)], 1.0, np.array([0.1]))
     assert found.word == "not met" and found.is_harmful
-    assert "worse than before (0.800)" in found.why and "Besides, people are hurt in c0 " in found.why
+    assert (
+        "worse than before (0.800)" in found.why and "Besides, people are hurt in c0 " in found.why
+    )
     assert found.to_json()["harmful"] and not found.is_recommendable
 
 
@@ -443,12 +445,17 @@ def test_the_worst_client_is_told_with_how_many_it_was_chosen_from():
     fit, test = (synthetic(8, 2, 2, rows=300, seed=s) for s in (0, 1))
     some = dict.fromkeys(fit.clients, 1.0) | {"c0": 0.05}
     # All clients and the overall gap are judged; only the clients; nobody, or one of them.
-    for overall, local, at_once in ((0.05, 0.05, 9), (1.0, 0.05, 8), (1.0, 1.0, 8), (0.1, some, 8)):
+    for overall, local, several in (
+        (0.05, 0.05, 9),
+        (1.0, 0.05, 8),
+        (1.0, 1.0, 8),
+        (0.1, some, 8),
+    ):
         study = run_study([(0, FairnessProgram(fit, "eop"))], [test], overall, local)
         summary, one = summarise(study), study.first.held_out
         worst = summary.judged.worst
         place = one.counts.clients.index(worst.client)
-        low, high = gap_interval(one.rates[place], one.people[place], 1 - 0.05 / at_once)
+        low, high = gap_interval(one.rates[place], one.people[place], 1 - 0.05 / several)
         interval = pytest.approx([float(low), float(high)])
         assert worst.worst_of == 8 and [worst.gap_low, worst.gap_high] == interval
         told = one.to_json()["gap"]["local_worst"]

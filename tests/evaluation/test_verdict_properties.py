@@ -99,7 +99,11 @@ def is_no_smaller(one, verdict):
     """Whether the worst gap that was above its limit is now as large or larger."""
     for gap, before, eps in (
         (one.gaps.local, one.before.gaps.local, [c.eps for c in verdict.limits if c.client]),
-        (one.gaps.overall, one.before.gaps.overall, [c.eps for c in verdict.limits if not c.client]),
+        (
+            one.gaps.overall,
+            one.before.gaps.overall,
+            [c.eps for c in verdict.limits if not c.client],
+        ),
     ):
         if eps and np.nanmax(before) > eps[0] + 1e-3 and np.nanmax(gap) > np.nanmax(before):
             return True

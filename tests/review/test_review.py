@@ -103,7 +103,7 @@ def test_none_is_recommended_where_every_option_harms(board):
     """Statistical parity on Adult: every option costs some group a label, beyond chance."""
     assert not any(column.recommended for column in board.columns) and board.recommended == ""
     assert board.decision == "None of these can be recommended."
-    assert all("✕ met but harmful" in reason for reason in board.reasons)
+    assert all("✕ " in reason for reason in board.reasons)
     assert "None of these can be recommended." in html_of(board)
     assert [column.under_review for column in board.columns].count(True) == 1
     assert len(board.columns) == 4 and board.columns[-1].name == "No limit"
@@ -198,7 +198,7 @@ def test_from_a_shell(option, board, tmp_path):
     told = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
     for column in board.columns:
         assert tuple(told["options"][column.name].values()) == column.cells
-    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "met but harmful"
+    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "not met"
     assert told["verdict"]["word"] == "met but harmful" and told["verdict"]["why"]
     assert board.recommended == "" and report.read_bytes()[:5] == b"%PDF-"
     broken = replace(option, sha256="0" * 64)

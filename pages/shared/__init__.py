@@ -1,0 +1,1 @@
+"""What the pages share: state, results, widgets, charts, theme."""

@@ -230,16 +230,17 @@ def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> s
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:
     """The map in a sentence."""
-    inside, overall = costs
+    inside, overall = (format.round_signed_points(cost / 100) for cost in costs)
     return (
-        f"Accuracy for every pair of limits. Alone, the limit in each {noun} changes accuracy by "
-        f"{inside:.1f} points, the overall limit by {overall:.1f}."
+        f"Accuracy for every pair of limits. Alone, the limit in each {noun}: {inside}; the "
+        f"overall limit: {overall}."
     )
 
 
 def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
     """What each kind of fairness costs by itself."""
-    return [(f"in each {noun}", round(costs[0], 2)), ("overall", round(costs[1], 2))]
+    inside, overall = (round(cost, 2) + 0.0 for cost in costs)  # no negative zero
+    return [(f"in each {noun}", inside), ("overall", overall)]
 
 
 def gap_axis(groups: Sequence[str]) -> str:

@@ -336,10 +336,10 @@ def sure(row: ClientRow) -> str:
     if np.isnan(row.gap):
         return "nobody to compare"
     said = (
-        f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
-        f"{format.count(row.n)} people"
+        f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
+        f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: within noise" if row.within_noise else said
+    return f"{said}: may be chance" if row.within_noise else said
 
 
 def who_pays(summary: Summary) -> str:

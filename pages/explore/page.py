@@ -29,6 +29,7 @@ from pages.shared.results import (
     collision_of,
     heat_of,
     is_dear,
+    programs_of,
     study_of,
     summary_of,
 )
@@ -179,8 +180,8 @@ def _map(view: View, noun: str) -> None:
         one = view.of_seed(view.seeds[0]) if dear else view
         with progress(shared_text.SOLVING_MAP) as on_progress:
             heat = heat_of(one, COARSE if dear else GRID, on_progress)
-        before = study_of(view).over(lambda e: e.before.accuracy, unseen=False).mean
-        costs = charts.alone(heat, view, before)
+        own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
+        costs = charts.alone(heat, view, float(own))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,

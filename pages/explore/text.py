@@ -375,14 +375,14 @@ def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
     """The tightest limits within a price, in one sentence."""
     sure = f"{guarantee.confidence:.0%}".replace("%", " %")
     scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+    price = f"{points:g} point{'s' if points != 1 else ''}"
     if found.eps > MOST_ADVISED:
         return (
-            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for "
-            f"{points:g} points."
+            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for {price}."
         )
     return (
         f"**{format.epsilon(found.eps)}**, overall and in each client, is the tightest limit that "
-        f"holds with {sure} confidence ({scope}) for {points:g} points or less; it costs "
+        f"holds with {sure} confidence ({scope}) for {price} or less; it costs "
         f"{format.round_points(found.cost)} (mean over runs)."
     )
 

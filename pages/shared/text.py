@@ -347,11 +347,11 @@ def who_pays(summary: Summary) -> str:
     loser, gainer = summary.loses_most, summary.gains_most
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
-        return "No client loses accuracy against no limit."
-    said = f"**{plain(loser.client)}** loses most accuracy against no limit: {format.points(lost)}"
+        return "No client loses accuracy against the model as it is."
+    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"
+        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
     return said + "."
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from typing import NamedTuple
 
 from pages.shared.outside_text import JOINER
 
@@ -14,7 +15,7 @@ _CHOSEN = (*_CHOSEN, "toggle", "checkbox", "text_area", "slider", "multiselect")
 
 def visible(app):
     """Every line of a page, in its order."""
-    return list(_lines(app.main))
+    return [line for root in (0, 2) for line in _lines(app._tree[root])]  # 2: an open dialog
 
 
 def visible_text(app):
@@ -56,8 +57,7 @@ def _told(element):
                 element.proto, "alt_text"
             ) else "chart"
         case kind if kind in _CHOSEN:
-            label = unmarked(element.label or "")
-            yield f"{label}: {_cell(element.value)}"
+            yield f"{unmarked(element.label or '')}: {_chosen(element)}"
         case "space":
             return
         case _:
@@ -66,6 +66,15 @@ def _told(element):
                 if isinstance(said, str) and said:
                     yield from unmarked(said).splitlines()
                     break
+
+
+def _chosen(element):
+    """The value of a widget as it is written there."""
+    options = getattr(element, "options", None)
+    at = getattr(element, "index", None)
+    if options and isinstance(at, int):
+        return unmarked(str(options[at]))
+    return _cell(element.value)
 
 
 def words_of(html):
@@ -105,3 +114,33 @@ def _drawn(data):
     for name, points in data.get("alone", ()):
         yield f"alone, {name}: {points:.1f}"
     yield " | ".join(str(one["name"]) for one in data.get("clients", ()))
+
+
+# -------------------------------------------------------------------- Explore's first screen
+
+
+class Number(NamedTuple):
+    """One of the four numbers, as it is read."""
+
+    label: str
+    was: str
+    now: str
+    note: str
+
+
+def numbers(app):
+    """The four numbers of Explore; none where limits and floors collide."""
+    bodies = [one.proto.body for one in app.get("html") if 'class="fairfl-numbers"' in one.proto.body]
+    cells = re.findall(r"<div title=.*?</div>", bodies[0]) if bodies else []
+    return [Number(*(_part(cell, tag) for tag in ("span", "em", "b", "small"))) for cell in cells]
+
+
+def _part(cell, tag):
+    found = re.search(rf"<{tag}\b[^>]*>(.*?)</{tag}>", cell)
+    return unescape(found[1]).strip() if found else ""
+
+
+def sentence(app):
+    """Asked, then reached."""
+    (body,) = [one.proto.body for one in app.get("html") if 'class="fairfl-sentence"' in one.proto.body]
+    return words_of(body).strip()

@@ -126,8 +126,8 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     alarmed = {one.client for one in harm.proved if one.label in (None, label)}
     names = harm.scopes[1:]
     order = client_order(before)
-    if len(names) > ROWS:  # those who lose most of it
-        lost = np.nan_to_num(was - now).max(axis=1)
+    if len(names) > ROWS:  # those in which most people lose it
+        lost = np.maximum(np.nan_to_num(was - now) * people, 0.0).sum(axis=1)
         order = np.argsort(-lost, kind="stable")[:ROWS]
     return {
         "clients": [

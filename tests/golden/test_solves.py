@@ -39,7 +39,8 @@ def questions():
         ask(region="kernel", notion="eo-full", labels=labels, groups=2)
     for notion, labels in itertools.product(("sp", "eop", "eo"), (2, 3)):
         ask(region="exact", notion=notion, labels=labels, groups=2, limits=LIMITS[: 5 - labels])
-    ask(region="exact", notion="eop", labels=2, groups=4)
+    for notion in ("sp", "eop"):
+        ask(region="exact", notion=notion, labels=2, groups=4)
     for rates in ("scores", "shrunk"):
         ask(region="simplex", notion="eo", labels=2, groups=2, rates=rates, limits=LIMITS[:2])
     floor = {"floor": {"ill": 0.45}}

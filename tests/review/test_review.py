@@ -199,7 +199,7 @@ def test_from_a_shell(option, board, tmp_path):
     for column in board.columns:
         assert tuple(told["options"][column.name].values()) == column.cells
     assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "not met"
-    assert told["verdict"]["word"] == "met but harmful" and told["verdict"]["why"]
+    assert told["verdict"]["word"] == "not met" and told["verdict"]["why"]
     assert board.recommended == "" and report.read_bytes()[:5] == b"%PDF-"
     broken = replace(option, sha256="0" * 64)
     Review("Which?", (broken,)).write(path)

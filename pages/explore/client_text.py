@@ -10,7 +10,7 @@ from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, N
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
-from fairfl_core.evaluation.summary import FREE, ClientRow, Payer, Summary
+from fairfl_core.evaluation.summary import ClientRow, Payer, Summary
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.explore.client_results import LimitEffect
@@ -163,13 +163,15 @@ def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     return f"**{plain(group)}** – {'; '.join(told)}."
 
 
-def effect(of: LimitEffect, summary: Summary) -> str:
+def effect(of: LimitEffect, summary: Summary, noun: str) -> str:
     """What one client's own limit does to everyone."""
-    others = f"{of.others} other client{'s' if of.others != 1 else ''}"
+    gap = format.round_gap(abs(of.overall))
+    overall = format.NO_CHANGE if gap == "0" else f"{'−' if of.overall < 0 else '+'}{gap}"
+    others = format.plural(of.others, f"other {noun}")
     return (
-        f"**What its own limit does to everyone**: accuracy {format.signed_points(of.accuracy, 3)}, "
-        f"overall gap {of.overall:+.4f}; {others} change{'s' if of.others == 1 else ''} by more "
-        f"than {FREE:g} (on {text.judged_on(summary)})."
+        f"**What its own limit does to everyone**, on {text.judged_on(summary)}: accuracy "
+        f"{format.round_signed_points(of.accuracy)}, overall gap {overall}; another gap in "
+        f"{others}."
     )
 
 

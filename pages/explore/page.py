@@ -12,7 +12,7 @@ from fairfl_core.evaluation.summary import Summary
 from fairfl_core.review.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
 from pages.explore import charts, details, more_limits, text
-from pages.explore.client_panel import CLIENT, panel
+from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
@@ -87,9 +87,8 @@ def _whole(view: View, noun: str) -> None:
     with top:
         _keep(view)
     details.tabs(view, summary)
-    chosen = state.get(CLIENT)
-    if chosen in experiment_of(view.data).clients and summary is not None:
-        panel(view, chosen, noun)
+    if summary is not None:
+        panel(view)
 
 
 def _numbers_row(view: View, noun: str) -> Summary | None:
@@ -236,7 +235,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             spoken=text.clients_spoken(picture, noun, label),
             note=text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),
-            on_client=lambda: state.put(CLIENT, st.session_state[CLIENTS].client),
+            on_client=lambda: state.put(chosen_client(view), st.session_state[CLIENTS].client),
         )
 
 

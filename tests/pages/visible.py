@@ -53,9 +53,11 @@ def _told(element):
             for row in element.value.itertuples(index=element.type == "table"):
                 yield " | ".join(_cell(cell) for cell in row)
         case "plotly_chart":
-            yield f"chart: {element.proto.alt_text}" if hasattr(
-                element.proto, "alt_text"
-            ) else "chart"
+            yield (
+                f"chart: {element.proto.alt_text}"
+                if hasattr(element.proto, "alt_text")
+                else "chart"
+            )
         case kind if kind in _CHOSEN:
             yield f"{unmarked(element.label or '')}: {_chosen(element)}"
         case "space":
@@ -130,7 +132,9 @@ class Number(NamedTuple):
 
 def numbers(app):
     """The four numbers of Explore; none where limits and floors collide."""
-    bodies = [one.proto.body for one in app.get("html") if 'class="fairfl-numbers"' in one.proto.body]
+    bodies = [
+        one.proto.body for one in app.get("html") if 'class="fairfl-numbers"' in one.proto.body
+    ]
     cells = re.findall(r"<div title=.*?</div>", bodies[0]) if bodies else []
     return [Number(*(_part(cell, tag) for tag in ("span", "em", "b", "small"))) for cell in cells]
 
@@ -142,5 +146,21 @@ def _part(cell, tag):
 
 def sentence(app):
     """Asked, then reached."""
-    (body,) = [one.proto.body for one in app.get("html") if 'class="fairfl-sentence"' in one.proto.body]
+    (body,) = [
+        one.proto.body for one in app.get("html") if 'class="fairfl-sentence"' in one.proto.body
+    ]
     return words_of(body).strip()
+
+
+def html_tables(app):
+    """The small tables of a page: rows of cells, the headings first."""
+    bodies = [
+        one.proto.body for one in app.get("html") if 'class="fairfl-table"' in one.proto.body
+    ]
+    return [
+        [
+            [words_of(cell).strip() for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)]
+            for row in re.findall(r"<tr>(.*?)</tr>", body)
+        ]
+        for body in bodies
+    ]

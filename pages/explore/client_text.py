@@ -51,46 +51,6 @@ OWN_LIMIT, OWN_LIMIT_TIP = (
     "A limit for this client alone; the others keep theirs.",
 )
 RATE_COLUMNS = {
-    "client": "where",
-    "label": "label",
-    "rate": "rate",
-    "group": "group",
-    "n_before": "people, before",
-    "before": "before",
-    "before_low": "before, 95 % from",
-    "before_high": "before, 95 % to",
-    "n": "people",
-    "after": "after",
-    "after_low": "after, 95 % from",
-    "after_high": "after, 95 % to",
-    "assessable": "assessable",
-}
-NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
-}
-RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
-
-OWN_LIMIT, OWN_LIMIT_TIP = (
-    "Its own limit εc",
-    "A limit for this client alone; the others keep theirs.",
-)
-PEOPLE_BOTH, PEOPLE = "People (fitted · unseen)", "People"
-ACCURACY = "Accuracy here"
-CHANCE = "Chance alone"
-CHANCE_TIP = (
-    "The gap a perfectly fair predictor would show on so few people; and the gap to expect in "
-    "one realised draw of the lottery, luck included."
-)
-PRICE, PRICE_OF = "Local price", "for one more hundredth here"
-PRICE_TIP = (
-    "Points of accuracy, over everyone, that one more hundredth of tolerance in this client "
-    "would buy. One-sided at kinks."
-)
-RATE_COLUMNS = {
     "rate_of": "rate",
     "group": "group",
     "n": "people",

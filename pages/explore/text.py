@@ -25,7 +25,6 @@ HELD, PAYS, SURE, MORE, RATES = (
     "More limits",
     "Every rate",
 )
-TABS = (HELD, PAYS, SURE, MORE, RATES)
 LESSON = "New here? Take the lesson"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"

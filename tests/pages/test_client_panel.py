@@ -24,7 +24,7 @@ ADULT = {"experiment": "adult", "seed": 0, "eps_local": 0.1, "eps_global": 0.1}
 def of_middle(opened, link, core):
     """The place of a client in the middle, and its drawer."""
     at = len(core.clients) // 2
-    return at, opened("explore", **link, client=core.clients[at])
+    return at, opened(**link, client=core.clients[at])
 
 
 def test_the_client_in_two_sentences(of_middle, core):
@@ -72,7 +72,7 @@ def test_its_compared_rates(of_middle, core):
 def test_the_lottery_in_words_is_the_predictors(opened, region):
     """Read the shares from the page and mix the rules by hand: Pr(answer | model's answer)."""
     link = {"experiment": "adult", "region": region, "rates": "labels", "seed": 1}
-    said = visible(opened("explore", **link, client="no doctorate"))
+    said = visible(opened(**link, client="no doctorate"))
     told = [line for line in said if " in 100" in line]
     predictor = predictor_of(view_of(**link))
     assert [line.split(" – ")[0] for line in told] == ["- women", "- men"]
@@ -96,21 +96,21 @@ def test_the_lottery_in_words_is_the_predictors(opened, region):
 @pytest.mark.parametrize("name", experiments.list_experiments())
 def test_every_experiments_clients_can_be_looked_at(opened, name):
     client = experiments.open(name).clients[-1]
-    assert f"[{client}]" in visible(opened("explore", experiment=name, seed=0, client=client))
+    assert f"[{client}]" in visible(opened(experiment=name, seed=0, client=client))
 
 
 def test_a_client_of_other_people_is_told_and_lets_go(opened):
-    app = opened("explore", **ADULT, client="Atlantis")
+    app = opened(**ADULT, client="Atlantis")
     said = visible_text(app)
     assert "Ignored in the link: client = “Atlantis” (expected: one of doctorate" in said
     assert "[Atlantis]" not in said and linked(app, "client") is None
-    app = opened("explore", **ADULT, client="doctorate")
+    app = opened(**ADULT, client="doctorate")
     app.selectbox(key="widget_experiment").set_value("ham10000").run()
     assert "[doctorate]" not in visible(healthy(app)) and linked(app, "client") is None
 
 
 def test_its_own_limit_changes_its_own_and_is_in_the_link(opened):
-    app = opened("explore", **ADULT | {"eps_local": 0.2}, client="doctorate")
+    app = opened(**ADULT | {"eps_local": 0.2}, client="doctorate")
     app.toggle(key="widget_own_on").set_value(True).run()
     assert linked(healthy(app), "own") == "doctorate=0.2"
     app.select_slider(key="widget_own_value").set_value(0.01).run()
@@ -122,7 +122,7 @@ def test_its_own_limit_changes_its_own_and_is_in_the_link(opened):
 
 def test_what_its_own_limit_does_to_everyone(opened):
     link = {"experiment": "public_coverage", "seed": 3, "eps_local": 0.2}
-    said = visible_text(opened("explore", **link, client="TX", own="TX=0.01"))
+    said = visible_text(opened(**link, client="TX", own="TX=0.01"))
     now = CoreNumbers.of(view_of(**link, own="TX=0.01"))
     without = CoreNumbers.of(view_of(**link))
     accuracy = now.mean(lambda e: e.accuracy) - without.mean(lambda e: e.accuracy)
@@ -144,7 +144,7 @@ def test_what_its_own_limit_does_to_everyone(opened):
 def test_every_notion_here_and_why_not_all(opened):
     core = CoreNumbers.of(view_of(**DISASTER))
     rates = all_rates_of(core.unseen)
-    app = popover(opened("explore", **DISASTER, client="65 and over"), "client-every-rate")
+    app = popover(opened(**DISASTER, client="65 and over"), "client-every-rate")
     (table,) = [rows for rows in html_tables(app) if "this setting" in rows[0]]
     for row, one in zip(table[1:], rates.notions_of("65 and over"), strict=True):
         (low, high), (was_low, was_high) = one.limits, one.before_limits
@@ -154,7 +154,7 @@ def test_every_notion_here_and_why_not_all(opened):
 
 
 def test_impact_ratios_are_the_cores(opened):
-    app = popover(opened("explore", **ADULT, client="doctorate"), "client-ratios")
+    app = popover(opened(**ADULT, client="doctorate"), "client-ratios")
     table = next(one.value for one in app.table if "impact ratio" in one.value.columns)
     study = study_of(view_of(**ADULT))
     groups = impact_ratios_of(study.evaluations(unseen=True)).groups
@@ -170,7 +170,7 @@ def test_impact_ratios_are_the_cores(opened):
 
 def test_a_crossing_is_compared_by_each_of_its_columns_too(opened):
     asked = {"experiment": "public_coverage_sex_race", "seed": 0, "notion": "sp"}
-    app = popover(opened("explore", **asked, client="WY"), "client-ratios")
+    app = popover(opened(**asked, client="WY"), "client-ratios")
     table = next(one.value for one in app.table if "impact ratio" in one.value.columns)
     of = impact_ratios_of(study_of(view_of(**asked)).evaluations(unseen=True)).table()
     rows = of[of["client"].isna() | (of["client"] == "WY")].to_dict("records")

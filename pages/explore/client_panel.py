@@ -141,7 +141,7 @@ def _every_rate(study: Study, client: str, label: str) -> None:
         details_charts.rates(every_rate(mine, label), rates.groups),
         key="client-every-rate-chart",
         spoken=text.rates_spoken(label, client),
-        table=mine.round(4),
+        table=mine.fillna({"label": ""}).round(4),
         headings=text.EVERY_RATE_COLUMNS,
     )
     few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]

@@ -21,6 +21,7 @@ from pages.shared.outside_text import plain
 RATES, LOTTERY = "The client's rates", "The client's rule"
 EFFECT = "The effect on the others"
 EVERY_RATE, RATIOS = "Every rate", "Impact ratios"
+EVERYBODY = "overall"
 LEAVE_OUT = "Leave out groups under 2 % of all people"
 EVERY_RATE_COLUMNS = {
     "client": "where",
@@ -145,7 +146,7 @@ def ratio_cells(row: Mapping[str, Any]) -> list[str]:
     digits = 3 if below and round(ratio, 2) >= FOUR_FIFTHS else 2
     ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.{digits}f}{' ▼' if below else ''}"
     return [
-        "overall" if row["client"] is None else plain(row["client"], 24),
+        EVERYBODY if row["client"] is None else plain(row["client"], 24),
         _group_compared(row),
         format.count(row["n"]),
         format.percent(row["selection_rate_before"]),

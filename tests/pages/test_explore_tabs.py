@@ -98,7 +98,7 @@ def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
     )
     table = app.dataframe[0].value
     assert list(table["client"]) == list(core.clients)
-    check_clients(table.rename(columns=HEADINGS), core, np.arange(len(core.clients)), 4)
+    check_clients(table.rename(columns=HEADINGS), core, np.arange(len(core.clients)), 3)
 
 
 # -------------------------------------------------------------------- how sure
@@ -256,15 +256,17 @@ def test_every_notion_overall_and_why_not_all(opened):
         assert row[2] == f"{one.after:.3f} ({low:.3f} to {high:.3f})"
     assert rates.base.sentence(None) in visible_text(app)
     shown = popover(app, "every-rate-table-open").dataframe[0].value
-    assert len(shown) == len(rates.table()) and list(shown["where"].dropna().unique()) == list(
-        rates.table()["client"].dropna().unique()
-    )
+    clients = list(rates.table()["client"].dropna().unique())
+    assert len(shown) == len(rates.table()) and list(shown["where"].unique()) == [
+        "overall",
+        *clients,
+    ]
 
 
 def test_regions_are_compared_at_reached_gaps_when_asked(opened):
     app = tab(opened(**ADULT), RATES)
     assert "regions are compared at equal reached gaps only" not in visible_text(app)
-    popover(app, "regions")
+    popover(app, "compare-regions")
     assert "regions are compared at equal reached gaps only" in visible_text(app)
     table = popover(app, "regions-table-open").dataframe[0].value
     assert set(table["region"]) == {"simplex", "kernel", "exact"}

@@ -92,7 +92,7 @@ def unmarked(markdown):
 
 def _cell(value):
     if isinstance(value, float):
-        return f"{value:g}"
+        return "" if value != value else f"{value:g}"  # an empty cell, not "nan"
     return " ".join(unmarked(str(value)).split())
 
 

@@ -1,9 +1,9 @@
 """The terms of the data stand wherever the data do: in NOTICE, in the datasheet, on the page."""
 
 import pytest
-from pages.components.session.text import about
 
 from fairfl_core.people import experiments
+from pages.shared.text import about
 from tests.package.conftest import TOP
 
 BUNDLED = experiments.list_experiments(protocol=None)

@@ -180,13 +180,14 @@ function paintRows(chart, frame) {
     change(chart.axis, { width: room, height: foot });
     chart.axis.style.top = `${shown}px`;
     const put = pen(chart.back), foots = pen(chart.axis);
+    const inside = (text, x) => { const half = textWidth(chart, text, size) / 2; return Math.max(half, Math.min(x, room - half)); };
     for (const value of ticks) {
         put(`r${value}`, 'rect', { class: value === 0 ? 'rule zero' : 'rule', x: Math.round(at(value)), y: 0, width: 1, height: total });
-        foots(`t${value}`, 'text', { class: 'tick', x: at(value), y: size + 4, 'text-anchor': 'middle', 'font-size': size }, tick(value));
+        foots(`t${value}`, 'text', { class: 'tick', x: inside(tick(value), at(value)), y: size + 4, 'text-anchor': 'middle', 'font-size': size }, tick(value));
     }
     if (data.view === 'gaps') {
-        const title = shortened(chart, data.axis, size, room), half = textWidth(chart, title, size) / 2;
-        foots('title', 'text', { class: 'tick', x: Math.max(half, Math.min(left + span / 2, room - half)), y: 2 * size + 9, 'text-anchor': 'middle', 'font-size': size }, title);
+        const title = shortened(chart, data.axis, size, room);
+        foots('title', 'text', { class: 'tick', x: inside(title, left + span / 2), y: 2 * size + 9, 'text-anchor': 'middle', 'font-size': size }, title);
     }
     put.rest();
     foots.rest();

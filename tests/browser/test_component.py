@@ -206,6 +206,19 @@ def test_a_client_is_chosen_by_click_and_by_keyboard(visit):
     told(page, "chosen AR.")
 
 
+def test_tab_goes_from_the_map_to_one_client_and_on(visit):
+    page = visit()
+    page.locator(".ff .field").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    told(page, "chosen <b>Ada</b> & sons.")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    told(page, "chosen AK.")
+
+
 def test_a_tile_is_reached_by_arrows(visit):
     page = visit("view=map&n=26")
     client(page, "CA").focus()

@@ -12,7 +12,10 @@ function buildMap(chart) {
     const [head, stage, alone, tip, live] = [element('div', 'head'), element('div', 'stage field'), element('div', 'alone'), element('div', 'tip'), element('div', 'unseen')];
     const svg = document.createElementNS(SVG, 'svg');
     const parts = {};
-    for (const name of ['cells', 'back', 'front']) parts[name] = svg.appendChild(document.createElementNS(SVG, 'g'));
+    for (const name of ['cells', 'back', 'front']) {
+        parts[name] = svg.appendChild(document.createElementNS(SVG, 'g'));
+        change(parts[name], { class: name });
+    }
     change(stage, { tabindex: 0, role: 'application', 'aria-label': 'Map of limits: arrow keys choose a cell, Enter goes there' });
     change(live, { 'aria-live': 'polite' });
     change(svg, { role: 'img' });
@@ -74,7 +77,7 @@ function buildMap(chart) {
     return { head, stage, alone, tip, svg, ...parts };
 }
 
-const limitText = limit => limit >= 1 ? 'none' : String(limit);
+const limitText = limit => limit >= 1 ? 'none' : String(Number(limit.toPrecision(3)));
 
 function cellLines({ accuracy, limits, noun }, [x, y]) {
     const value = accuracy[y][x];

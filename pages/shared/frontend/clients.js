@@ -166,7 +166,9 @@ function columnsOf({ clientWidth, clientHeight }, n, widest, size) {
 function paintRows(chart, frame) {
     const { data } = chart, { low, high, size, widest, sign, width, height } = frame, n = data.clients.length;
     const stacked = width < 480 || widest + sign > .38 * width, above = stacked ? Math.round(size * 1.5) : 0;
-    const tracks = data.view === 'found' ? data.groups.length : 1, price = data.view === 'price', wide = size / 12, names = widest + sign;
+    const tracks = data.view === 'found' ? data.groups.length : 1, price = data.view === 'price', wide = size / 12;
+    const counts = Math.max(0, ...data.clients.map(client => textWidth(chart, people(client.n), data.large ? 16 : size - 1)));
+    const names = Math.max(widest + sign, counts);
     const foot = price || data.view === 'found' ? size + 10 : 2 * size + 16;
     const cap = above + wide * (tracks > 1 ? 28 * tracks + 24 : 68), least = above + wide * (tracks > 1 ? 13 * tracks + 9 : stacked ? 18 : 24);
     const step = Math.floor(Math.max(least, Math.min(cap, (height - foot) / n))), total = step * n;

@@ -1,5 +1,7 @@
 """Figures of the Scenarios page. A figure computes no rate: it draws what it is given."""
 
+from html import escape
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
@@ -8,11 +10,11 @@ from fairfl_core.solving.frontier import Frontier
 from pages.scenarios import text
 from pages.shared.figures import CIVIDIS, Place, heat_map
 from pages.shared.outside_text import figure_text
-from pages.shared.theme import GROUP_COLOURS
+from pages.shared.theme import GROUP_COLOURS, ink
 
-__all__ = ["colour_key", "shares_over_map"]
+__all__ = ["HEIGHT", "colour_key", "shares_over_map"]
 
-HEIGHT = 380
+HEIGHT = 365
 MAP_SHARE, BARS_FROM = 0.68, 0.8  # of the height: what the map takes, where the bars begin
 
 
@@ -24,7 +26,6 @@ def shares_over_map(
     limits: tuple[float, float],
     *,
     labelled: bool = True,
-    scale: bool = False,
 ) -> go.Figure:
     """Bars of a group's share in each client, and below them what each pair of limits leaves.
 
@@ -37,10 +38,8 @@ def shares_over_map(
         As for `heat_map`; maps side by side get the same `limits`.
     labelled : bool
         Whether the axis upwards has its title: of maps side by side, the first has.
-    scale : bool
-        Whether the colours' scale stands beside the map.
     """
-    figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=scale)
+    figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=False)
     clients = np.arange(len(shares))
     figure.add_bar(
         x=clients,
@@ -50,16 +49,21 @@ def shares_over_map(
         marker={"color": GROUP_COLOURS[0]},
         text=[text.share(share) for share in shares],
         textposition="outside",
+        textfont={"color": ink()},
         cliponaxis=False,
         customdata=clients + 1,
         hovertemplate=text.hover_share(figure_text(group)),
     )
-    small = {"size": 11}
+    small = {"size": 11, "color": ink()}
     return figure.update_layout(
         showlegend=False,
         bargap=0.35,
         margin={"l": 5, "r": 5, "t": 22, "b": 5},
-        xaxis={"title": {"text": text.AXIS_OVERALL, "font": small}, "tickfont": small},
+        xaxis={
+            "title": {"text": text.AXIS_OVERALL, "font": small},
+            "tickfont": small,
+            "tickangle": 0,
+        },
         yaxis={
             "title": {"text": text.AXIS_INSIDE if labelled else "", "font": small},
             "tickfont": small,
@@ -90,14 +94,14 @@ def shares_over_map(
     )
 
 
-def colour_key(low: float, high: float) -> str:
-    """The scale that maps share, as HTML: the lowest accuracy, the colours, the highest."""
+def colour_key(said: str, low: float, high: float) -> str:
+    """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
     colours = ",".join(colour for _, colour in CIVIDIS)
     bar = (
         "display:inline-block;width:8rem;height:.7rem;margin:0 .4rem;vertical-align:middle;"
         f"background:linear-gradient(90deg,{colours})"
     )
     return (
-        f'<div class="fairfl-title"><div>{text.MAPS}</div><span>{text.of_scale(low)}'
+        f'<div class="fairfl-title"><div>{escape(said)}</div><span>{text.of_scale(low)}'
         f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
     )

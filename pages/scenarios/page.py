@@ -12,7 +12,7 @@ from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import colour_key, shares_over_map
+from pages.scenarios.charts import HEIGHT, colour_key, shares_over_map
 from pages.scenarios.results import (
     KINDS,
     OwnClients,
@@ -45,7 +45,7 @@ from pages.shared.charts import (
 from pages.shared.codecs import Numbers, OneOf, Seeds, Whole
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
-from pages.shared.results import clients_of, summary_of
+from pages.shared.results import clients_of, is_dear, summary_of
 from pages.shared.view import View, regions_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
@@ -97,11 +97,13 @@ def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
             required=True,
             **bound,
         )
-    left, middle, right = st.columns([2, 2, 3], gap="large", vertical_alignment="center")
-    with left:
-        limit_slider("eps_global")
-    with middle:
-        limit_slider("eps_local")
+    limits, right = st.columns([4, 3], vertical_alignment="center")
+    with limits:
+        for place, name in zip(
+            st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True
+        ):
+            with place:
+                limit_slider(name)
     with right:
         if kind == "own":
             experiment_choice()
@@ -175,7 +177,8 @@ def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
     views = dict(zip(there, _views(there), strict=True))
     if {"alike", "far"} <= set(views):
         more, error = cost_difference(views["alike"], views["far"])
-        st.markdown(f"##### {text.answer(more, error, len(views['far'].seeds))}")
+        answer = text.answer(more, error, len(views["far"].seeds))
+        st.markdown(f"{text.asked(views['far'])}: **{answer}**")
     if at != 1:
         _maps(kind, views)
     if at != 0 and kind in views:
@@ -204,7 +207,8 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
             )
             chart(figure, key=f"map-{one}", spoken=text.map_spoken(one))
             st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
-    st.html(colour_key(*limits))
+    one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
+    st.html(colour_key(text.MAPS + one_run, *limits))
 
 
 def _gaps(kind: str, view: View) -> None:
@@ -369,20 +373,16 @@ def _impossible(own: OwnClients, why: str) -> None:
 
 def _own_result(own: OwnClients, at: int | None) -> None:
     summary, study = own_summary(own), own_study(own)
-    st.markdown(f"##### {text.result(summary)}", help=shared_text.verdict(summary) or None)
+    st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary) or None)
     places = st.columns(2, gap="medium") if at is None else [st.container()] * 2
     if at != 1:
         with places[0], error_boundary(text.OWN_MAP):
-            heat, counts = own_heat(own), study.first.solution.counts
+            heat, here = own_heat(own), (own.view.eps_global, own.view.eps_local)
+            limits = figures.colour_limits(100 * heat.accuracy)
+            group = experiment_of(own.view.data).groups[0]
+            st.html(colour_key(text.OWN_MAP_KEY, *limits))
             chart(
-                shares_over_map(
-                    np.array(own.shares),
-                    counts.groups[0],
-                    heat,
-                    (own.view.eps_global, own.view.eps_local),
-                    figures.colour_limits(100 * heat.accuracy),
-                    scale=True,
-                ),
+                shares_over_map(np.array(own.shares), group, heat, here, limits),
                 key="own-map",
                 spoken=text.map_spoken("own"),
                 table=lambda: figures.map_table(heat),
@@ -391,7 +391,7 @@ def _own_result(own: OwnClients, at: int | None) -> None:
         with places[1], error_boundary(text.CLIENTS_GAPS):
             table = study.client_table(unseen=study.has_held_out)
             chart(
-                figures.client_gaps(table),
+                figures.client_gaps(table).update_layout(height=HEIGHT),
                 key="own-clients",
                 spoken=text.own_spoken(summary),
                 table=table.round(4),

@@ -6,6 +6,7 @@ import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import FREE, Summary
+from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
 from fairfl_core.paper import printed
 from fairfl_core.people.experiments import Experiment
 from pages.scenarios.results import Loss, OwnClients
@@ -27,10 +28,8 @@ KINDS = {
 }
 SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
-MAPS = (
-    "Maps: accuracy for every pair of limits, on the people the rules were made for; dotted: free "
-    "of cost. Below each: new people, against the model as it is."
-)
+MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
+OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
 AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
 AXIS_INSIDE = "in each client, ε<sub>c</sub>"
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
@@ -81,41 +80,46 @@ def about(experiment: Experiment) -> str:
     )
 
 
+def asked(view: View) -> str:
+    """What is asked of the gaps, as the beginning of a sentence."""
+    limits = {"in each client": view.eps_local, "overall": view.eps_global}
+    said = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
+    return f"Asked {' and '.join(said)}" if said else "Nothing asked"
+
+
 def answer(more: float, error: float, runs: int) -> str:
     """Whether the same limits cost more far apart than alike, as far as runs can tell."""
     if np.isnan(error):
-        word = "more" if more > 0 else "less"
-        said = f"Far apart costs {word} than alike in this run; one run cannot tell chance."
-        return said if abs(more) >= FREE else "Far apart costs as much as alike in this run."
+        word = "as much as" if abs(more) < FREE else "more than" if more > 0 else "less than"
+        return f"far apart costs {word} alike in this run (one cannot tell chance)."
     if abs(more) < max(2 * error, FREE):
-        return f"Far apart costs no more than alike, as far as {runs} runs can tell."
-    if more > 0:
-        return f"Yes: far apart costs more than alike, beyond chance over {runs} runs."
-    return f"No: far apart costs less than alike, beyond chance over {runs} runs."
+        return f"far apart costs no more than alike, as far as {runs} runs can tell."
+    return f"far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
 
 
 def result(summary: Summary) -> str:
-    """What the limits cost, what was asked, what was reached, and the verdict."""
-    judged, found = summary.judged, summary.verdict
-    cost = format.round_signed_points(-judged.cost)
-    verdict = "" if found is None else f" {_coloured(found.shape, f'{found.shape} {found.word}')}"
-    return f"**{cost}** · {_asked_reached(summary)}{verdict}"
-
-
-def _asked_reached(summary: Summary) -> str:
+    """What the limits cost against the model as it is, the gap reached, and the verdict."""
     judged = summary.judged
-    worst = float("nan") if judged.worst is None else judged.worst.gap
-    asked, overall = summary.eps_local[0], summary.eps_global
-    if asked < 1:
-        return f"asked {format.epsilon(asked)}, worst {format.round_gap(worst)}"
-    if overall < 1:
-        reached = format.round_gap(judged.overall)
-        return f"asked {format.epsilon(overall)} overall, reached {reached}"
-    return f"nothing asked, worst {format.round_gap(worst)}"
+    cost = format.round_signed_points(-judged.cost)
+    if summary.eps_local[0] >= 1 and summary.eps_global < 1:
+        reached = f"overall {format.round_gap(judged.overall)}"
+    else:
+        reached = f"worst {format.round_gap(worst_gap(summary))}"
+    return f"**{cost}**, {reached}{_verdict(summary)}"
 
 
-def _coloured(shape: str, words: str) -> str:
-    return f":red[**{words}**]" if shape == "✕" else f"**{words}**"
+def worst_gap(summary: Summary) -> float:
+    """The largest gap of a client; NaN where none can be compared."""
+    worst = summary.judged.worst
+    return float("nan") if worst is None else worst.gap
+
+
+def _verdict(summary: Summary) -> str:
+    found = summary.verdict
+    if found is None:
+        return ""
+    words = f"**{found.shape} {found.word}**"
+    return f" :red[{words}]" if found.shape == SHAPES[NOT_MET] else f" {words}"
 
 
 def run(seed: str, runs: int) -> str:
@@ -239,15 +243,24 @@ def take(most: int) -> str:
     return f"Take {format.count(most)} people in each client"
 
 
+def own_sentence(view: View, summary: Summary) -> str:
+    """Asked, then reached, by whom, and the verdict."""
+    worst = summary.judged.worst
+    who = "" if worst is None else f", in {plain(worst.client)}"
+    people = "new people" if summary.unseen else text.FITTED
+    reached = f"on {people} {format.round_gap(worst_gap(summary))}{who}"
+    cost = format.round_signed_points(-summary.judged.cost)
+    return f"{asked(view)}; {reached}. **{cost}**{_verdict(summary)}"
+
+
 def own_note(own: OwnClients, *, held_out: bool) -> str:
     """Who was drawn, and that nothing is retrained."""
-    also = " to make the rules and as many new ones" if held_out else f" ({text.NO_CHECK})"
+    also = " to make the rules, as many new ones" if held_out else f" ({text.NO_CHECK})"
     runs = len(own.view.seeds)
-    anew = f", drawn anew in each of {runs} runs; means" if runs > 1 else ""
     said = (
-        f"{len(own.shares)} clients of {format.count(own.size)} held-out people{also}{anew}. Nobody "
-        "is trained again: each person keeps the model's answer. The map is of the people the "
-        "rules were made for."
+        f"{len(own.shares)} clients of {format.count(own.size)} held-out people{also}"
+        f"{f'; mean of {runs} runs' if runs > 1 else ''}. Nobody is trained again: each person keeps "
+        "the model's answer. The map is of the people the rules were made for."
     )
     policy = own.view.policy
     return said if policy.is_plain else f"{said} Also asked: {plain(text.policy(policy), 300)}."
@@ -261,7 +274,6 @@ def own_spoken(summary: Summary) -> str:
 def even_rows(summaries: Sequence[Summary], losses: Sequence[Loss]) -> Mapping[str, list[str]]:
     """What is compared with even clients."""
     judged = [summary.judged for summary in summaries]
-    worst = [float("nan") if one.worst is None else one.worst.gap for one in judged]
     return {
         "Accuracy": [
             format.before_after(one.accuracy_before, one.accuracy, format.round_percent)
@@ -270,7 +282,7 @@ def even_rows(summaries: Sequence[Summary], losses: Sequence[Loss]) -> Mapping[s
         "Change": [format.round_signed_points(-one.cost) for one in judged],
         "Overall gap": [format.round_gap(one.overall) for one in judged],
         "Mean client's gap": [format.round_gap(one.local_mean) for one in judged],
-        "Worst client's gap": [format.round_gap(one) for one in worst],
+        "Worst client's gap": [format.round_gap(worst_gap(one)) for one in summaries],
         "Verdict": [text.verdict_title(summary) for summary in summaries],
         "Lost from 0.30 to 0.05, both limits (fitted people)": [
             format.round_points(loss.lost) for loss in losses

@@ -30,7 +30,7 @@ SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
 MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
-AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
+AXIS_OVERALL = "overall, ε<sub>0</sub>"
 AXIS_INSIDE = "in each client, ε<sub>c</sub>"
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
@@ -68,7 +68,7 @@ def not_here(names: Sequence[str]) -> str:
 def whose(view: View, experiment: Experiment) -> str:
     """Whose people and which settings the three scenarios show."""
     title = experiment.manifest["dataset"].get("title", experiment.manifest["title"])
-    runs = text.runs(view.seeds, experiment.seeds)
+    runs = format.plural(len(view.seeds), "run") if len(view.seeds) > 1 else f"run {view.seeds[0]}"
     return f"{plain(title)} · {text.notion_title(view.notion).lower()} · {runs}"
 
 

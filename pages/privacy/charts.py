@@ -16,7 +16,7 @@ from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
 __all__ = ["COLOURS", "HEIGHT", "Scale", "Series", "against_budget", "failing_clients"]
 
 Floats = NDArray[np.float64]
-HEIGHT = 345
+HEIGHT = 308
 COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy": AFTER}
 
 
@@ -78,7 +78,13 @@ def against_budget(
     figure.add_vline(
         x=-np.log10(here),
         line={"color": GREY, "width": 1.5, "dash": "dot"},
-        annotation={"text": YOU_ARE_HERE, "yanchor": "bottom", "y": 1, "showarrow": False},
+        annotation={
+            "text": YOU_ARE_HERE,
+            "font": letters,
+            "yanchor": "bottom",
+            "y": 1,
+            "showarrow": False,
+        },
     )
     return figure.update_layout(
         height=HEIGHT,
@@ -165,10 +171,12 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
             y=rows,
             orientation="h",
             marker={"color": HERE},
-            text=[f"{100 * share:.0f} %" for share in often],
-            textposition=["inside" if share > 0.2 else "outside" for share in often],
+            text=[text.share(share) for share in often],
+            textposition="outside",
+            textfont=letters,
+            cliponaxis=False,
             customdata=list(names),
-            hovertemplate="%{customdata}: %{x:.0f} %<extra></extra>",
+            hovertemplate=text.HOVER_FAILS,
         )
     )
     return figure.update_layout(
@@ -178,7 +186,8 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
         xaxis={
             "title": {"text": text.AXIS_FAILS, "font": letters},
             "tickfont": letters,
-            "range": [0, 100],
+            "range": [0, 108],
+            "tickvals": [0, 25, 50, 75, 100],
             "fixedrange": True,
             "zeroline": False,
         },

@@ -1,5 +1,7 @@
 """Privacy: what noise on the clients' tables does to fairness and accuracy."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -37,10 +39,12 @@ from pages.shared.results import heavy
 
 MOST_BARS = 12
 BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))
-DRAWS = state.Setting("draws", 40, OneOf((20, 40, 100, 200)))
+MANY = (20, 40, 100, 200)
+DRAWS = state.Setting("draws", 40, OneOf(MANY))
 MECHANISM = state.Setting("mechanism", MECHANISMS[0], OneOf(MECHANISMS))
 NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], OneOf(NEIGHBOURS))
 BOTH = state.Setting("both", False, Flag())
+NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR, BOTH)
 CURVE = state.Setting("curve", "local", OneOf(tuple(text.CURVES)))
 FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 
@@ -48,11 +52,12 @@ FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings) as view:
-        for setting in (DRAWS, MECHANISM, NEIGHBOUR, BOTH):
+        for setting in NOISE:
             state.publish_setting(setting)
         at = present.screen(text.SCREENS) if present.presenting() else None
         if at is None:
             _controls()
+        result = None
         with error_boundary(text.STUDY):
             if heavy(view):
                 raise InputError(text.TOO_MANY_CLIENTS)
@@ -65,10 +70,10 @@ def page() -> None:
                     on_progress=on_progress,
                 )
             _pictures(result, at)
-            if at is None:
-                _numbers(result)
         if at is None:
-            _in_words()
+            _protection()
+            if result is not None:
+                _numbers(result)
             _paper_table()
 
 
@@ -80,6 +85,7 @@ def _mechanism() -> Mechanism:
 def _controls() -> None:
     left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
     with left:
+        st.markdown(f"#### {text.TITLE}")
         experiment_choice()
     right.select_slider(
         text.BUDGET,
@@ -101,7 +107,7 @@ def _settings() -> None:
         **state.bound(MECHANISM),
     )
     st.selectbox(text.NEIGHBOUR, NEIGHBOURS, format_func=text.neighbours, **state.bound(NEIGHBOUR))
-    st.selectbox(text.DRAWS, DRAWS.codec.options, **state.bound(DRAWS))
+    st.selectbox(text.DRAWS, MANY, **state.bound(DRAWS))
     st.toggle(text.BOTH, help=text.BOTH_TIP, **state.bound(BOTH))
     st.caption(text.what_it_is(_mechanism(), sums_suffice=sums_suffice(state.view())))
     view_settings()
@@ -191,7 +197,7 @@ def _numbers(result: NoiseResult) -> None:
             st.caption(text.NUMBERS_NOTE)
 
 
-def _in_words() -> None:
+def _protection() -> None:
     with lazy_expander(text.PROTECTION_TITLE, "protection") as opened:
         if opened:
             left, right = st.columns(2, gap="large")

@@ -21,6 +21,7 @@ TOO_MANY_CLIENTS = (
     "with so many clients hundreds of programs would take an hour; try fewer clients, or make "
     "noisy counts with `fairfl privatize` and upload those."
 )
+TITLE = "What does noise for privacy cost?"
 SCREENS = ("gap by budget", "who fails")
 MECHANISMS = {
     "histogram": ("histogram (each person in one bin)", "the histogram"),
@@ -54,6 +55,7 @@ CURVE_CHOICE = "What is drawn against the budget"
 
 AXIS_BUDGET = "budget (more noise →)"
 AXIS = {"local": "gap", "overall": "gap overall", "accuracy": "accuracy, %"}
+HOVER_FAILS = "%{customdata}: %{x:.0f} %<extra></extra>"
 AXIS_FAILS = "draws above what was asked, %"
 SERIES = {
     "local_worst": "largest",
@@ -72,7 +74,7 @@ CLIENT_COLUMNS = {
 }
 
 PAPER_TITLE = "The paper's own table, beside ours"
-PROTECTION_TITLE, RELEASE_TITLE = "What is protected, and what is not", "Release it"
+PROTECTION_TITLE = "What is protected, what is not, and how to release"
 PROTECTED = (
     "**Protected**\n"
     "- The table of counts a client sends after training: from it nobody can tell much "
@@ -215,6 +217,11 @@ def fails_title(result: NoiseResult, noun: str, most: int) -> str:
     clients = len(study.clients)
     more = f", worst {most} of {clients}" if clients > most else ""
     return f"**How often each {noun} is above what was asked**{more}"
+
+
+def share(value: float) -> str:
+    """A share of draws beside its bar."""
+    return f"{100 * value:.0f} %"
 
 
 def series_columns(figure: str) -> tuple[str, str, str, str, str]:

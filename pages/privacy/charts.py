@@ -13,10 +13,10 @@ from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
 from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
 
-__all__ = ["COLOURS", "HEIGHT", "Scale", "Series", "against_budget", "failing_clients"]
+__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
 
 Floats = NDArray[np.float64]
-HEIGHT = 308
+HEIGHT, LARGE = 308, 440  # for a hall
 COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy": AFTER}
 
 
@@ -52,14 +52,15 @@ def against_budget(
     here: float,
     asked: float | None = None,
     without: float | None = None,
+    large: bool = False,
 ) -> go.Figure:
     """Bands over the budget, less of it (more noise) to the right; the axis is logarithmic.
 
-    `asked` is a dashed line, `without` (no noise) a thin grey one.
+    `asked` is a dashed line, `without` (no noise) a thin grey one; `large` letters are for a hall.
     """
     figure = go.Figure()
     x = -np.log10(spent)
-    letters = {"size": 12, "color": ink()}
+    letters = _letters(large=large)
     for place, one in enumerate(series):
         _add_band(figure, x, spent, one, scale, show_unseen=place == 0)
     for level, name, dash in (
@@ -87,9 +88,9 @@ def against_budget(
         },
     )
     return figure.update_layout(
-        height=HEIGHT,
+        height=LARGE if large else HEIGHT,
         margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.2, "yanchor": "top"},
+        legend=LEGEND_ABOVE | {"y": -0.27, "yanchor": "top"},
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,
@@ -162,9 +163,9 @@ def _add_band(
         )
 
 
-def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
+def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False) -> go.Figure:
     """How often each client's true gap is above what was asked, in 100 draws."""
-    rows, letters = np.arange(len(names)), {"size": 12, "color": ink()}
+    rows, letters = np.arange(len(names)), _letters(large=large)
     figure = go.Figure(
         go.Bar(
             x=100 * often,
@@ -175,12 +176,13 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
             textposition="outside",
             textfont=letters,
             cliponaxis=False,
+            constraintext="none",
             customdata=list(names),
             hovertemplate=text.HOVER_FAILS,
         )
     )
     return figure.update_layout(
-        height=min(HEIGHT, 90 + 45 * len(names)),
+        height=min(LARGE if large else HEIGHT, 90 + 45 * len(names)),
         margin=MARGIN,
         bargap=0.35,
         xaxis={
@@ -201,3 +203,7 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
             "fixedrange": True,
         },
     )
+
+
+def _letters(*, large: bool) -> dict[str, object]:
+    return {"size": 17 if large else 12, "color": ink()}

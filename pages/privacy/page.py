@@ -160,6 +160,7 @@ def _curve(result: NoiseResult, noun: str) -> None:
             here=result.budget,
             asked=asked if asked < 1 else None,
             without=result.without_noise(curve) if curve == "accuracy" else None,
+            large=_large(),
         ),
         key=f"privacy-{curve}",
         spoken=text.curve_spoken(curve, noun),
@@ -167,10 +168,14 @@ def _curve(result: NoiseResult, noun: str) -> None:
     )
 
 
+def _large() -> bool:
+    return present.presenting() or state.large_type()
+
+
 def _fails(result: NoiseResult, noun: str) -> None:
-    """How often each client's gap is above what was asked."""
+    """How often each client's gap is above what was asked: in their order, or the worst of many."""
     table = result.client_table()
-    few = table.head(MOST_BARS)
+    few = table.sort_index() if len(table) <= MOST_BARS else table.head(MOST_BARS)
     names = [
         f"{figure_text(name)}  (n = {n:,.0f})"
         for name, n in zip(few["client"], few["n"], strict=True)
@@ -178,7 +183,7 @@ def _fails(result: NoiseResult, noun: str) -> None:
     title = text.fails_title(result, noun, MOST_BARS)
     st.markdown(title)
     chart(
-        failing_clients(names, few["fails"].to_numpy()),
+        failing_clients(names, few["fails"].to_numpy(), large=_large()),
         key="privacy-clients",
         spoken=title,
         table=table.round(4),

@@ -26,6 +26,7 @@ def shares_over_map(
     limits: tuple[float, float],
     *,
     labelled: bool = True,
+    large: bool = False,
 ) -> go.Figure:
     """Bars of a group's share in each client, and below them what each pair of limits leaves.
 
@@ -38,9 +39,12 @@ def shares_over_map(
         As for `heat_map`; maps side by side get the same `limits`.
     labelled : bool
         Whether the axis upwards has its title: of maps side by side, the first has.
+    large : bool
+        Whether letters are large, as for a hall.
     """
     figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=False)
     clients = np.arange(len(shares))
+    small = {"size": 15 if large else 11, "color": ink()}
     figure.add_bar(
         x=clients,
         y=100 * shares,
@@ -49,12 +53,12 @@ def shares_over_map(
         marker={"color": GROUP_COLOURS[0]},
         text=[text.share(share) for share in shares],
         textposition="outside",
-        textfont={"color": ink()},
+        textfont=small,
+        constraintext="none",
         cliponaxis=False,
         customdata=clients + 1,
         hovertemplate=text.hover_share(figure_text(group)),
     )
-    small = {"size": 11, "color": ink()}
     return figure.update_layout(
         showlegend=False,
         bargap=0.35,

@@ -204,11 +204,16 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
                 (view.eps_global, view.eps_local),
                 limits,
                 labelled=one == next(iter(views)),
+                large=_large(),
             )
             chart(figure, key=f"map-{one}", spoken=text.map_spoken(one))
             st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
     st.html(colour_key(text.MAPS + one_run, *limits))
+
+
+def _large() -> bool:
+    return present.presenting() or state.large_type()
 
 
 def _gaps(kind: str, view: View) -> None:
@@ -382,7 +387,7 @@ def _own_result(own: OwnClients, at: int | None) -> None:
             group = experiment_of(own.view.data).groups[0]
             st.html(colour_key(text.OWN_MAP_KEY, *limits))
             chart(
-                shares_over_map(np.array(own.shares), group, heat, here, limits),
+                shares_over_map(np.array(own.shares), group, heat, here, limits, large=_large()),
                 key="own-map",
                 spoken=text.map_spoken("own"),
                 table=lambda: figures.map_table(heat),

@@ -89,13 +89,10 @@ def test_numbers_are_the_cores_own(option, board):
         names = [one.name for one in board.columns]
         mine = board.columns[names.index("AB"[column])]
         cells = dict(zip(board.rows, mine.cells, strict=True))
-        fair, free = (
-            evaluate(predictor_of(program.solve(*limits)), test)
-            for limits in ((0.01, local), (1.0, 1.0))
-        )
+        fair = evaluate(predictor_of(program.solve(0.01, local)), test)
         assert cells["Accuracy, unseen people"] == f"{100 * fair.accuracy:.1f} %"
-        cost = 100 * (free.accuracy - fair.accuracy)
-        assert cells["Cost against no limit"] == f"{cost:.1f} points"
+        cost = 100 * (fair.before.accuracy - fair.accuracy)
+        assert cells["Cost against the model as it is"] == f"{cost:.1f} points"
         assert cells["Overall gap (95 %)"].startswith(f"{fair.gaps.overall:.3f} (")
         worst = int(np.nanargmax(fair.gaps.local))
         told = f"{counts.clients[worst]}: {fair.gaps.local[worst]:.3f} ("
@@ -106,7 +103,7 @@ def test_none_is_recommended_where_every_option_harms(board):
     """Statistical parity on Adult: every option costs some group a label, beyond chance."""
     assert not any(column.recommended for column in board.columns) and board.recommended == ""
     assert board.decision == "None of these can be recommended."
-    assert all("✕ met but harmful" in reason for reason in board.reasons)
+    assert all("✕ " in reason for reason in board.reasons)
     assert "None of these can be recommended." in html_of(board)
     assert [column.under_review for column in board.columns].count(True) == 1
     assert len(board.columns) == 4 and board.columns[-1].name == "No limit"
@@ -201,8 +198,8 @@ def test_from_a_shell(option, board, tmp_path):
     told = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
     for column in board.columns:
         assert tuple(told["options"][column.name].values()) == column.cells
-    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "met but harmful"
-    assert told["verdict"]["word"] == "met but harmful" and told["verdict"]["why"]
+    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "not met"
+    assert told["verdict"]["word"] == "not met" and told["verdict"]["why"]
     assert board.recommended == "" and report.read_bytes()[:5] == b"%PDF-"
     broken = replace(option, sha256="0" * 64)
     Review("Which?", (broken,)).write(path)

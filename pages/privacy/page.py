@@ -164,7 +164,7 @@ def _curve(result: NoiseResult, noun: str) -> None:
         ),
         key=f"privacy-{curve}",
         spoken=text.curve_spoken(curve, noun),
-        table=pd.DataFrame(columns).round(4),
+        table=None if present.presenting() else pd.DataFrame(columns).round(4),
     )
 
 
@@ -186,7 +186,7 @@ def _fails(result: NoiseResult, noun: str) -> None:
         failing_clients(names, few["fails"].to_numpy(), large=_large()),
         key="privacy-clients",
         spoken=title,
-        table=table.round(4),
+        table=None if present.presenting() else table.round(4),
         headings=text.CLIENT_COLUMNS,
     )
 

@@ -42,9 +42,9 @@ NUMBERS_NOTE = (
     "Of the people whose counts were sent, counted without noise. The largest gap is that of "
     "whichever client is worst in each draw."
 )
-BUDGET = "Privacy budget of each client: less is more private"
+BUDGET = "Privacy budget: less is more private"
 BUDGET_TIP = (
-    "How far one person can change the odds of what is sent: by a factor of at most e to the "
+    "Spent by each client. How far one person can change the odds of what is sent: by a factor of at most e to the "
     "power of the budget. 10 protects little; 0.01 drowns small clients in noise."
 )
 DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the noise"
@@ -134,8 +134,8 @@ def shown_instead(view: View, shown: View) -> str:
     said = []
     if view.needs_scores:
         said.append(
-            "Explore's rule looks at scores; noise goes onto counts. This page shows the rule for "
-            "counts, so its accuracies are not Explore's."
+            "Shown is the rule for counts, which get the noise. Explore's looks at scores, and its "
+            "accuracy differs."
         )
     if (view.guarantee, view.policy) != (shown.guarantee, shown.policy):
         said.append("Explore's confidence and further limits are left out here.")
@@ -162,10 +162,11 @@ def sentence(result: NoiseResult, noun: str) -> str:
         cost = "costs no accuracy"
     if np.isnan(middle):
         return f"No {noun} has two groups to compare; noise {cost}."
-    where = f"in the worst {noun}" if figure == "local_worst" else "overall"
+    where = "in the worst" if inside else f"in the worst {noun}"
+    where = "" if figure == "overall" else f" {where}"
     return (
-        f"{_asked(low, high, study.eps_global, noun)}. Noise of budget {result.budget:g} leaves a "
-        f"gap of **{format.round_gap(middle)}** {where} ({format.round_gaps(bottom, top)} in 9 of "
+        f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves a "
+        f"gap of **{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
         f"10 draws) and {cost}."
     )
 
@@ -173,8 +174,8 @@ def sentence(result: NoiseResult, noun: str) -> str:
 def _asked(low: float, high: float, overall: float, noun: str) -> str:
     if low < 1:
         limits = format.epsilon(low) if low == high else f"{format.epsilon(low)} or more"
-        return f"Asked at most {limits} in each {noun}"
-    return "Nothing asked" if overall >= 1 else f"Asked at most {format.epsilon(overall)} overall"
+        return f"Asked {limits} in each {noun}"
+    return "Nothing asked" if overall >= 1 else f"Asked {format.epsilon(overall)} overall"
 
 
 def shown(figure: str, value: float) -> str:

@@ -44,7 +44,7 @@ def shares_over_map(
     """
     figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=False)
     clients = np.arange(len(shares))
-    small = {"size": 15 if large else 11, "color": ink()}
+    small = {"size": 16 if large else 11, "color": ink()}
     figure.add_bar(
         x=clients,
         y=100 * shares,
@@ -59,14 +59,18 @@ def shares_over_map(
         customdata=clients + 1,
         hovertemplate=text.hover_share(figure_text(group)),
     )
+    ticks = figure.layout.xaxis
+    every = slice(None, None, 2 if large else 1)  # of large ones there is room for half
     return figure.update_layout(
         showlegend=False,
         bargap=0.35,
-        margin={"l": 5, "r": 5, "t": 22, "b": 5},
+        margin={"l": 5, "r": 30 if large else 5, "t": 22, "b": 5},
         xaxis={
             "title": {"text": text.AXIS_OVERALL, "font": small},
             "tickfont": small,
             "tickangle": 0,
+            "tickvals": ticks.tickvals[every],
+            "ticktext": ticks.ticktext[every],
         },
         yaxis={
             "title": {"text": text.AXIS_INSIDE if labelled else "", "font": small},

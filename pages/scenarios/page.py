@@ -12,7 +12,7 @@ from fairfl_core.paper.printed import SCENARIOS
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import HEIGHT, colour_key, shares_over_map
+from pages.scenarios.charts import HALL, HEIGHT, colour_key, shares_over_map
 from pages.scenarios.results import (
     KINDS,
     OwnClients,
@@ -220,11 +220,14 @@ def _gaps(kind: str, view: View) -> None:
     """Each client of the chosen scenario, before and after."""
     table = clients_of(view)
     st.markdown(text.gaps_title(kind))
+    figure = figures.client_gaps(table)
+    if present.presenting():
+        figure.update_layout(height=HALL)
     chart(
-        figures.client_gaps(table),
+        figure,
         key="scenario-clients",
         spoken=text.gaps_title(kind),
-        table=table.round(4),
+        table=None if present.presenting() else table.round(4),
         headings=shared_text.CLIENT_COLUMNS,
     )
 
@@ -390,16 +393,16 @@ def _own_result(own: OwnClients, at: int | None) -> None:
                 shares_over_map(np.array(own.shares), group, heat, here, limits, large=_large()),
                 key="own-map",
                 spoken=text.map_spoken("own"),
-                table=lambda: figures.map_table(heat),
+                table=None if present.presenting() else lambda: figures.map_table(heat),
             )
     if at != 0:
         with places[1], error_boundary(text.CLIENTS_GAPS):
             table = study.client_table(unseen=study.has_held_out)
             chart(
-                figures.client_gaps(table).update_layout(height=HEIGHT),
+                figures.client_gaps(table).update_layout(height=HEIGHT if at is None else HALL),
                 key="own-clients",
                 spoken=text.own_spoken(summary),
-                table=table.round(4),
+                table=None if present.presenting() else table.round(4),
                 headings=shared_text.CLIENT_COLUMNS,
             )
     if at is not None:

@@ -145,17 +145,15 @@ def _own_settings(
     experiment: Experiment,
 ) -> dict[str, tuple[state.Setting[str], Sequence[str]]]:
     """What the three are solved by: settings of this page, by their names in the link of a view."""
-    notion = state.Setting("scenario_notion", experiment.notion, OneOf(notion_names()))
-    options = {
-        "notion": notion_names(),
-        "region": regions_of(experiment, state.get(notion)),
-        "rates": rate_names(scores=experiment.has_scores),
-        "seed": (Seeds.ALL, *map(str, experiment.seeds)),
-    }
-    start = {name: some[0] for name, some in options.items()} | {"notion": experiment.notion}
+    notions, rates = notion_names(), rate_names(scores=experiment.has_scores)
+    notion = state.Setting("scenario_notion", experiment.notion, OneOf(notions))
+    regions = regions_of(experiment, state.get(notion))
+    runs = (Seeds.ALL, *map(str, experiment.seeds))
     return {
-        name: (state.Setting(f"scenario_{name}", start[name], OneOf(some)), some)
-        for name, some in options.items()
+        "notion": (notion, notions),
+        "region": (state.Setting("scenario_region", regions[0], OneOf(regions)), regions),
+        "rates": (state.Setting("scenario_rates", rates[0], OneOf(rates)), rates),
+        "seed": (state.Setting("scenario_seed", Seeds.ALL, OneOf(runs)), runs),
     }
 
 

@@ -98,7 +98,8 @@ def recognised(core, client, group, label):
 
 def test_the_price_of_each_client(pictures, core):
     before, after = (
-        core.mean(what) for what in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
+        core.mean(what)
+        for what in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
     )
     drawn = {one["name"]: one["points"] for one in pictures["price"]["clients"]}
     change = dict(zip(core.clients, 100 * (after - before), strict=True))

@@ -8,7 +8,7 @@ import asyncio
 from tests.helpers.protocol import Visitor
 from tests.helpers.serving import ROOT, Server
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("[a-z]*.py"))
+PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/page.py"))
 AUTH = """
 [auth]
 redirect_uri = "http://localhost/oauth2callback"
@@ -24,7 +24,7 @@ def test_no_page_shows_anything_before_one_has_signed_in(tmp_path):
     with Server("app.py", f"--secrets.files={tmp_path / 'secrets.toml'}") as server:
         seen = asyncio.run(shown(server.address))
         assert "Traceback" not in server.log
-    assert len(seen) == 8
+    assert len(seen) == 7
     for page, headlines, sliders in seen:
         assert headlines[:1] == ["#### Sign in to use this server"] and not sliders, page
 

@@ -68,7 +68,7 @@ def headline(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> st
     """The client in one or two sentences."""
     name = plain(row.client)
     accuracy = (
-        f" Accuracy {format.percent(payer.unlimited)} with no limit → "
+        f" Accuracy {format.percent(payer.before)} with no limit → "
         f"{format.percent(row.accuracy)} (the model's own answers: "
         f"{format.percent(row.accuracy_before)}): it {effect.word} "
         f"{format.points(payer.change)}{text.but(effect)}."

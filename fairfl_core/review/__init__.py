@@ -3,7 +3,7 @@
 Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) -> HTML, PDF
 """
 
-from fairfl_core.review.board import Board, board_of
+from fairfl_core.review.board import Board, Table, board_of
 from fairfl_core.review.file import FORMAT, MOST, UPLOADED, Option, Review, read_review
 from fairfl_core.review.render import comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.review.result import Result, solve_option
@@ -16,6 +16,7 @@ __all__ = [
     "Option",
     "Result",
     "Review",
+    "Table",
     "board_of",
     "comparison_css",
     "comparison_html",

@@ -33,7 +33,9 @@ __all__ = [
     "Row",
     "Table",
     "board_of",
+    "clients_table",
     "rank",
+    "recognition_table",
     "recommended",
 ]
 
@@ -294,7 +296,9 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
             text.signed(-judged.cost),
             Mark(judged.accuracy, before=judged.accuracy_before),
         ),
-        "cost": Cell(text.points(judged.cost) if judged.cost > 0 else f"gains {text.points(judged.cost)}"),
+        "cost": Cell(
+            text.points(judged.cost) if judged.cost > 0 else f"gains {text.points(judged.cost)}"
+        ),
         "pays": Cell(*text.pays(summary, list(change))),
         "worse_off": Cell(text.worse_off(summary)),
         "changed": Cell(text.percent(summary.changed)),
@@ -388,7 +392,9 @@ def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
     return (
         Row("verdict", "Verdict"),
         Row("worst", f"Worst gap in one {noun}", 0.0, gap_end, "0", text.gap(gap_end)),
-        Row("found", f"“{label}” found, worst group", 0.0, found_end, "0", text.percent(found_end)),
+        Row(
+            "found", f"“{label}” found, worst group", 0.0, found_end, "0", text.percent(found_end)
+        ),
         Row("accuracy", "Accuracy", low, high, text.percent(low), text.percent(high)),
         Row("pays", "Who pays"),
     )
@@ -435,7 +441,7 @@ def _detail(result: Result, title: str) -> Detail:
     summary = result.summary
     sentences = (text.why(summary), *text.hurt(summary), text.changed(summary), *summary.remarks)
     tables = (
-        _recognition(result, summary.harm.favourable, _RECOGNITION),
+        recognition_table(result, summary.harm.favourable, _RECOGNITION),
         _limits(result, _LIMITS),
     )
     return Detail(
@@ -446,7 +452,7 @@ def _detail(result: Result, title: str) -> Detail:
     )
 
 
-def _recognition(result: Result, label: str | None, most: int | None) -> Table:
+def recognition_table(result: Result, label: str | None = None, most: int | None = None) -> Table:
     """How often a label (None: each) is found; overall first, then the worst clients."""
     harm = result.summary.harm
     table = harm.recognition_table()
@@ -535,11 +541,11 @@ def _annex(results: Sequence[Result]) -> list[Table]:
     notes = [(one.option.name, one.option.note) for one in results if one.option.note]
     tables = [Table("Notes of the reviewers", ("option", "note"), tuple(notes))] if notes else []
     for result in results:
-        tables += [_clients(result), _recognition(result, None, None)]
+        tables += [clients_table(result), recognition_table(result)]
     return tables
 
 
-def _clients(result: Result) -> Table:
+def clients_table(result: Result) -> Table:
     """Every client, worst gap first; of gaps with fewer than 10 people behind them nothing."""
     told = {str(check.client) for check in _checks(_judged(result)) if text.enough(check)}
     table = result.study.client_table(unseen=result.study.has_held_out)

@@ -63,7 +63,10 @@ def _legend(board: Board) -> list[str]:
     parts = [_ring(_LEFT + 6, 12), f'<text x="{_LEFT + 17}" y="16">as it is</text>']
     for option, column in enumerate(board.options):
         at = _LEFT + 100 + 70 * option
-        parts += [_mark(option, at, 12), f'<text x="{at + 11}" y="16">{_short(column.name)}</text>']
+        parts += [
+            _mark(option, at, 12),
+            f'<text x="{at + 11}" y="16">{_short(column.name)}</text>',
+        ]
     return parts
 
 

@@ -279,11 +279,14 @@ def worse_off(summary: Summary) -> str:
 
 
 def hurt(summary: Summary) -> list[str]:
-    """Who is hurt beyond chance, the worst few, in sentences."""
-    told = [alarm for alarm in summary.harm.proved if alarm.n >= FEW]
+    """Who else is hurt beyond chance, after whom the verdict names, in sentences."""
+    told = [alarm for alarm in summary.harm.proved if alarm.n >= FEW][1:]
     said = [alarm.sentence() for alarm in told[:3]]
     more = len(told) - len(said)
-    return [*said, *([f"{numbers.plural(more, 'more such alarm')} beyond chance."] if more else [])]
+    return [
+        *said,
+        *([f"{numbers.plural(more, 'more such alarm')} beyond chance."] if more else []),
+    ]
 
 
 def changed(summary: Summary) -> str:

@@ -329,10 +329,10 @@ def _as_it_is(first: Result) -> Column:
         if worst is None
         else Cell(
             text.worst(worst),
-            text.gaps(worst.low, worst.high),
+            text.between(worst.low, worst.high),
             Mark(worst.gap, worst.low, worst.high),
         ),
-        "overall": Cell(text.gap(judged.overall_before), text.gaps(*interval)),
+        "overall": Cell(text.gap(judged.overall_before), text.between(*interval)),
         "found": found,
         "accuracy": Cell(text.percent(judged.accuracy_before), "", Mark(judged.accuracy_before)),
         "cost": nothing,

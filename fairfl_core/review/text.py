@@ -71,7 +71,7 @@ def noun_of(experiment: Experiment) -> str:
 
 def titles(options: Sequence[Option], noun: str) -> list[str]:
     """Name each option by what differs between them: its limits, and whatever else does."""
-    parts = [_parts(option, noun) for option in options]
+    parts = [_parts(option, noun) | {"limits": _brief(option)} for option in options]
     differs = {name for name in parts[0] if len({one[name] for one in parts}) > 1} or {"limits"}
     named = (", ".join(one[n] for n in one if n in differs and one[n]) for one in parts)
     return [title or one["limits"] for title, one in zip(named, parts, strict=True)]
@@ -107,6 +107,18 @@ def limits(option: Option, noun: str) -> str:
     if overall == inside:
         return f"{overall} overall and in each {noun}"
     return f"{overall} overall, {inside} in each {noun}"
+
+
+def _brief(option: Option) -> str:
+    """The two limits in as few words as tell them apart."""
+    overall, inside = numbers.epsilon(option.eps_global), numbers.epsilon(option.eps_local)
+    if option.eps_global == option.eps_local:
+        return "no limit" if option.eps_global >= 1 else f"{overall} both"
+    both = [
+        f"{overall} overall" * (option.eps_global < 1),
+        f"{inside} inside" * (option.eps_local < 1),
+    ]
+    return ", ".join(filter(None, both))
 
 
 def asked(option: Option, noun: str) -> str:
@@ -158,9 +170,9 @@ def brief_why(verdict: Verdict | None) -> str:
     if not verdict.unseen:
         return "no new people"
     if verdict.broken:
-        return f"{len(verdict.broken):,} of {many} broken beyond chance"
+        return f"{len(verdict.broken):,} of {many} broken"
     if verdict.is_harmful:
-        return f"{numbers.plural(len(verdict.hurt), 'alarm')} beyond chance"
+        return numbers.plural(len(verdict.hurt), "alarm")
     if verdict.grown:
         return "worst gap no smaller than before"
     if verdict.alike:
@@ -206,7 +218,7 @@ def none_of(refused: Sequence[tuple[str, Summary]]) -> str:
     causes = {_is(summary) for _, summary in refused}
     said = ", ".join(f"{name} {_is(summary)}" for name, summary in refused)
     if len(causes) == 1 and len(refused) > 1:
-        said = f"each of them {causes.pop()}"
+        said = f"each {causes.pop()}"
     return f"{NONE_OF_THESE}: {said}."
 
 
@@ -234,7 +246,12 @@ def worst(check: LimitCheck | None) -> str:
 
 def interval(low: float, high: float, eps: float) -> str:
     """How sure a gap is, and what was asked of it."""
-    return gaps(low, high) + (f", asked {numbers.epsilon(eps)}" if eps < 1 else "")
+    return between(low, high) + (f", asked {numbers.epsilon(eps)}" if eps < 1 else "")
+
+
+def between(low: float, high: float) -> str:
+    """The ends of a gap's interval, as a cell has room for."""
+    return f"{gap(low)} – {gap(high)}"
 
 
 def found(share: float, group: str, client: str) -> str:
@@ -257,11 +274,11 @@ def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> t
         one = max(lost, key=lambda alarm: (alarm.client is not None, alarm.people))
         change = numbers.before_after(one.before, one.after, percent)
         where = "overall" if one.client is None else one.client
-        return f"{one.group}, {where}", f"“{one.label}” found {change}"
+        return f"{one.group}, {where}", f"“{one.label}” {change}"
     losers = [one for one in accuracy_of if one[1] >= FEW and -one[2] > FREE]
     if losers:
-        client, _, change = min(losers, key=lambda one: one[2])
-        return client, f"accuracy {signed(change)}"
+        client, _, loss = min(losers, key=lambda one: one[2])
+        return client, f"accuracy {signed(loss)}"
     return NOBODY, ""
 
 

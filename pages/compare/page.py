@@ -32,7 +32,7 @@ def page() -> None:
         kept = state.options()
         views = kept or starting_options(view)
         if present.presenting():
-            present.presenter(back=None, onward=None, said="")
+            present.screen((text.SIDE_BY_SIDE,))
         else:
             _top(view, kept)
         with error_boundary(text.SIDE_BY_SIDE):
@@ -46,7 +46,6 @@ def compared(board: Board) -> None:
     st.html(text.decision(board.decision))
     st.html(f"<style>{comparison_css()}</style>")
     st.html(f'<div class="fairfl-wide">{comparison_html(board)}</div>')
-    st.caption(text.READING)
 
 
 def _settings() -> None:
@@ -112,7 +111,15 @@ def _note(place: int, one: View) -> None:
 
     st.session_state[key] = state.notes().get(one, "")
     label = text.note_on(LETTERS[place])
-    st.text_area(label, key=key, height=72, max_chars=4000, on_change=noted)
+    st.text_area(
+        label,
+        key=key,
+        placeholder=label,
+        label_visibility="collapsed",
+        height=88,
+        max_chars=4000,
+        on_change=noted,
+    )
 
 
 def _use(one: View) -> None:
@@ -134,8 +141,9 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
         return board_for(kept, question=question, notes=notes, link=link)
 
     review = review_of(kept, question, notes)
-    _download(text.REPORT_HTML, lambda: html_of(board()), "fairfl-report.html", "text/html")
-    _download(text.REPORT_PDF, lambda: pdf_of(board()), "fairfl-report.pdf", "application/pdf")
+    with st.container(horizontal=True, gap="small"):
+        _download(text.REPORT_HTML, lambda: html_of(board()), "fairfl-report.html", "text/html")
+        _download(text.REPORT_PDF, lambda: pdf_of(board()), "fairfl-report.pdf", "application/pdf")
     _download(
         text.REVIEW_FILE,
         lambda: json.dumps(review.to_json(), ensure_ascii=False, indent=1),
@@ -148,7 +156,8 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
         text.OF_OPTION, list(names), default=names[0], required=True, key="of-option"
     )
     one = kept[names.index(chosen or names[0])]
-    offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+    with st.container(horizontal=True, gap="small"):
+        offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
 
 
 def _of(one: View, download: Download) -> Download:

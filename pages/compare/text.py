@@ -7,19 +7,12 @@ from pages.shared.outside_text import plain
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
 
-STARTED = (
-    "Nothing is kept yet: two settings to begin with. Press **Keep for Compare** on Explore for "
-    "your own."
-)
+STARTED = "Two settings to begin with: **keep** your own on Explore."
 KEEP_THESE = "Keep these two"
-READING = (
-    "Dot: the option on new people; ring: the model as it is, there; line: 95 %; shaded: asked."
-)
 OPEN, OPEN_TIP = "Open", "Open this option on Explore"
 REMOVE, REMOVE_TIP = "Remove", "Compare without it; its note goes, too"
 TO_EXPLORE = "Add another on Explore"
 EACH_ITS_OWN = "Notion, region, split and runs are each option's own: open it on Explore."
-WORKING = "Solving the options"
 
 # -------------------------------------------------------------------- the report
 
@@ -29,7 +22,7 @@ QUESTION, QUESTION_TIP = (
     "The question to be decided",
     "It stands on top of the report and in the review file.",
 )
-REPORT_HTML, REPORT_PDF = "Report on the options (HTML)", "Report on the options (PDF)"
+REPORT_HTML, REPORT_PDF = "Report (HTML)", "Report (PDF)"
 REVIEW_FILE = "Review file (JSON)"
 REVIEW_TIP = (
     "Options, notes and question, to be opened here again. From a shell the same file gives the "
@@ -37,7 +30,7 @@ REVIEW_TIP = (
     "uploaded ones."
 )
 OF_OPTION = "Take along of option"
-LOAD = "Open a review file"
+LOAD = "Open a file"
 LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the place of those here."
 
 # -------------------------------------------------------------------- files

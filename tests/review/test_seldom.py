@@ -1,13 +1,11 @@
 """What a review seldom comes to."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.review import Option, Review
-from fairfl_core.review import text as words
 from fairfl_core.review.file import parse_review
 
 
@@ -20,7 +18,3 @@ def test_an_uploaded_review_is_read_unless_it_is_too_large():
         InputError, match=r"^review\.json: is larger than 2 MB, which no review is"
     ):
         parse_review(data + b" " * (2_000_001 - len(data)), "review.json")
-
-
-def test_without_clients_to_compare_none_is_the_worst():
-    assert words.worst(SimpleNamespace(worst=None)) == "none to compare"

@@ -2,10 +2,10 @@
 
 ======================  ===========================================================================
 ``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
-                        lies above it. If somebody is hurt as well, the reason says so.
-``met but harmful``     No limit is broken beyond chance, but beyond chance a label is lost, or
+                        lies above it. Or somebody is hurt beyond chance, and people are too few
+                        to tell that the limits are met: harm outranks what cannot be told.
+``met but harmful``     There is evidence for every limit, but beyond chance a label is lost, or
                         almost everybody of a group is answered alike to whom the model spoke.
-                        Harm outranks limits: it decides even where people are too few for these.
 ``met``                 There is evidence for every limit: the upper end of each interval lies
                         within the limit and its margin (a fifth of it, at least 0.02), or the
                         predictor was solved with a confidence that new people do not contradict.
@@ -85,9 +85,13 @@ class Verdict:
         if self.broken:
             return NOT_MET
         if self.is_harmful:
-            return HARMFUL
-        evident = self.guarantee is not None or not self.inconclusive
-        return MET if evident and not self.alike and self.is_smaller else NOT_SURE
+            return HARMFUL if self.is_evident else NOT_MET
+        return MET if self.is_evident and not self.alike and self.is_smaller else NOT_SURE
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether there is evidence for every limit: enough people, or a confidence."""
+        return not self.broken and (self.guarantee is not None or not self.inconclusive)
 
     @property
     def shape(self) -> str:
@@ -170,9 +174,10 @@ class Verdict:
         if self.broken:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return self._broken() + hurt
+        if self.is_harmful and self.is_evident:
+            return f"The limits are met, but {self._hurt()}."
         if self.is_harmful:
-            said = f"None of the limits is broken beyond chance, but {self._hurt()}."
-            return f"{said} {self._untold()}".strip()
+            return f"{_upper(self._hurt())}. {self._untold()}"
         if self.word == MET:
             return self._met()
         return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()

@@ -68,7 +68,8 @@ def _whole(view: View, noun: str) -> None:
     with top:
         experiment_choice(width=330)
         if state.get(WELCOME):
-            st.page_link("pages/learn/page.py", label=text.LESSON)
+            with st.container(key="lesson", width="content"):
+                st.page_link("pages/learn/page.py", label=text.LESSON)
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")

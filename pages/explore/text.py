@@ -41,7 +41,7 @@ FITTED = "people the rule was set on"
 FLAT = "flat: fairness is nearly free here"
 SCREENS = ("map", "gaps", "found", "compare")
 WORST_OF_MANY = "the 12 widest of {many:,}"
-MOST_LOST = "the 12 of {many:,} that lose most"
+MOST_LOST = "the 12 of {many:,} where most people lose it"
 
 _COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 

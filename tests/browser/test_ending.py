@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from pages.components.your_data.text import ANOTHER_SET
 
 from fairfl_core.people.counts import ClientCounts
-from pages.components.your_data.text import ANOTHER_SET
 from tests.browser.driving import Visitor
 from tests.helpers.serving import Server
 

@@ -220,11 +220,14 @@ def test_answering_everybody_alike_is_harm_and_never_met():
     assert many.gaps.local == pytest.approx([0.0])
     assert (found.word, found.shape) == ("met but harmful", "✕") and not found.is_recommendable
     assert found.why.startswith(
-        "None of the limits is broken beyond chance, but people are hurt in c0 compared with the "
-        "model as it is: 100.0 % of women (n = 6,000) are answered “l1”"
+        "The limits are met, but people are hurt in c0 compared with the model as it is: "
+        "100.0 % of women (n = 6,000) are answered “l1”"
     )
     # With a confidence, too; and on people too few to tell nobody says met.
     assert verdict_of([many], 1.0, np.array([0.05]), Guarantee()).word == "met but harmful"
+    # Harm is sure on fewer people than limits are: then nobody says met at all.
+    some = verdict_of([told_all_alike(30)], 1.0, np.array([0.05]))
+    assert some.is_harmful and some.inconclusive and (some.word, some.shape) == ("not met", "✕")
     few = told_all_alike(3)
     assert verdict_of([few], 1.0, np.array([0.05]), Guarantee()).word == "not sure yet"
 

@@ -29,6 +29,7 @@ from fairfl_core.review import (
     solve_option,
 )
 from fairfl_core.review.board import recommended, worst_gap_is_smaller
+from fairfl_core.review.file import parse_review
 from fairfl_core.review.picture import svg_of
 from fairfl_core.review.render import typst_text
 from fairfl_core.review.text import ROWS
@@ -126,6 +127,13 @@ def test_what_is_no_review_is_refused_in_a_sentence(option, tmp_path, change, sa
     path.write_text(json.dumps(change(Review("Which?", (option,)).to_json())))
     with pytest.raises(InputError, match=says):
         read_review(path)
+
+
+def test_a_file_too_large_for_a_review_is_not_read(option):
+    data = json.dumps(Review("Which?", (option,)).to_json()).encode()
+    assert parse_review(data.ljust(2_000_000), "r.json").options == (option,)
+    with pytest.raises(InputError, match=r"^r\.json: is larger than 2 MB, which no review is"):
+        parse_review(data.ljust(2_000_001), "r.json")
 
 
 # -------------------------------------------------------------------- numbers

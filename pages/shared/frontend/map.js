@@ -13,7 +13,7 @@ function buildMap(chart) {
     const svg = document.createElementNS(SVG, 'svg');
     const parts = {};
     for (const name of ['cells', 'back', 'front']) parts[name] = svg.appendChild(document.createElementNS(SVG, 'g'));
-    change(stage, { tabindex: 0, role: 'application', 'aria-roledescription': 'map of limits' });
+    change(stage, { tabindex: 0, role: 'application', 'aria-label': 'Map of limits: arrow keys choose a cell, Enter goes there' });
     change(live, { 'aria-live': 'polite' });
     change(svg, { role: 'img' });
     stage.append(svg);
@@ -83,8 +83,8 @@ function cellLines({ accuracy, limits, noun }, [x, y]) {
 }
 
 function paintMap(chart) {
-    const { data, stage, svg } = chart, n = data.limits.length, size = data.large ? 16 : 12;
-    chart.box.classList.toggle('large', data.large);
+    const { data, stage, svg } = chart, n = data.limits.length, size = textSize(data.large, stage.clientWidth, 640);
+    chart.box.style.fontSize = `${size}px`;
     legend(chart, chart.head, [
         ['title', data.title],
         ...(data.note ? [['text', data.note]] : []),

@@ -198,8 +198,8 @@ def test_options_are_named_by_what_differs(option):
 def test_none_is_recommended_where_every_option_harms(board):
     """Statistical parity on Adult: every option costs some group a label, beyond chance."""
     assert not any(column.recommended for column in board.columns) and board.recommended == ""
-    assert board.decision == "None of these can be recommended: each is met but harmful."
-    assert all("✕ met but harmful" in one for one in board.reasons[:2])
+    assert board.decision == "None of these can be recommended: each is not met."
+    assert all("✕ not met" in one and "hurt" in one for one in board.reasons[:2])
     assert board.decision in html_of(board)
 
 
@@ -364,8 +364,8 @@ def test_from_a_shell(option, results, tmp_path):
         *("format", "question", "verdict", "verdicts", "recommended", "reasons"),
         *("options", "out"),
     }
-    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "met but harmful"
-    assert told["verdict"]["word"] == "met but harmful" and told["verdict"]["why"]
+    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "not met"
+    assert told["verdict"]["word"] == "not met" and told["verdict"]["why"]
     assert report.read_bytes()[:5] == b"%PDF-"
     Review("Which?", (replace(option, sha256="0" * 64),)).write(path)
     ended = CliRunner().invoke(cli, ["review", str(path)], standalone_mode=False)

@@ -70,7 +70,7 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
             if is_open:
                 with error_boundary(text.LOADING):
                     _load()
-        with lazy_popover(text.REPORT, "report", type="primary") as is_open:
+        with lazy_popover(text.REPORT, "report") as is_open:
             if is_open:
                 _report(kept, starting_options(view))
 

@@ -17,7 +17,7 @@ from fairfl_core.review.file import MOST, Option
 from fairfl_core.review.result import Result
 from fairfl_core.solving.policy import Floor
 
-__all__ = ["Board", "board_of"]
+__all__ = ["Board", "board_of", "rank", "recommended"]
 
 KEEPS = 0.05  # what nobody may lose where floors are tried: the rule of an alarm
 _RECOGNITION = 9  # rows on the second page; all of them are in the annex
@@ -92,8 +92,7 @@ def board_of(
     """
     first = results[0]
     every = _with_others(list(results), solve)
-    ranked = sorted(every, key=lambda result: _rank(result.summary))
-    best = ranked[0] if _may_be_recommended(ranked[0].summary) else None
+    ranked, best = rank(every), recommended(every)
     beside = ranked[: max(len(results), MOST - 1)]
     baseline = solve(replace(first.option.unlimited, name=text.NO_LIMIT, note=""))
     columns = [_column(result, best, first) for result in (*beside, baseline)]
@@ -126,6 +125,16 @@ def board_of(
         annex=tuple(_annex(first, every)),
         made=f"{date.today():%Y-%m-%d}, fairfl {fairfl_core.__version__}",
     )
+
+
+def rank(results: Sequence[Result]) -> list[Result]:
+    """Options in the order in which they may be chosen, best first."""
+    return sorted(results, key=lambda result: _rank(result.summary))
+
+
+def recommended(results: Sequence[Result]) -> Result | None:
+    """Choose the best option that may be recommended; None where there is none."""
+    return next((one for one in rank(results) if _may_be_recommended(one.summary)), None)
 
 
 def _may_be_recommended(summary: Summary) -> bool:

@@ -22,9 +22,9 @@ from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "no held-out check possible"
-NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
-UNSEEN, FITTED = "unseen people", "the people it was fitted on"
+NO_CHECK = "there are no new people to check on"
+NO_CHECK_HERE = "No check on new people is possible: this set has none."
+UNSEEN, FITTED = "new people", "the people the rule was set on"
 RATE_KINDS = {
     "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
     "scores": (

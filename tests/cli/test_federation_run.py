@@ -85,7 +85,9 @@ def test_it_has_the_verdict_and_the_alarms_of_evaluate_on_the_same_people(study,
         (judged["accuracy"], judged["model_accuracy"], judged["n"])
     )
     told = said(ended)
-    assert "MET BUT HARMFUL. No limit is broken beyond chance, but somebody is hurt: " in told
+    assert (
+        "MET BUT HARMFUL. None of the limits is broken beyond chance, but people are hurt " in told
+    )
     assert f"Worse off: {result['alarms'][0]['sentence']}" in told
 
 

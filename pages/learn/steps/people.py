@@ -8,46 +8,43 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.learn.charts import Row, shares
-from pages.learn.widgets import ask, beside, start_with, switch
-from pages.shared import text as shared_text
-from pages.shared.charts import chart, error_boundary
+from pages.learn.widgets import ask, beside, picture, start_with, switch, switched
+from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
 
 ILL = (True, False, True, False)  # Ana, Bea, Carl, Dan
 NOTIONS = ("sp", "eop", "eo")
+DAN = "step2_dan_ill"
 
 
 def show() -> None:
     """Lay the step out."""
-    left, right = beside()
-    with left:
-        st.markdown(text.FOUR_PEOPLE)
+    shown, words = beside()
+    ill = (*ILL[:3], switched(DAN, False))
+    said = [switched(_switch(n), ILL[place]) for place, (n, _) in enumerate(lesson.PEOPLE)]
+    counts = lesson.four_people(ill, said)
+    with words:
+        gaps = {notion: lesson.untouched(counts, notion).gaps.overall for notion in NOTIONS}
+        st.markdown("\n".join(f"- {text.notion_line(n, gap)}" for n, gap in gaps.items()))
         ask(text.FOUR_QUESTION, then=lambda: start_with("step2_bea", True))
-    with right, error_boundary(text.PICTURES[1]):
-        counts = _people()
-        _verdicts(counts)
+    with shown, error_boundary(text.PICTURES[1]):
         _picture(counts)
+        _switches(ill)
 
 
-def _people() -> ClientCounts:
-    """Switch each person's answer; Dan's illness makes the groups' base rates differ."""
+def _switch(name: str) -> str:
+    return f"step2_{name.lower()}"
+
+
+def _switches(ill: tuple[bool, ...]) -> None:
+    """Each person's answer; Dan's illness makes the groups' base rates differ."""
     st.markdown(text.FLIP)
-    dan = switch("step2_dan_ill", text.DAN_ILL, False)
-    ill = (*ILL[:3], dan)
-    said = []
-    halves = st.columns(2)
+    columns = st.columns(2)
     for place, (name, group) in enumerate(lesson.PEOPLE):
-        with halves[place // 2]:
-            label = text.person(name, group, ill=ill[place])
-            said.append(switch(f"step2_{name.lower()}", label, ILL[place]))
-    return lesson.four_people(ill, said)
-
-
-def _verdicts(counts: ClientCounts) -> None:
-    for cell, notion in zip(st.columns(3), NOTIONS, strict=True):
-        gap = lesson.untouched(counts, notion).gaps.overall
-        cell.markdown(text.verdict(shared_text.notion_title(notion), gap))
+        with columns[place // 2]:
+            switch(_switch(name), text.person(name, group, ill=ill[place]), ILL[place])
+    switch(DAN, text.DAN_ILL, False)
 
 
 def _picture(counts: ClientCounts) -> None:
@@ -68,10 +65,9 @@ def _picture(counts: ClientCounts) -> None:
         table[text.of_group(group, "%")] = (100 * rates[a]).round(1)
     for a, group in enumerate(counts.groups):
         table[text.of_group(group, text.PEOPLE)] = people[a].astype(int)
-    chart(
-        shares(rows, counts.groups, text.AXIS_OF_GROUP, 270),
+    picture(
+        shares(rows, counts.groups, text.AXIS_OF_GROUP, 250),
+        key="learn-people",
         reading=text.FOUR_READING,
         table=table,
-        name="four-people",
-        key="learn-people",
     )

@@ -491,38 +491,39 @@ def _add_tetrahedron(figure: go.Figure, points: Floats, colour: str) -> None:
 
 # -------------------------------------------------------------------- which notion
 
-_LEAVES = {"sp": (0, 1), "eop": (0, 0), "eo": (1, 0), "eo-full": (2, 0), "precision": (3, 0)}
-_FORK = (1.5, 1)
+ROOT, FORK = (0.0, 3.0), (0.85, 1.5)
+LEAVES = {"sp": 4.0, "eop": 3.0, "eo": 2.0, "eo-full": 1.0, "precision": 0.0}
+TRUNK = 1.32  # where leaves begin
 
 
-def tree(truth: str, harm: str, notion: str) -> go.Figure:
-    """The two questions as a tree; the way to the advised notion is drawn bold."""
+def tree(notion: str) -> go.Figure:
+    """Two questions and the five notions they lead to; the way to the advised one is bold."""
     figure = go.Figure()
-    root = (0.75, 2)
-    question, answers = text.TREE["truth"]
-    _add_branch(figure, root, _LEAVES["sp"], answers["no"], chosen=truth == "no")
-    _add_branch(figure, root, _FORK, answers["yes"], chosen=truth == "yes")
-    for (kind, said), leaf in zip(
-        text.TREE["harm"][1].items(), ("eop", "eo", "eo-full", "precision"), strict=True
-    ):
-        _add_branch(figure, _FORK, _LEAVES[leaf], said, chosen=truth == "yes" and kind == harm)
-    _add_node(figure, root, question, chosen=True)
-    _add_node(figure, _FORK, text.TREE["harm"][0], chosen=truth == "yes")
-    for leaf, place in _LEAVES.items():
-        _add_node(figure, place, f"<b>{text.BRANCHES[leaf]}</b>", chosen=leaf == notion)
+    trusted, hurts = text.TREE.values()
+    _add_branch(figure, ROOT, FORK, chosen=bool(notion) and notion != "sp")
+    for leaf, y in LEAVES.items():
+        _add_branch(figure, ROOT if leaf == "sp" else FORK, (TRUNK, y), chosen=leaf == notion)
+    _add_node(figure, ROOT, trusted[0].replace("recorded ", "recorded<br>"))
+    _add_node(figure, FORK, f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}")
+    answers = (trusted[1]["no"], *hurts[1].values())
+    for (leaf, y), said in zip(LEAVES.items(), answers, strict=True):
+        name = text.BRANCHES[leaf]
+        figure.add_annotation(
+            x=TRUNK,
+            y=y,
+            text=f"{said}:<br><b>{name}{' ◀' * (leaf == notion)}</b>",
+            showarrow=False,
+            xanchor="left",
+            align="left",
+        )
     figure.update_layout(
-        xaxis=HIDDEN | {"range": [-0.55, 3.55]}, yaxis=HIDDEN | {"range": [-0.3, 2.3]}
+        xaxis=HIDDEN | {"range": [-0.5, 2.5]}, yaxis=HIDDEN | {"range": [-0.6, 4.6]}
     )
-    return settled(figure, 300)
+    return settled(figure, 330)
 
 
 def _add_branch(
-    figure: go.Figure,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    said: str,
-    *,
-    chosen: bool,
+    figure: go.Figure, start: tuple[float, float], end: tuple[float, float], *, chosen: bool
 ) -> None:
     figure.add_scatter(
         x=[start[0], end[0]],
@@ -532,30 +533,15 @@ def _add_branch(
         hoverinfo="skip",
         showlegend=False,
     )
-    near = 0.42 if end[1] else 0.3  # of the way up from the end, where branches are apart
-    figure.add_annotation(
-        x=end[0] + near * (start[0] - end[0]),
-        y=end[1] + near * (start[1] - end[1]),
-        text=said.replace(", ", ",<br>", 1),
-        showarrow=False,
-        font={"size": 12},
-        bgcolor=_ground(),
-    )
 
 
-def _add_node(figure: go.Figure, place: tuple[float, float], said: str, *, chosen: bool) -> None:
+def _add_node(figure: go.Figure, place: tuple[float, float], said: str) -> None:
     figure.add_annotation(
         x=place[0],
         y=place[1],
-        text=said.replace(" ", "<br>", 1) if place[1] == 0 else said,
+        text=said,
         showarrow=False,
-        bgcolor=_ground(),
-        bordercolor=AFTER if chosen else GREY,
-        borderwidth=3 if chosen else 1,
+        bgcolor="#11161c" if ink() == "#e6edf3" else "#ffffff",  # lines end at the box
+        bordercolor=GREY,
         borderpad=5,
     )
-
-
-def _ground() -> str:
-    """What the page is painted with, so that lines end at a box."""
-    return "#11161c" if ink() == "#e6edf3" else "#ffffff"

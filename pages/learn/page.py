@@ -26,8 +26,9 @@ def _lesson() -> None:
     if not present.presenting():
         _ladder()
     st.markdown(f"#### {text.step_title(step)}")
+    shown, words = st.columns([7, 5], gap="large")  # on a phone the picture comes first
     with error_boundary(text.step_name(step)):
-        STEPS[step - 1].show()
+        STEPS[step - 1].show(shown, words)
     if present.presenting():
         present.presenter(
             back=lambda: state.put(STEP, max(step - 1, 1)),
@@ -36,7 +37,8 @@ def _lesson() -> None:
         )
         state.publish_setting(STEP)
     else:
-        _onward(step)
+        with words:
+            _onward(step)
     # A new step begins at its top, also on a phone; the script runs when the step changes.
     st.html(f"<script>/* {step:d} */ {SCROLL}</script>", unsafe_allow_javascript=True)
 

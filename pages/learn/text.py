@@ -31,8 +31,8 @@ class Question:
 
 # -------------------------------------------------------------------- the frame
 
-STEP, BACK, WORDS_TITLE, UNSETTLED_TITLE = "Step", "Back", "Words", "What no metric settles"
-CHOOSE_FIRST = "Choose first; then the picture answers."
+STEP, BACK, WORDS_TITLE, UNSETTLED_TITLE = "Step", "Back", "Words", "Caveats"
+CHOOSE_FIRST = "Guess first."
 NAMES = (  # on the ladder
     "Network",
     "Notions",
@@ -115,10 +115,10 @@ def score(guessed_right: int, answered: int) -> str:
 # -------------------------------------------------------------------- 1: the network
 
 NETWORK = (
-    "Three hospitals train one model: records stay at home, a server averages what each has "
-    "learned. That is a **federated** model, each hospital a **client**.\n\n"
+    "Three hospitals train one model, records stay at home: a **federated** model, each hospital a "
+    "**client**.\n\n"
     "Is it fair to women and men *inside each hospital* (**local**)? *Over all together* "
-    "(**global**)? These are two questions."
+    "(**global**)?"
 )
 NETWORK_QUESTION = Question(
     1,
@@ -129,11 +129,11 @@ NETWORK_QUESTION = Question(
         "Nothing at all",
     ),
     1,
-    "Records stay at home. The table says how many people of each group were ill or healthy and "
+    "A server averages what each has learned. The table says how many people of each group were ill or healthy and "
     "what the model said: here eight numbers a hospital. They are enough to read every gap and to "
     "set up the fair answers.",
 )
-NETWORK_BEFORE = "What travels along the arrows?"
+NETWORK_SPOKEN = "Three hospitals and a server, joined by arrows."
 NETWORK_COLUMNS = (
     "hospital",
     "group",
@@ -189,7 +189,7 @@ NOTION_LINES = {
 }
 FOUR_QUESTION = Question(
     2,
-    "Bea is healthy. Call her ill as well: which notion still holds?",
+    "Call healthy Bea ill as well: which notion still holds?",
     ("Statistical parity", "Equal opportunity", "Equalized odds"),
     1,
     "Equal opportunity looks only at people who are ill, and both are still found. Now two of two "
@@ -200,7 +200,7 @@ FLIP = "**Whom does the model tell “ill”?**"
 DAN_ILL = "Dan is truly ill, too"
 FOUR_RATES = ("Of all, told ill", "Of the ill, told ill", "Of the healthy, told healthy")
 NOTHING_TO_COMPARE = "(no healthy man: nothing to compare)"
-FOUR_READING = "Where the two marks part, the groups are treated differently."
+FOUR_READING = "Where two marks part, groups are treated differently."
 AXIS_OF_GROUP, SHARE = "share of the group, %", "share"
 
 
@@ -225,8 +225,8 @@ def of_group(group: str, what: str) -> str:
 # -------------------------------------------------------------------- 3: a pair of hospitals
 
 PAIR = (
-    "**Local** fairness compares women and men inside one hospital, **global** fairness over all "
-    "people. Surely if each hospital is fair, the whole is?"
+    "**Local** fairness compares women and men inside one hospital, **global** fairness over all. "
+    "If each hospital is fair, is the whole?"
 )
 PAIR_QUESTION = Question(
     3,
@@ -283,8 +283,7 @@ def hover_share(group: str) -> str:
 CURVE = (
     "A **threshold** turns a score into an answer. Each is a dot: ill people found against healthy "
     "people alarmed, the **ROC curve**.\n\n"
-    "Dice may then keep the model's answer or overrule it. That reaches the **triangle** below the "
-    "model's point, and nothing outside."
+    "Dice over the model's answers reach its **triangle**, and nothing outside."
 )
 CURVE_QUESTION = Question(
     4,
@@ -331,8 +330,8 @@ def curve_reading(limit: float, reach: lesson.Reach) -> str:
     if reach.model_accuracy - reach.accuracy > 1e-6:
         return f"{_limited(limit, reach)} Up is better for the ill, left for the healthy."
     return (
-        f"**The model's own answers: accuracy {format.round_percent(reach.accuracy)}, gap "
-        f"{format.round_gap(reach.gap)}.** Up is better for the ill, left for the healthy."
+        f"**The model's own: accuracy {format.round_percent(reach.accuracy)}, gap "
+        f"{format.round_gap(reach.gap)}.**"
     )
 
 
@@ -381,7 +380,7 @@ SPACE_QUESTION = Question(
     "for each group. Each further answer adds one corner and one dimension; the arithmetic stays "
     "the same. Turn the picture by dragging.",
 )
-SPACE_BEFORE = "Each group's share of right answers in the three kinds of cases."
+SPACE_SPOKEN = "Each group's share of right answers in the three kinds of cases."
 
 
 def space_after(limit: float, reach: lesson.Reach) -> str:
@@ -406,7 +405,8 @@ DRAWS_QUESTION = Question(
     "Tomorrow the same 100 men come again. Who is told “healthy” then?",
     ("The same men as today", "Other men, about as many", "Nobody"),
     1,
-    "Each time the dice are thrown anew. Who may not like that lets the dice depend on the "
+    "Each time the dice are thrown anew, and two men with the same file may hear different answers: "
+    "a price, too. Who may not like that lets the dice depend on the "
     "person's id: the same person then always gets the same answer, and over many people the "
     "shares are the same. It is still chance who has which id.",
 )
@@ -420,20 +420,19 @@ PERSON, MODEL = "person", "model"
 def draws(kept: float) -> str:
     """Why there are dice, and how many keep the model's answer."""
     return (
-        "The fair spot of step 4 lies *between* corners; only a mixture gets there.\n\n"
-        f"So when the model says “ill” of a man, {kept:.0f} in 100 keep that answer and "
-        f"{100 - kept:.0f} are told “healthy” by dice. Two men with the same file may hear "
-        "different answers: a price, too."
+        "The fair spot of step 4 lies *between* corners; only dice get there.\n\n"
+        f"When the model says “ill” of a man, {kept:.0f} in 100 keep that answer; "
+        f"{100 - kept:.0f} are told “healthy”."
     )
 
 
 def draws_reading(turned: Sequence[int], differ: int | None) -> str:
     """How many are told otherwise; how many hear something else on the second day."""
-    said = f"**Today {turned[0]} of 100 men are told “healthy” although the model says “ill”**"
+    said = f"**Today {turned[0]} of 100 men are told “healthy”**"
     if differ is not None:
         said += (
-            f"; tomorrow {turned[1]}. **{differ} of the 100 hear something else than the day "
-            "before** (rings)"
+            f" although the model says “ill”; tomorrow {turned[1]}. **{differ} of the 100 hear "
+            "something else than the day before** (rings)"
         )
     return f"{said}. One square is one man."
 
@@ -451,9 +450,8 @@ def patient(number: int) -> str:
 # -------------------------------------------------------------------- 7: chance
 
 CHANCE = (
-    "A rule is fitted on people whose truth is known, and used on **new people**.\n\n"
-    "Even a perfectly fair rule shows some gap on few people, by chance alone: the **noise floor**. "
-    "A gap below it is no evidence, neither for nor against."
+    "A rule is fitted on some people and used on **new people**.\n\n"
+    "Even a perfectly fair rule shows some gap on few people, by chance alone: the **noise floor**."
 )
 CHANCE_QUESTION = Question(
     7,
@@ -461,10 +459,11 @@ CHANCE_QUESTION = Question(
     ("About 0.01", "About 0.02", "About 0.08"),
     2,
     "Among 100 people there are some 20 ill women and 20 ill men. One man more or less moves the "
-    "gap by 0.05. The lottery was tuned to these forty, and their luck does not carry over.",
+    "gap by 0.05. The lottery was tuned to these forty, and their luck does not carry over. A gap "
+    "below the noise floor is no evidence, neither for nor against.",
 )
 CHANCE_PEOPLE, CHANCE_LIMIT = "People the limit was met on", "Gap allowed, ε"
-CHANCE_BEFORE = "The limit, met on the people it was fitted on. And on others?"
+CHANCE_SPOKEN = "The limit, as it was met on the people it was fitted on."
 CHANCE_COLUMNS = (
     "people it was met on",
     "asked",
@@ -500,8 +499,8 @@ def chance_after(n: int, limit: float, carried: lesson.Carried) -> str:
 # -------------------------------------------------------------------- 8: the cost
 
 COST = (
-    "Real people. Each cell is one pair of limits: the accuracy that the best rule keeps. Top right "
-    "asks for little, bottom left for much. Where the map stays light, fairness is free."
+    "Real people. Each cell is one pair of limits: the accuracy that the best rule keeps. Where the "
+    "map stays light, fairness is free."
 )
 ALIKE = 0.2  # points: costs that are no further apart are called about the same
 COST_OPTIONS = ("Inside each (local)", "Overall (global)", "Both about the same")
@@ -556,7 +555,7 @@ PRECISION_QUESTION = Question(
 )
 ILL_WOMEN, ILL_MEN = "Ill among women", "Ill among men"
 FOUND, FALSE_ALARMS = "Of the ill, called ill", "Of the healthy, called ill"
-PRECISION_BEFORE = "Both error rates, equal for women and men."
+PRECISION_SPOKEN = "Both error rates, equal for women and men."
 AXIS_PRECISION = "share, %"
 PRECISION_COLUMNS = (
     "group",
@@ -594,10 +593,7 @@ def precision_after(women: float, men: float, needed: float) -> str:
 
 # -------------------------------------------------------------------- 10: which notion
 
-WHICH = (
-    "No notion is right for everything; each protects somebody against something. Answer for a case "
-    "you know: a loan, a scan, a place at a school."
-)
+WHICH = "No notion is right for everything; each protects somebody against something."
 WHICH_QUESTION = Question(
     10,
     "A bank's old decisions were unfair, and the model learnt them as truth. Which notion does not "
@@ -610,15 +606,15 @@ WHICH_QUESTION = Question(
 TREE = {
     "truth": (
         "Can the recorded truth be trusted?",
-        {"no": "No, somebody judged", "yes": "Yes (a biopsy)"},
+        {"no": "No, somebody judged", "yes": "Yes"},
     ),
     "harm": (
         "What hurts?",
         {
             "missed": "Being missed",
-            "both": "That, or wrongly chosen",
+            "both": "Missed or wrongly chosen",
             "kind": "Which wrong answer",
-            "meaning": "“Yes” means less",
+            "meaning": "What “yes” means",
         },
     ),
 }
@@ -649,6 +645,8 @@ ADVICE = {
         "many truly are: the last step. Limits on it are not linear, so no slider enforces it."
     ),
 }
+FOR_YOURSELF = "For a case you know: a loan, a scan, a place at a school."
+TREE_SPOKEN = "Two questions that lead to one of five notions."
 TO_EXPLORE, WHICH_COLUMN = "Try it on Explore", "notion"
 
 

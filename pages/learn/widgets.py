@@ -21,7 +21,6 @@ __all__ = [
     "STEP",
     "answered",
     "ask",
-    "beside",
     "choose",
     "forget",
     "guesses",
@@ -37,16 +36,13 @@ STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
 _GUESSES: state.Setting[tuple[tuple[int, bool], ...]] = state.Setting("guesses", ())
 
 
-def beside() -> tuple[Any, Any]:
-    """Two columns: the picture, which comes first on a phone, and the words."""
-    left, right = st.columns([7, 5], gap="large")
-    return left, right
-
-
-def picture(figure: BaseFigure, *, key: str, reading: str, table: pd.DataFrame) -> None:
-    """A picture, what it shows, and its table one click away."""
-    chart(figure, key=key, spoken=reading)
-    st.markdown(reading)
+def picture(
+    figure: BaseFigure, *, key: str, reading: str, table: pd.DataFrame, spoken: str = ""
+) -> None:
+    """A picture, what it shows, and its table one click away; `spoken` where nothing is read."""
+    chart(figure, key=key, spoken=reading or spoken)
+    if reading:
+        st.markdown(reading)
     table_popover(table, key=key)
 
 

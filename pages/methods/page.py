@@ -84,7 +84,7 @@ def _live() -> None:
     _choices()
     with error_boundary(text.PICTURES):
         found, gap_name = _found()
-        st.markdown(text.sentence(found, gap_name))
+        st.markdown(text.sentence(found))
         left, right = st.columns([6, 5], gap="medium")
         with left:
             _lines(found, gap_name)
@@ -120,7 +120,7 @@ def _screens() -> None:
         if screen == 2:
             _figure_1()
             return
-        st.markdown(text.sentence(found, gap_name))
+        st.markdown(text.sentence(found))
         (_lines(found, gap_name, 520) if screen == 0 else _ranking(found, 520))
 
 

@@ -18,7 +18,7 @@ AT = "Compared at a gap of"
 AT_TIP = "The gap reached on new people, not the one that a method was asked for."
 LINES_TITLE, RANKING_TITLE = "Accuracy by gap", "Beside fairfl"
 AXIS_ACCURACY = "accuracy, %"
-AXIS_LESS = "points more or less accurate"
+AXIS_LESS = "points"
 FAIRFL, UNREACHED = "fairfl", "–"
 VERDICTS = {
     "more": "more accurate",
@@ -97,11 +97,10 @@ def legend(found: Compared) -> str:
     return "  ".join(f"{signs[key]} {VERDICTS[key]}" for key in there)
 
 
-def sentence(found: Compared, gap_name: str) -> str:
+def sentence(found: Compared) -> str:
     """Who is how accurate at the gap compared."""
-    place = f"At a gap of {found.gap:g} ({gap_name})"
     if found.best is None:
-        return f"{place} **fairfl does not reach this gap**: choose a wider one."
+        return "**fairfl does not reach this gap**: choose a wider one."
     more, alike, less, unreached = (
         found.with_verdict(verdict) for verdict in ("more", "alike", "less", "unreached")
     )
@@ -110,10 +109,10 @@ def sentence(found: Compared, gap_name: str) -> str:
     if more:
         said.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
     if less:
-        said.append(f"{len(less)} {_is(less)} less accurate")
+        said.append(f"{len(less)} less accurate")
     if unreached:
         said.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
-    return f"{place} {_joined(said)}."
+    return f"At this gap {_joined(said)}."
 
 
 def spoken_lines(found: Compared, gap_name: str) -> str:

@@ -1,12 +1,14 @@
 """Step 7: what a limit is worth that was met on a hundred people."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from fairfl_core._io import numbers as format
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
-from pages.learn.widgets import ask, beside, picture, slide
+from pages.learn.widgets import ask, picture, slide
 from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
@@ -20,9 +22,8 @@ def _carried(n: int, epsilon: float) -> lesson.Carried:
     return lesson.carried_over(n, epsilon)
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.CHANCE)
         known = ask(text.CHANCE_QUESTION)
@@ -46,7 +47,8 @@ def _picture(n: int, limit: float, known: bool) -> None:
     here = carried[SIZES.index(n)]
     picture(
         charts.chance(carried, n, limit, known),
-        reading=text.chance_after(n, limit, here) if known else text.CHANCE_BEFORE,
+        spoken=text.CHANCE_SPOKEN,
+        reading=text.chance_after(n, limit, here) if known else "",
         table=(table if known else table.iloc[:, :2]).round(3),
         key="learn-chance",
     )

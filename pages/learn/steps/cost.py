@@ -8,7 +8,7 @@ import streamlit as st
 from fairfl_core.solving.frontier import Frontier
 from pages.learn import text
 from pages.learn.text import Question
-from pages.learn.widgets import answered, ask, beside, picture
+from pages.learn.widgets import answered, ask, picture
 from pages.shared import figures, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
@@ -21,10 +21,9 @@ __all__ = ["show"]
 TIGHT = 0.01
 
 
-def show() -> None:
-    """Lay the step out."""
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     view = state.view()
-    shown, words = beside()
     with words:
         st.markdown(text.COST)
         _choice()

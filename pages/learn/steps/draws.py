@@ -1,5 +1,7 @@
 """Step 6: why the answer is a lottery, and how one person keeps one answer."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,7 +11,7 @@ from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
 from pages.learn.steps.roc import program
-from pages.learn.widgets import ask, beside, choose, picture
+from pages.learn.widgets import ask, choose, picture
 from pages.shared import state
 from pages.shared.charts import error_boundary
 from pages.shared.codecs import Whole
@@ -20,10 +22,9 @@ MEN = 100
 AGAIN = state.Setting("step6_again", 0, Whole(0, 10**6))
 
 
-def show() -> None:
-    """Lay the step out."""
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     predictor = lesson.reach(program(), 0.0).predictor
-    shown, words = beside()
     with words:
         st.markdown(text.draws(100 * predictor.lottery[0, 1, 1, 1]))
         known = ask(text.DRAWS_QUESTION)

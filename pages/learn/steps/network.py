@@ -1,5 +1,7 @@
 """Step 1: what a federated model is, and why there are two fairnesses."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -7,15 +9,14 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from fairfl_core.teaching.messages import demo_log
 from pages.learn import charts, text
-from pages.learn.widgets import ask, beside, picture
+from pages.learn.widgets import ask, picture
 from pages.shared.charts import error_boundary, table_popover
 
 __all__ = ["show"]
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.NETWORK)
         known = ask(text.NETWORK_QUESTION)
@@ -23,7 +24,8 @@ def show() -> None:
         judged = lesson.untouched(lesson.network(), "eop")
         picture(
             charts.network(judged, known),
-            reading=text.network_after(judged) if known else text.NETWORK_BEFORE,
+            spoken=text.NETWORK_SPOKEN,
+            reading=text.network_after(judged) if known else "",
             table=_sent(judged) if known else _people(judged),
             key="learn-network",
         )

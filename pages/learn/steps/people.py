@@ -1,5 +1,7 @@
 """Step 2: three notions of fairness on four people."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,7 +10,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.learn.charts import Row, shares
-from pages.learn.widgets import ask, beside, picture, start_with, switch, switched
+from pages.learn.widgets import ask, picture, start_with, switch, switched
 from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
@@ -18,36 +20,36 @@ NOTIONS = ("sp", "eop", "eo")
 DAN = "step2_dan_ill"
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     ill = (*ILL[:3], switched(DAN, False))
     said = [switched(_switch(n), ILL[place]) for place, (n, _) in enumerate(lesson.PEOPLE)]
     counts = lesson.four_people(ill, said)
     with words:
         gaps = {notion: lesson.untouched(counts, notion).gaps.overall for notion in NOTIONS}
         st.markdown("\n".join(f"- {text.notion_line(n, gap)}" for n, gap in gaps.items()))
-        ask(text.FOUR_QUESTION, then=lambda: start_with("step2_bea", True))
+        known = ask(text.FOUR_QUESTION, then=lambda: start_with("step2_bea", True))
     with shown, error_boundary(text.PICTURES[1]):
-        _picture(counts)
-        _switches(ill)
+        _picture(counts, known)
+        _switches(ill, known)
 
 
 def _switch(name: str) -> str:
     return f"step2_{name.lower()}"
 
 
-def _switches(ill: tuple[bool, ...]) -> None:
+def _switches(ill: tuple[bool, ...], known: bool) -> None:
     """Each person's answer; Dan's illness makes the groups' base rates differ."""
     st.markdown(text.FLIP)
     columns = st.columns(2)
     for place, (name, group) in enumerate(lesson.PEOPLE):
         with columns[place // 2]:
             switch(_switch(name), text.person(name, group, ill=ill[place]), ILL[place])
-    switch(DAN, text.DAN_ILL, False)
+    if known:
+        switch(DAN, text.DAN_ILL, False)
 
 
-def _picture(counts: ClientCounts) -> None:
+def _picture(counts: ClientCounts, known: bool) -> None:
     parity, odds = (lesson.untouched(counts, name) for name in ("sp", "eo"))
     rates = np.concatenate([parity.rates[0], odds.rates[0][:, ::-1]], axis=1)  # sp, ill, healthy
     people = np.concatenate([parity.people[0], odds.people[0][:, ::-1]], axis=1)
@@ -68,6 +70,7 @@ def _picture(counts: ClientCounts) -> None:
     picture(
         shares(rows, counts.groups, text.AXIS_OF_GROUP, 250),
         key="learn-people",
-        reading=text.FOUR_READING,
+        spoken=text.FOUR_READING,
+        reading=text.FOUR_READING if known else "",
         table=table,
     )

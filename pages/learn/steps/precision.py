@@ -1,11 +1,13 @@
 """Step 9: calibration and precision, and why not everything can be equal."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from fairfl_core.teaching.precision import equalising_rate, precision
 from pages.learn import charts, text
-from pages.learn.widgets import ask, beside, picture, slide
+from pages.learn.widgets import ask, picture, slide
 from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
@@ -14,9 +16,8 @@ SHARES = tuple(place / 20 for place in range(1, 16))
 RATES = tuple(place / 20 for place in range(21))
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.PRECISION)
         known = ask(text.PRECISION_QUESTION)
@@ -45,9 +46,8 @@ def _picture(ill: tuple[float, float], found: float, alarms: float, known: bool)
     needed = equalising_rate(ill[0], found, precise[1])
     picture(
         charts.precision(rows, known=known),
-        reading=text.precision_after(precise[0], precise[1], needed)
-        if known
-        else text.PRECISION_BEFORE,
+        spoken=text.PRECISION_SPOKEN,
+        reading=text.precision_after(precise[0], precise[1], needed) if known else "",
         table=(table if known else table.iloc[:, :4]).round(3),
         key="learn-precision",
     )

@@ -1,5 +1,7 @@
 """Step 4: what a lottery can reach, under the ROC curve of one hospital."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -8,7 +10,7 @@ from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
-from pages.learn.widgets import answered, ask, beside, picture, slide, start_with
+from pages.learn.widgets import answered, ask, picture, slide, start_with
 from pages.shared.charts import error_boundary
 
 __all__ = ["program", "show"]
@@ -28,9 +30,8 @@ def _by_thresholds() -> float:
     return build_program(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.CURVE)
         if ask(text.CURVE_QUESTION, then=lambda: start_with("step4_limit", 0.0)):

@@ -1,5 +1,7 @@
 """Step 3: local against global, on a pair of hospitals."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,7 +11,7 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.learn.charts import Row, shares
-from pages.learn.widgets import ask, beside, choose, picture, slide
+from pages.learn.widgets import ask, choose, picture, slide
 from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
@@ -17,9 +19,8 @@ __all__ = ["show"]
 SHARES = tuple(range(10, 100, 10))
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.PAIR)
         known = ask(text.PAIR_QUESTION)

@@ -1,5 +1,7 @@
 """Step 5: the same region with three answers, in space."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -7,7 +9,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
-from pages.learn.widgets import answered, ask, beside, picture, slide, start_with
+from pages.learn.widgets import answered, ask, picture, slide, start_with
 from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
@@ -20,9 +22,8 @@ def _program() -> FairnessProgram:
     return FairnessProgram(lesson.skin_clinic(), "eo", "simplex")
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.SPACE)
         ask(text.SPACE_QUESTION, then=lambda: start_with("step5_limit", 0.05))
@@ -47,7 +48,8 @@ def _limited() -> None:
     with place:
         picture(
             charts.in_space(corners, reach, counts.labels, known),
-            reading=text.space_after(limit, reach) if known else text.SPACE_BEFORE,
+            spoken=text.SPACE_SPOKEN,
+            reading=text.space_after(limit, reach) if known else "",
             table=table.round(1),
             key="learn-solid",
         )

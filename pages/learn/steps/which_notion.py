@@ -1,10 +1,12 @@
 """Step 10: which notion, as a tree of questions."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from pages.learn import charts, text
-from pages.learn.widgets import ask, beside, choose, picture
+from pages.learn.widgets import ask, choose, picture
 from pages.shared import state
 from pages.shared.charts import error_boundary
 
@@ -18,26 +20,32 @@ def advised(truth: str, harm: str) -> str:
     return "sp" if truth == "no" else _BY_HARM[harm]
 
 
-def show() -> None:
-    """Lay the step out."""
-    shown, words = beside()
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     with words:
         st.markdown(text.WHICH)
-        ask(text.WHICH_QUESTION)
+        known = ask(text.WHICH_QUESTION)
     with shown, error_boundary(text.PICTURES[9]):
         place = st.container()
-        truth, harm = _answers()
-        notion = advised(truth, harm)
+        notion = _advised() if known else ""
         with place:
             picture(
-                charts.tree(truth, harm, notion),
+                charts.tree(notion),
                 key="learn-tree",
-                reading=text.ADVICE[notion],
+                spoken=text.TREE_SPOKEN,
+                reading=text.ADVICE.get(notion, ""),
                 table=_table(),
             )
-        if notion != "precision" and st.button(text.TO_EXPLORE, key="learn-notion"):
-            state.change(notion=notion)
-            st.switch_page("pages/explore/page.py")
+
+
+def _advised() -> str:
+    """Ask both questions; what the answers lead to."""
+    st.caption(text.FOR_YOURSELF)
+    notion = advised(*_answers())
+    if notion != "precision" and st.button(text.TO_EXPLORE, key="learn-notion"):
+        state.change(notion=notion)
+        st.switch_page("pages/explore/page.py")
+    return notion
 
 
 def _answers() -> tuple[str, str]:

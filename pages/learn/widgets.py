@@ -37,10 +37,20 @@ _GUESSES: state.Setting[tuple[tuple[int, bool], ...]] = state.Setting("guesses",
 
 
 def picture(
-    figure: BaseFigure, *, key: str, reading: str, table: pd.DataFrame, spoken: str = ""
+    place: Any,
+    figure: BaseFigure,
+    *,
+    key: str,
+    reading: str,
+    table: pd.DataFrame,
+    spoken: str = "",
 ) -> None:
-    """A picture, what it shows, and its table one click away; `spoken` where nothing is read."""
-    chart(figure, key=key, spoken=reading or spoken)
+    """Draw a picture at its place; here what it shows (if anything is said yet) and its table.
+
+    What moves the picture is drawn before, so that it stands between both.
+    """
+    with place:
+        chart(figure, key=key, spoken=reading or spoken)
     if reading:
         st.markdown(reading)
     table_popover(table, key=key)

@@ -13,7 +13,7 @@ from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
 
 __all__ = ["HEIGHT", "frontiers", "map_table", "paper_map", "ranking"]
 
-HEIGHT = 365
+HEIGHT, LARGE = 365, 520  # on a page, for a hall
 LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter
     ("circle", "●"),
     ("square", "■"),
@@ -35,7 +35,7 @@ def _colours(found: Compared) -> dict[str, str]:
     return dict(zip([*fairfl, *names], GROUP_COLOURS * 2, strict=False))
 
 
-def frontiers(found: Compared, gap_name: str, height: int = HEIGHT) -> go.Figure:
+def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figure:
     """One line a method: a few named at their ends, the others thin and grey, named on hover."""
     figure = go.Figure()
     named = found.labelled
@@ -59,13 +59,13 @@ def frontiers(found: Compared, gap_name: str, height: int = HEIGHT) -> go.Figure
             text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
             showarrow=False,
             xanchor="left",
-            font={"color": ink()},
+            font={"color": ink(), "size": 20 if large else 13},
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
     return figure.update_layout(
-        height=height,
-        margin=MARGIN | {"r": 150},
+        height=LARGE if large else HEIGHT,
+        margin=MARGIN | {"r": 240 if large else 150},
         showlegend=False,
         hovermode="closest",
         dragmode=False,
@@ -113,7 +113,7 @@ def _apart(ends: NDArray[np.float64], low: float, high: float) -> NDArray[np.flo
     return found
 
 
-def ranking(found: Compared, height: int = HEIGHT) -> go.Figure:
+def ranking(found: Compared, *, large: bool = False) -> go.Figure:
     """One row a method, the most accurate first: its points less fairfl's, with an interval."""
     figure = go.Figure()
     ranked = found.ranked
@@ -154,17 +154,18 @@ def ranking(found: Compared, height: int = HEIGHT) -> go.Figure:
         ],
         hovertemplate=text.HOVER_RANK,
     )
+    size = 20 if large else 13
     for row, line in enumerate(ranked):
         off = bool(less[row] < low)
         if line.at is not None:
-            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", paper=True)
+            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", size, paper=True)
         if off or line.at is None:
             said = f"{less[row]:+.1f}" if off else text.UNREACHED
-            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{said}")
+            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{said}", size)
     names = [figure_text(text.short_title(line), 28) for line in ranked]
     return figure.update_layout(
-        height=height,
-        margin=MARGIN | {"r": 56},
+        height=LARGE if large else HEIGHT,
+        margin=MARGIN | {"r": 90 if large else 56},
         showlegend=False,
         hovermode="closest",
         dragmode=False,
@@ -188,7 +189,9 @@ def _less(line: Line) -> float:
     return float("nan") if line.difference is None else -100 * line.difference.mean
 
 
-def _say(figure: go.Figure, x: float, row: int, said: str, *, paper: bool = False) -> None:
+def _say(
+    figure: go.Figure, x: float, row: int, said: str, size: int, *, paper: bool = False
+) -> None:
     figure.add_annotation(
         x=x,
         xref="paper" if paper else "x",
@@ -196,7 +199,7 @@ def _say(figure: go.Figure, x: float, row: int, said: str, *, paper: bool = Fals
         text=said,
         showarrow=False,
         xanchor="left",
-        font={"color": ink()},
+        font={"color": ink(), "size": size},
     )
 
 

@@ -121,14 +121,14 @@ def _screens() -> None:
             _figure_1()
             return
         st.markdown(text.sentence(found))
-        (_lines(found, gap_name, 520) if screen == 0 else _ranking(found, 520))
+        _lines(found, gap_name) if screen == 0 else _ranking(found)
 
 
-def _lines(found: Compared, gap_name: str, height: int = charts.HEIGHT) -> None:
+def _lines(found: Compared, gap_name: str) -> None:
     rows, notion = rows_for(state.get(_of())), state.get(_by())
     _title(text.LINES_TITLE, shared_text.notion_title(notion).lower())
     chart(
-        charts.frontiers(found, gap_name, height),
+        charts.frontiers(found, gap_name, large=present.presenting()),
         key="methods",
         spoken=text.spoken_lines(found, gap_name),
         table=lambda: results.settings(rows, notion),
@@ -136,10 +136,10 @@ def _lines(found: Compared, gap_name: str, height: int = charts.HEIGHT) -> None:
     )
 
 
-def _ranking(found: Compared, height: int = charts.HEIGHT) -> None:
+def _ranking(found: Compared) -> None:
     _title(text.RANKING_TITLE, text.legend(found))
     chart(
-        charts.ranking(found, height),
+        charts.ranking(found, large=present.presenting()),
         key="methods-ranking",
         spoken=text.spoken_ranking(found),
         table=lambda: pd.DataFrame(
@@ -209,7 +209,8 @@ def _figure_1() -> None:
                 table=lambda heat=heat: charts.map_table(heat),
             )
             st.caption(text.alone(opened.notion, heat))
-    st.caption(text.FIGURE_1_READING)
+    if not present.presenting():
+        st.caption(text.FIGURE_1_READING)
 
 
 def _table(columns: Sequence[str], cells: Sequence[Sequence[str]], reading: str) -> None:

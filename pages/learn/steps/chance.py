@@ -36,16 +36,16 @@ def show(shown: Any, words: Any) -> None:
                 n = slide("step7_people", text.CHANCE_PEOPLE, SIZES, n, format.count)
             with cells[1]:
                 limit = slide("step7_limit", text.CHANCE_LIMIT, LIMITS, limit, format.epsilon)
-        with place:
-            _picture(n, limit, known)
+        _picture(place, n, limit, known)
 
 
-def _picture(n: int, limit: float, known: bool) -> None:
+def _picture(place: Any, n: int, limit: float, known: bool) -> None:
     carried = [_carried(size, limit) for size in SIZES]
     rows = [(c.n, limit, c.typical, *c.range, c.floor, c.low, c.high) for c in carried]
     table = pd.DataFrame(rows, columns=list(text.CHANCE_COLUMNS))
     here = carried[SIZES.index(n)]
     picture(
+        place,
         charts.chance(carried, n, limit, known),
         spoken=text.CHANCE_SPOKEN,
         reading=text.chance_after(n, limit, here) if known else "",

@@ -59,6 +59,7 @@ def _map(view: View) -> None:
     heat = _solved(view, coarse)
     loose = float(heat.eps_global[-1])
     picture(
+        st.container(),
         figures.heat_map(
             heat,
             here=(TIGHT, loose) if known else (loose, loose),

@@ -47,13 +47,13 @@ def _picture(predictor: FairPredictor, known: bool) -> None:
     table = pd.DataFrame({text.PERSON: _ids(), text.MODEL: "ill"})
     for name, day in zip(text.DAYS, days, strict=False):
         table[name] = day
-    with place:
-        picture(
-            charts.draws(days, _ids()),
-            reading=text.draws_reading(turned, differ),
-            table=table,
-            key="learn-draws",
-        )
+    picture(
+        place,
+        charts.draws(days, _ids()),
+        reading=text.draws_reading(turned, differ),
+        table=table,
+        key="learn-draws",
+    )
 
 
 def _again() -> None:

@@ -23,6 +23,7 @@ def show(shown: Any, words: Any) -> None:
     with shown, error_boundary(text.PICTURES[0]):
         judged = lesson.untouched(lesson.network(), "eop")
         picture(
+            st.container(),
             charts.network(judged, known),
             spoken=text.NETWORK_SPOKEN,
             reading=text.network_after(judged) if known else "",

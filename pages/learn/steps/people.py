@@ -30,8 +30,9 @@ def show(shown: Any, words: Any) -> None:
         st.markdown("\n".join(f"- {text.notion_line(n, gap)}" for n, gap in gaps.items()))
         known = ask(text.FOUR_QUESTION, then=lambda: start_with("step2_bea", True))
     with shown, error_boundary(text.PICTURES[1]):
-        _picture(counts, known)
+        place = st.container()
         _switches(ill, known)
+        _picture(place, counts, known)
 
 
 def _switch(name: str) -> str:
@@ -49,7 +50,7 @@ def _switches(ill: tuple[bool, ...], known: bool) -> None:
         switch(DAN, text.DAN_ILL, False)
 
 
-def _picture(counts: ClientCounts, known: bool) -> None:
+def _picture(place: Any, counts: ClientCounts, known: bool) -> None:
     parity, odds = (lesson.untouched(counts, name) for name in ("sp", "eo"))
     rates = np.concatenate([parity.rates[0], odds.rates[0][:, ::-1]], axis=1)  # sp, ill, healthy
     people = np.concatenate([parity.people[0], odds.people[0][:, ::-1]], axis=1)
@@ -68,6 +69,7 @@ def _picture(counts: ClientCounts, known: bool) -> None:
     for a, group in enumerate(counts.groups):
         table[text.of_group(group, text.PEOPLE)] = people[a].astype(int)
     picture(
+        place,
         shares(rows, counts.groups, text.AXIS_OF_GROUP, 250),
         key="learn-people",
         spoken=text.FOUR_READING,

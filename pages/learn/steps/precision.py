@@ -32,11 +32,12 @@ def show(shown: Any, words: Any) -> None:
             with cells[1]:
                 found = slide("step9_tpr", text.FOUND, RATES, found, text.share)
                 alarms = slide("step9_fpr", text.FALSE_ALARMS, RATES, alarms, text.share)
-        with place:
-            _picture((women, men), found, alarms, known)
+        _picture(place, (women, men), found, alarms, known)
 
 
-def _picture(ill: tuple[float, float], found: float, alarms: float, known: bool) -> None:
+def _picture(
+    place: Any, ill: tuple[float, float], found: float, alarms: float, known: bool
+) -> None:
     precise = [precision(share, found, alarms) for share in ill]
     rows = [
         (group, share, found, alarms, value)
@@ -45,6 +46,7 @@ def _picture(ill: tuple[float, float], found: float, alarms: float, known: bool)
     table = pd.DataFrame(rows, columns=list(text.PRECISION_COLUMNS))
     needed = equalising_rate(ill[0], found, precise[1])
     picture(
+        place,
         charts.precision(rows, known=known),
         spoken=text.PRECISION_SPOKEN,
         reading=text.precision_after(precise[0], precise[1], needed) if known else "",

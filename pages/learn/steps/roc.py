@@ -57,10 +57,10 @@ def _limited() -> None:
         100 * (1 - reach.share[:, 0]),
         100 * reach.share[:, 1],
     )
-    with place:
-        picture(
-            charts.under_the_curve(triangle, kernel, reach, limit),
-            reading=text.curve_reading(limit, reach),
-            table=pd.DataFrame(dict(zip(text.CURVE_COLUMNS, columns, strict=True))).round(1),
-            key="learn-roc",
-        )
+    picture(
+        place,
+        charts.under_the_curve(triangle, kernel, reach, limit),
+        reading=text.curve_reading(limit, reach),
+        table=pd.DataFrame(dict(zip(text.CURVE_COLUMNS, columns, strict=True))).round(1),
+        key="learn-roc",
+    )

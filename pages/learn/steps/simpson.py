@@ -32,8 +32,7 @@ def show(shown: Any, words: Any) -> None:
         if known:
             case = choose("step3_case", text.PAIR_EXAMPLE, text.PAIR_CASES, "fair")
             women = _composition(case)
-        with place:
-            _picture(lesson.pair_of_hospitals(lesson.PAIRS[case], women), known)
+        _picture(place, lesson.pair_of_hospitals(lesson.PAIRS[case], women), known)
 
 
 def _composition(case: str) -> tuple[int, int]:
@@ -48,7 +47,7 @@ def _composition(case: str) -> tuple[int, int]:
     return shares[0], shares[1]
 
 
-def _picture(counts: ClientCounts, known: bool) -> None:
+def _picture(place: Any, counts: ClientCounts, known: bool) -> None:
     apart = lesson.untouched(counts, "eop")
     whole = lesson.untouched(lesson.together(counts), "eop")
     shown = [apart, whole] if known else [apart]
@@ -56,6 +55,7 @@ def _picture(counts: ClientCounts, known: bool) -> None:
     reading = text.pair_after(apart.gaps.local, apart.gaps.overall) if known else text.PAIR_BEFORE
     rows = [row for judged in shown for row in _rows(judged)]
     picture(
+        place,
         shares(rows, counts.groups, text.AXIS_FOUND, 380 if known else 290),
         reading=reading,
         table=table.round(3).rename(columns=text.PAIR_COLUMNS),

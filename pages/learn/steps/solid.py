@@ -45,11 +45,11 @@ def _limited() -> None:
         model, lottery = text.space_columns(label)
         table[model] = 100 * corners[:, 0, y]
         table[lottery] = 100 * reach.share[:, y]
-    with place:
-        picture(
-            charts.in_space(corners, reach, counts.labels, known),
-            spoken=text.SPACE_SPOKEN,
-            reading=text.space_after(limit, reach) if known else "",
-            table=table.round(1),
-            key="learn-solid",
-        )
+    picture(
+        place,
+        charts.in_space(corners, reach, counts.labels, known),
+        spoken=text.SPACE_SPOKEN,
+        reading=text.space_after(limit, reach) if known else "",
+        table=table.round(1),
+        key="learn-solid",
+    )

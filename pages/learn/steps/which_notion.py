@@ -28,14 +28,14 @@ def show(shown: Any, words: Any) -> None:
     with shown, error_boundary(text.PICTURES[9]):
         place = st.container()
         notion = _advised() if known else ""
-        with place:
-            picture(
-                charts.tree(notion),
-                key="learn-tree",
-                spoken=text.TREE_SPOKEN,
-                reading=text.ADVICE.get(notion, ""),
-                table=_table(),
-            )
+        picture(
+            place,
+            charts.tree(notion),
+            key="learn-tree",
+            spoken=text.TREE_SPOKEN,
+            reading=text.ADVICE.get(notion, ""),
+            table=_table(),
+        )
 
 
 def _advised() -> str:

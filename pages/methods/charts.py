@@ -160,7 +160,7 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         if line.at is not None:
             _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", size, paper=True)
         if off or line.at is None:
-            said = f"{less[row]:+.1f}" if off else text.UNREACHED
+            said = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
             _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{said}", size)
     names = [figure_text(text.short_title(line), 28) for line in ranked]
     return figure.update_layout(

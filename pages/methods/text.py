@@ -189,7 +189,7 @@ def _variant(found: Compared) -> str:
     more = f"{_joined(ahead)} {_is(ahead)}" if ahead else "no method is"
     return (
         f"{said} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
-        f"{format.percent(fixed.mean)}; {more} more accurate."
+        f"{format.round_percent(fixed.mean)}; {more} more accurate."
     )
 
 
@@ -199,7 +199,7 @@ def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float
     if not elsewhere:
         return f"{span} no method is more accurate than fairfl beyond two standard errors."
     told = "; ".join(
-        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.points(one.most)} at most)"
+        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.round_points(one.most)} at most)"
         for one in elsewhere
     )
     return f"{span} these are more accurate, beyond two standard errors: {told}."
@@ -299,12 +299,15 @@ def alone(notion: str, heat: Frontier) -> str:
 
 
 def _cost(lost: float) -> str:
-    return "nothing" if lost < 5e-5 else format.points(lost)
+    said = format.round_points(lost)
+    return "nothing" if said == "0 points" else said
 
 
 def spoken_map(dataset: str, heat: Frontier) -> str:
     """A map in a sentence."""
-    low, high = (format.percent(float(one)) for one in (heat.accuracy.min(), heat.accuracy.max()))
+    low, high = (
+        format.round_percent(float(one)) for one in (heat.accuracy.min(), heat.accuracy.max())
+    )
     return f"{dataset}: accuracy for pairs of limits from 0.05 to 0.30, between {low} and {high}."
 
 

@@ -93,7 +93,7 @@ def test_the_ranking_is_the_cores(opened, experiment, notion):  # noqa: F811
     reached = [cells[0] for cells in shown.values() if not np.isnan(cells[0])]
     assert reached == sorted(reached, reverse=True) and len(set(reached)) > 3
     assert f"{counted['as accurate']} of {sum(counted.values())} other methods" in words(app)
-    assert f"{counted['less accurate']} are less accurate" in words(app)
+    assert f"{counted['less accurate']} less accurate" in words(app)
     spec = drawn(app, "methods-ranking")
     order = [m for m in shown if not m.startswith("ours") or m == best]
     axis = spec["layout"]["yaxis"]
@@ -153,12 +153,12 @@ def test_a_method_that_is_more_accurate_is_said_to_be():
     rows += [row("weaker", 0.70, 0.02, jitter=0.002), row("late", 0.9, 0.3)]
     rows += [row("twin", 0.80, 0.02)]
     found = compared(rows, "sp", "gap_global", 0.05)
-    assert text.sentence(found, "overall") == (
-        "At a gap of 0.05 (overall) **other is more accurate**, **1 of 4 other methods is as accurate "
-        "as fairfl**, 1 is less accurate and 1 does not reach it."
+    assert text.sentence(found) == (
+        "At this gap **other is more accurate**, **1 of 4 other methods is as accurate as fairfl**, "
+        "1 less accurate and 1 does not reach it."
     )
     nowhere = compared(rows, "sp", "gap_global", 0.01)
-    assert "fairfl does not reach this gap" in text.sentence(nowhere, "overall")
+    assert "fairfl does not reach this gap" in text.sentence(nowhere)
     assert len(text.how_compared(nowhere, "overall", [], (0.02, 0.05))) == 2
     charts.frontiers(nowhere, "overall"), charts.ranking(nowhere)  # both can still be drawn
 

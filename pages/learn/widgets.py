@@ -33,7 +33,6 @@ __all__ = [
 
 T = TypeVar("T")
 STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
-_GUESSES: state.Setting[tuple[tuple[int, bool], ...]] = state.Setting("guesses", ())
 
 
 def picture(
@@ -71,8 +70,7 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
         state.put(setting, None)
 
     def guessed() -> None:
-        first = {question.step: state.get(setting) == question.answer} | guesses()
-        state.put(_GUESSES, tuple(first.items()))
+        guesses().setdefault(question.step, state.get(setting) == question.answer)
         if then is not None:
             then()
 
@@ -88,9 +86,9 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
 
 
 def guesses() -> dict[int, bool]:
-    """By step that was answered, whether the first guess was right."""
-    kept: tuple[tuple[int, bool], ...] = state.get(_GUESSES)
-    return dict(kept)
+    """By step that was answered, whether the first guess was right: the very dictionary."""
+    kept: dict[int, bool] = state.kept().setdefault("guesses", {})
+    return kept
 
 
 def _said(step: int) -> state.Setting[str | None]:

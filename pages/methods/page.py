@@ -43,7 +43,7 @@ def _by() -> state.Setting[str]:
 
 _GAP = state.Setting("gap", "gap_global", OneOf(tuple(GAPS)))
 _AT = state.Setting("at", 0.02, OneOf(LEVELS))
-_TAB = state.Setting("tab", "compared", OneOf(tuple(text.TABS)))
+_TAB: state.Setting[str | None] = state.Setting("tab", None, OneOf((None, *text.TABS)))
 
 
 def _notion_choice() -> None:
@@ -91,8 +91,9 @@ def _live() -> None:
         with right:
             _ranking(found)
     tab = _tab()
-    with error_boundary(text.TABS[tab]):
-        _below(tab)
+    if tab is not None:
+        with error_boundary(text.TABS[tab]):
+            _below(tab)
 
 
 def _choices() -> None:
@@ -152,12 +153,12 @@ def _title(title: str, note: str) -> None:
     st.html(f'<div class="fairfl-title"><b>{escape(title)}</b><span>{escape(note)}</span></div>')
 
 
-def _tab() -> str:
+def _tab() -> str | None:
+    """What is open below the pictures; nothing at first, so that nothing is made unasked."""
     st.segmented_control(
         text.BELOW,
         tuple(text.TABS),
         format_func=lambda tab: text.TABS[tab],
-        required=True,
         label_visibility="collapsed",
         wrap=True,
         **state.bound(_TAB),

@@ -221,7 +221,7 @@ def test_the_page_says_who_is_more_accurate_over_all_gaps(opened, experiment, no
     titles = {one.method: one.title for one in rows}
     expected = {titles[method]: tuple(levels) for method, levels in wins.items()}
     assert {one.title: one.gaps for one in ahead_of_fairfl(rows, notion, gap, LEVELS)} == expected
-    app = opened("methods", of=experiment, by=notion, gap=gap, at=0.05)
+    app = opened("methods", of=experiment, by=notion, gap=gap, at=0.05, tab="compared")
     (told,) = (one.value for one in app.markdown if "Over gaps (" in one.value)
     (last,) = [x for x in told.replace("\\", "").splitlines() if "Over gaps (" in x]
     assert all(title in last for title in expected)

@@ -48,7 +48,7 @@ def show_alarms(harm: "Harm") -> None:
                 f"{alarm.after:.1%}",
                 f"{alarm.low:.1%} to {alarm.high:.1%}",
                 f"{alarm.n:,}",
-                "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "too few people",
+                "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "may be chance",
             ]
             for alarm in harm.lost[:_MOST]
         ],

@@ -236,7 +236,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
 
 
 def _overall(evaluation: "Evaluation") -> str:
-    low, high = evaluation.global_interval
+    low, high = evaluation.told_interval()
     return f"{_number(evaluation.gaps.overall)} ({_number(low)} to {_number(high)})"
 
 
@@ -244,7 +244,7 @@ def _worst(evaluation: "Evaluation") -> str:
     gaps, worst = evaluation.gaps, evaluation.gaps.worst
     if worst is None:
         return "none"
-    low, high = evaluation.interval_at_once(worst)
+    low, high = evaluation.told_interval(worst)
     several = evaluation.compared_clients
     chosen = f", worst of {several:,}" if several > 1 else ""
     name = evaluation.counts.clients[worst]

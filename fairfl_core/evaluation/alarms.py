@@ -49,8 +49,10 @@ class Alarm(ABC):
     n : int
         People behind it: mean over the runs that have any.
     p_value : float
-        How likely chance alone is to show it on so many people; adjusted for all cells that are
-        looked at (`harm_tests`).
+        How likely chance alone is to show as much on so many people where nothing happened that
+        is an alarm: of a lost label, where its recognition fell by no more than an alarm allows
+        (so that a fall may be sure, and its p-value large); of answers alike, where as many leave
+        the answer as get it. Adjusted for all cells that are looked at (`harm_tests`).
     label : str or None
         The label that is lost; None where it is the model that hardly counts.
     noisy : bool
@@ -68,7 +70,7 @@ class Alarm(ABC):
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether it cannot be put down to the few people it is seen on."""
+        """Whether it cannot be put down to the people it is seen on; of one person, never."""
         return self.p_value < UNLIKELY and self.n > 1 and not self.noisy
 
     @property
@@ -164,7 +166,11 @@ class LostLabel(Alarm):
     def _sure(self) -> str:
         if self.noisy:
             return "the counts carry noise, which may have done it"
-        return "beyond chance" if self.beyond_chance else "too few people to rule out chance"
+        if self.beyond_chance:
+            return "beyond chance"
+        by_points = allowed_fall(self.before) >= MOST_POINTS
+        allowed = f"{100 * MOST_POINTS:g} points" if by_points else "half"
+        return f"that it fell by more than {allowed} may be chance"
 
     def _fact(self) -> str:
         now, was = _percent(self.after), _percent(self.before)

@@ -191,6 +191,18 @@ class Evaluation:
         low, high = gap_interval(rates, people, LEVEL)
         return float(low), float(high)
 
+    def told_interval(self, client: int | None = None) -> tuple[float, float]:
+        """Limits of the gap that is told of everyone (None), or of the client that is worst.
+
+        The verdict's where it judges them, so that one gap has one interval; else its own, or the
+        one that holds for all clients at once.
+        """
+        name = None if client is None else self.counts.clients[client]
+        found = self.verdict and self.verdict.interval_of(name, self.compared_clients)
+        if found:
+            return found
+        return self.global_interval if client is None else self.interval_at_once(client)
+
     @cached_property
     def one_draw(self) -> Floats:
         """Expected gap of each client in one realised draw: larger, as a lottery has luck."""

@@ -18,7 +18,7 @@ FORMAT = "fairfl-evaluation/1"
 def to_json(one: Evaluation) -> dict[str, Any]:
     """The `fairfl-evaluation/1` form."""
     worst = one.gaps.worst
-    low, high = one.global_interval
+    low, high = one.told_interval()
     return {
         "format": FORMAT,
         "notion": one.notion.name,
@@ -43,7 +43,7 @@ def to_json(one: Evaluation) -> dict[str, Any]:
             else {
                 "client": one.counts.clients[worst],
                 "gap": float(one.gaps.local[worst]),
-                "interval": list(one.interval_at_once(worst)),
+                "interval": list(one.told_interval(worst)),
                 "worst_of": one.compared_clients,
             },
             "local_debiased": {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.numbers import plural
 from fairfl_core.evaluation.alarms import (
     ALIKE,
     FEW,
@@ -88,8 +89,8 @@ class Harm:
     recognition : BeforeAfter
         Pr(answer y | label y), shape (scopes, groups, labels).
     p_value : ndarray
-        How likely chance alone is to change it so: see `sign_test`; in the same shape, adjusted
-        for all of them (Holm).
+        How likely chance alone is to show such a fall where the true one is no larger than an
+        alarm allows; in the same shape, adjusted for all of them (Holm): see `harm_tests`.
     alarms : tuple of Alarm
         Worst first.
     closed : tuple of ClosedGap
@@ -168,20 +169,30 @@ class Harm:
         return "Someone is worse off" if self.beyond_chance else "Someone may be worse off"
 
     def sentence(self) -> str:
-        """The worst of it in a sentence or two; empty where there is no alarm."""
+        """The worst of it in a sentence or two; empty where there is no alarm.
+
+        Where every alarm is on fewer than 10 people none of them leads: they are only counted.
+        """
         if not self.alarms:
             return ""
+        if self.alarms[0].n < FEW:
+            return self.counted()
         worst = next(iter(self.by_client.values()))
         return f"{worst.sentence()} {self.counted()}"
 
     def counted(self) -> str:
-        """How many alarms there are, and how many of them are beyond chance."""
+        """How many alarms there are, where, and how many of them are beyond chance."""
         sure, many = sum(alarm.beyond_chance for alarm in self.alarms), len(self.alarms)
-        alarms = "1 alarm" if many == 1 else f"{many:,} alarms"
-        return (
-            f"In all {alarms} in {len(self.clients):,} of {len(self.scopes) - 1:,} clients, "
-            f"{sure:,} of them beyond chance."
-        )
+        hurt, clients = len(self.clients), plural(len(self.scopes) - 1, "client")
+        alarms = f"{'In all ' * (many > 1)}{plural(many, 'alarm')}"
+        where = f"in {hurt:,} of {clients}" if hurt else "over all clients together"
+        few = self.alarms and self.alarms[0].n < FEW
+        whom = f", {'each ' * (many > 1)}on fewer than {FEW} people" if few else ""
+        if many == 1:
+            chance = "" if sure else "not "
+        else:
+            chance = {0: "none of them ", many: "all of them "}.get(sure, f"{sure:,} of them ")
+        return f"{alarms} {where}{whom}, {chance}beyond chance."
 
     def recognition_table(self) -> "pd.DataFrame":
         """`recognition_columns` as a table."""
@@ -255,7 +266,9 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         favourable=counts.favourable,
         recognition=recognised,
         p_value=p_value,
-        # No limit is what others are compared with: it raises no alarm against itself.
+        # Alarms compare with the model as it is. A predictor that nobody asked for any limit may
+        # differ from the model as well, where that is more accurate; it is a point on the map,
+        # not an option to decide for, and raises none.
         alarms=() if asked is not None and asked.is_nothing else tuple(alarms),
         closed=closed_gaps(evaluations),
     )
@@ -351,5 +364,5 @@ def effect_of(change: float, harm: Harm, client: str | None = None) -> Effect:
     if own is None:
         return Effect(GAINS, "", "better")
     where = "" if own.client in (None, client) else f"in {own.client} "
-    told = (own.lost or own.alarms)[0]
+    told = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
     return Effect(ON_AVERAGE, f"{where}{told.brief()}", "mixed")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairfl_core._io.numbers import members
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
@@ -52,9 +53,8 @@ class PeopleBehind:
 
     def __str__(self) -> str:
         whom = "" if self.rate.label is None else f" with “{self.rate.label}”"
-        return (
-            f"{self.lower_n:,} {self.lower_group} and {self.higher_n:,} {self.higher_group}{whom}"
-        )
+        lower = members(self.lower_n, self.lower_group)
+        return f"{lower} and {members(self.higher_n, self.higher_group)}{whom}"
 
 
 @dataclass(frozen=True)

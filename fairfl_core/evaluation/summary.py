@@ -34,7 +34,8 @@ class ClientRow:
     """A row of a study's client table.
 
     `worst_of` is 1 for a client's own figures. For the client with the largest gap of several it
-    is how many, and the limits of its gap are those that hold for all of them at once.
+    is how many, and the limits of its gap are those that hold for all of them at once: the
+    verdict's where it judges them all.
     """
 
     client: str
@@ -64,11 +65,11 @@ class Figures:
 
     n: float
     accuracy: float
-    accuracy_before: float  # of the model's own answers
-    accuracy_unlimited: float  # of the same program with no limit at all
+    accuracy_before: float  # of the model as it is: the one baseline
+    accuracy_unlimited: float  # of the same program with no limit; NaN unless it was solved too
     overall: float
     overall_before: float
-    overall_low: float
+    overall_low: float  # the verdict's interval where the overall limit is judged, else its own
     overall_high: float
     local_mean: float
     local_mean_before: float
@@ -79,19 +80,16 @@ class Figures:
 
     @property
     def cost(self) -> float:
-        """Accuracy lost to the limits: against no limit, the one rule for every page.
-
-        Not against the model's own answers: a larger region gains on those without any limit.
-        """
-        return self.accuracy_unlimited - self.accuracy
+        """Accuracy lost against the model as it is; below zero where some is gained."""
+        return self.accuracy_before - self.accuracy
 
 
 @dataclass(frozen=True)
 class Payer:
-    """A client's accuracy with no limit, and how far the limits change it."""
+    """A client's accuracy by the model as it is, and how far the fair answers change it."""
 
     client: str
-    unlimited: float
+    before: float
     change: float
 
 
@@ -137,7 +135,7 @@ class Summary:
 
     @property
     def loses_most(self) -> Payer:
-        """The client that loses most accuracy to the limits."""
+        """The client that loses most accuracy against the model as it is."""
         return min(self.payers, key=_known_change)
 
     @property
@@ -155,25 +153,39 @@ def _known_change(payer: Payer) -> float:
     return 0.0 if math.isnan(payer.change) else payer.change
 
 
-def summarise(study: Study, unlimited: Study) -> Summary:
-    """The numbers of a study; costs are told against the same one with no limit."""
+def summarise(study: Study, unlimited: Study | None = None) -> Summary:
+    """The numbers of a study; costs are told against the model as it is.
+
+    `unlimited` is the same study with no limit, for `Figures.accuracy_unlimited` alone.
+    """
     solution, unseen = study.first.solution, study.has_held_out
     harm = harm_of(study.evaluations(unseen=unseen))
+    verdict = verdict_of(
+        study.evaluations(unseen=unseen),
+        solution.eps_global,
+        solution.eps_local,
+        solution.guarantee,
+        unseen=unseen,
+        harm=harm,
+    )
     rows = client_rows(study)
     groups = study.client_mean(lambda e: e.changed, unseen=unseen)
     prices = [Price(None, study.price_global, solution.eps_global == 0)]
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=figures_of(study, unlimited, unseen=False),
-        unseen=figures_of(study, unlimited, unseen=True) if unseen else None,
+        reached=figures_of(study, unlimited, unseen=False, verdict=None if unseen else verdict),
+        unseen=figures_of(study, unlimited, unseen=True, verdict=verdict) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
             lambda e: float(e.answers.turned.sum() / e.counts.n), unseen=unseen
         ).mean,
         changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
-        payers=_payers(study, unlimited, [row.client for row in rows]),
+        payers=tuple(
+            Payer(row.client, row.accuracy_before, row.accuracy - row.accuracy_before)
+            for row in rows
+        ),
         prices=(
             *(price for price in prices[:1] if price.points > _BINDS),
             *sorted(
@@ -181,14 +193,7 @@ def summarise(study: Study, unlimited: Study) -> Summary:
                 key=lambda price: -price.points,
             ),
         ),
-        verdict=verdict_of(
-            study.evaluations(unseen=unseen),
-            solution.eps_global,
-            solution.eps_local,
-            solution.guarantee,
-            unseen=unseen,
-            harm=harm,
-        ),
+        verdict=verdict,
         harm=harm,
         policy=solution.policy,
         remarks=tuple(Solution.remarks(solution)),
@@ -207,16 +212,17 @@ def client_rows(
     return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
 
 
-def _payers(study: Study, unlimited: Study, clients: Sequence[str]) -> tuple[Payer, ...]:
-    with_limits, without = (
-        one.client_mean(lambda e: e.client_accuracy, unseen=study.has_held_out)
-        for one in (study, unlimited)
-    )
-    return tuple(map(Payer, clients, without.tolist(), (with_limits - without).tolist()))
+def figures_of(
+    study: Study,
+    unlimited: Study | None = None,
+    *,
+    unseen: bool,
+    verdict: Verdict | None = None,
+) -> Figures:
+    """What is told of everyone together, on unseen people or on the fitted ones.
 
-
-def figures_of(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
-    """What is told of everyone together, on unseen people or on the fitted ones."""
+    A gap that `verdict` judges on these people has the verdict's interval: one gap, one interval.
+    """
 
     def mean(figure: Callable[[Evaluation], float]) -> float:
         return study.over(figure, unseen=unseen).mean
@@ -225,28 +231,35 @@ def figures_of(study: Study, unlimited: Study, *, unseen: bool) -> Figures:
         return study.first.solution.policy.utility.achieved(e.confusion, e.counts)
 
     worst = study.worst_client(unseen=unseen)
+    overall = None if verdict is None else verdict.interval_of(None)
+    if overall is None:
+        overall = mean(lambda e: e.global_interval[0]), mean(lambda e: e.global_interval[1])
     return Figures(
         n=mean(lambda e: e.counts.n),
         accuracy=mean(lambda e: e.accuracy),
         accuracy_before=mean(lambda e: e.before.accuracy),
-        accuracy_unlimited=unlimited.over(lambda e: e.accuracy, unseen=unseen).mean,
+        accuracy_unlimited=math.nan
+        if unlimited is None
+        else unlimited.over(lambda e: e.accuracy, unseen=unseen).mean,
         overall=mean(lambda e: e.gaps.overall),
         overall_before=mean(lambda e: e.before.gaps.overall),
-        overall_low=mean(lambda e: e.global_interval[0]),
-        overall_high=mean(lambda e: e.global_interval[1]),
+        overall_low=overall[0],
+        overall_high=overall[1],
         local_mean=mean(lambda e: e.gaps.local_mean),
         local_mean_before=mean(lambda e: e.before.gaps.local_mean),
         debiased=mean(lambda e: e.debiased(e.larger_half).gap),
         utility=mean(utility),
         utility_before=mean(lambda e: utility(e.before)),
-        worst=None if worst is None else _chosen_row(study, worst, unseen=unseen),
+        worst=None if worst is None else _chosen_row(study, worst, verdict, unseen=unseen),
     )
 
 
-def _chosen_row(study: Study, client: int, *, unseen: bool) -> ClientRow:
+def _chosen_row(study: Study, client: int, verdict: Verdict | None, *, unseen: bool) -> ClientRow:
     """The row of a client that was chosen because its gap is the largest."""
     (row,) = client_rows(study, unseen=unseen, at=(client,))
     runs = study.evaluations(unseen=unseen)
-    low, high = run_mean([one.interval_at_once(client) for one in runs]).tolist()
     several = max(one.compared_clients for one in runs)
-    return replace(row, gap_low=low, gap_high=high, worst_of=several)
+    found = None if verdict is None else verdict.interval_of(row.client, several)
+    if found is None:
+        found = run_mean([one.interval_at_once(client) for one in runs]).tolist()
+    return replace(row, gap_low=found[0], gap_high=found[1], worst_of=several)

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.numbers import plural
 from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
@@ -98,6 +99,16 @@ class Verdict:
         """Limits whose people are too few to tell."""
         return tuple(one for one in self.limits if not one.is_conclusive)
 
+    def interval_of(self, client: str | None, several: int = 1) -> tuple[float, float] | None:
+        """The interval of a client's gap (None: the overall one); None where it is not judged.
+
+        Of a client chosen from `several` because its gap is the largest it is None where fewer
+        clients than these have a limit, as the intervals here hold at once for those alone.
+        """
+        if client is not None and sum(one.client is not None for one in self.limits) < several:
+            return None
+        return next(((one.low, one.high) for one in self.limits if one.client == client), None)
+
     @property
     def worse(self) -> tuple[LimitCheck, ...]:
         """Gaps that are larger than the model's own, beyond what three decimals hide."""
@@ -154,9 +165,8 @@ class Verdict:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return self._broken() + hurt
         if self.is_harmful:
-            return (
-                f"No limit is broken beyond chance, but {self._hurt()}. {self._untold()}".strip()
-            )
+            said = f"None of the limits is broken beyond chance, but {self._hurt()}."
+            return f"{said} {self._untold()}".strip()
         if self.word == MET:
             return self._met()
         return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()
@@ -184,7 +194,7 @@ class Verdict:
         told, many = len(self.limits) - len(self.inconclusive), len(self.limits)
         return (
             f"{_upper(self._promised())}; new people do not contradict it (for {told:,} of "
-            f"{many:,} limits they are enough to tell on their own)."
+            f"{plural(many, 'limit')} they are enough to tell on their own)."
         )
 
     def _broken(self) -> str:
@@ -200,14 +210,18 @@ class Verdict:
         if others:
             names = ", ".join(_name(one) for one in others[:3])
             more = " and others" if len(others) > 3 else ""
-            said += f". {len(others)} more are broken: {names}{more}"
+            are = "is" if len(others) == 1 else "are"
+            said += f". {len(others):,} more {are} broken: {names}{more}"
         return said + "."
 
     def _hurt(self) -> str:
         """Who is hurt most, and how many more; a clause."""
         worst, others = self.hurt[0], len(self.hurt) - 1
         more = f", and {others:,} more such alarm{'s' * (others > 1)}" if others else ""
-        return f"somebody is hurt: {worst.where}: {worst.brief()}{more}"
+        return (
+            "compared with the model as it is somebody is hurt: "
+            f"{worst.where}: {worst.brief()}{more}"
+        )
 
     def _not_smaller(self) -> str:
         if not self.grown:
@@ -232,10 +246,11 @@ class Verdict:
             return ""
         worst = max(self.inconclusive, key=lambda one: one.high - one.eps)
         return (
-            f"Too few people to tell {len(self.inconclusive):,} of {len(self.limits):,} "
-            f"limits: the gap {_where(worst)} is {worst.gap:.3f}, between {worst.low:.3f} and "
-            f"{worst.high:.3f} where {worst.eps:g} was asked ({worst.behind} stand behind it; "
-            f"about {worst.needed:,} of the smaller group are needed)."
+            f"Too few people to tell {len(self.inconclusive):,} of "
+            f"{plural(len(self.limits), 'limit')}: the gap {_where(worst)} is {worst.gap:.3f}, "
+            f"between {worst.low:.3f} and {worst.high:.3f} where {worst.eps:g} was asked "
+            f"({worst.behind} stand behind it; it takes about {worst.needed:,} of the smaller "
+            "group)."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Option:
 
     @property
     def unlimited(self) -> "Option":
-        """The same with no limit: what costs are told against."""
+        """The same with no limit."""
         return replace(self, eps_global=1.0, eps_local=1.0, own_limits=())
 
     def to_json(self) -> dict[str, Any]:

@@ -51,8 +51,7 @@ def solve_option(option: Option, uploaded: Experiment | None = None) -> Result:
     unseen = [_unseen(option, experiment, seed) for seed in option.seeds]
     local = dict.fromkeys(experiment.clients, option.eps_local) | dict(option.own_limits)
     study = run_study(programs, unseen, option.eps_global, local)
-    unlimited = run_study(programs, unseen, 1.0, 1.0)
-    return Result(option, study, summarise(study, unlimited), experiment)
+    return Result(option, study, summarise(study), experiment)
 
 
 def _bundled(option: Option) -> Experiment:

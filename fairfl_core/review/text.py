@@ -15,7 +15,7 @@ ROWS = (
     ("asked", "Asked"),
     ("verdict", "Verdict on unseen people"),
     ("accuracy", "Accuracy, unseen people"),
-    ("cost", "Cost against no limit"),
+    ("cost", "Cost against the model as it is"),
     ("overall", "Overall gap (95 %)"),
     ("worst", "Worst client's gap (95 %)"),
     ("pays", "Who pays most"),
@@ -42,7 +42,7 @@ WORDS = (
         "between these values a number lies in 95 of 100 such checks; the worst client’s and "
         "the limits’ do so all at once.",
     ),
-    ("Worse off", "a label is recognised less often by 5 points or by half."),
+    ("Worse off", "a label is recognised less often by more than 5 points, or by more than half."),
     ("Beyond chance", "chance alone would hardly show it on so many people."),
 )
 CAVEATS = (
@@ -55,10 +55,11 @@ CAVEATS = (
 
 def asked(option: Option) -> str:
     """What an option asks for."""
-    own = f" ({len(option.own_limits)} clients their own)" if option.own_limits else ""
+    several = len(option.own_limits)
+    own = f" ({numbers.plural(several, 'client')} {'its' if several == 1 else 'their'} own)"
     said = (
         f"overall {numbers.epsilon(option.eps_global)}, inside each client "
-        f"{numbers.epsilon(option.eps_local)}{own}"
+        f"{numbers.epsilon(option.eps_local)}{own * bool(several)}"
     )
     if min(option.eps_global, option.eps_local) >= 1 and not option.own_limits:
         said = "no limit"
@@ -113,16 +114,16 @@ def refused(name: str, summary: Summary) -> str:
     if found is None:
         return f"{name}: {NOTHING_ASKED}."
     causes = [
-        f"{len(found.broken)} of {len(found.limits)} limits broken beyond chance"
+        f"{len(found.broken)} of {numbers.plural(len(found.limits), 'limit')} broken beyond chance"
         * bool(found.broken),
-        f"{len(found.hurt)} alarm{'s' * (len(found.hurt) > 1)} beyond chance" * bool(found.hurt),
+        f"{numbers.plural(len(found.hurt), 'alarm')} beyond chance" * bool(found.hurt),
         "the worst gap is no smaller than before" * bool(found.grown),
     ]
     return f"{name}: {verdict(summary)} ({'; '.join(filter(None, causes))})."
 
 
 def cost(figures: Figures) -> str:
-    """What the limits cost, or gain."""
+    """What is lost of the accuracy of the model as it is, or gained."""
     said = numbers.points(figures.cost)
     return said if figures.cost > -5e-5 else f"gains {said}"
 
@@ -144,7 +145,7 @@ def worst(figures: Figures) -> str:
 
 
 def pays(summary: Summary) -> str:
-    """The client that loses most accuracy."""
+    """The client that loses most accuracy against the model as it is."""
     loser = summary.loses_most
     if not -loser.change > FREE:
         return "no client"
@@ -157,8 +158,8 @@ def worse_off(harm: Harm) -> str:
         return NOBODY_WORSE
     sure_of = sum(alarm.beyond_chance for alarm in harm.alarms)
     where = ", ".join(harm.clients[:2]) + (" …" if len(harm.clients) > 2 else "")
-    alarms = f"{len(harm.alarms)} alarm{'s' if len(harm.alarms) > 1 else ''}"
-    return f"{alarms}, {sure_of} beyond chance ({where or 'overall'})"
+    alarms = numbers.plural(len(harm.alarms), "alarm")
+    return f"{alarms}, {sure_of or 'none'} beyond chance ({where or 'overall'})"
 
 
 def headline(summary: Summary, rows: str) -> str:
@@ -166,10 +167,9 @@ def headline(summary: Summary, rows: str) -> str:
     judged = summary.judged
     people = f"unseen {rows}" if summary.unseen else f"the {rows} it was fitted on"
     return (
-        f"On {numbers.count(judged.n)} {people}: accuracy with no limit "
-        f"{numbers.percent(judged.accuracy_unlimited)}, with this setting "
-        f"{numbers.percent(judged.accuracy)} (the model's own answers: "
-        f"{numbers.percent(judged.accuracy_before)}); overall gap {overall(judged)}, before "
+        f"On {numbers.count(judged.n)} {people}: accuracy of the model as it is "
+        f"{numbers.percent(judged.accuracy_before)}, with this setting "
+        f"{numbers.percent(judged.accuracy)}; overall gap {overall(judged)}, before "
         f"{numbers.gap(judged.overall_before)}; worst client {worst(judged)}."
     )
 
@@ -180,12 +180,12 @@ def reasons(chosen: Summary, others: Sequence[tuple[str, Summary]]) -> list[str]
     said = [
         f"Harm: {worse_off(chosen.harm)}."
         if chosen.harm.alarms
-        else "Harm: nobody is recognised less often by 5 points or by half, in any client or group."
+        else "Harm: nobody is recognised less often by more than 5 points or half, in any client or group."
     ]
     if sure_of:
         said[0] += " No option with limits here has fewer beyond chance."
     said.append(f"Limits: {verdict(chosen)}. {why(chosen)}")
-    said.append(f"Cost: {cost(chosen.judged)} of accuracy against no limit. {ORDER}")
+    said.append(f"Cost: {cost(chosen.judged)} of accuracy against the model as it is. {ORDER}")
     for name, other in others:
         said.append(f"Rather than {name}: {_rather(chosen, other)}.")
     return said
@@ -196,7 +196,7 @@ def _rather(chosen: Summary, other: Summary) -> str:
         sum(alarm.beyond_chance for alarm in one.harm.alarms) for one in (chosen, other)
     )
     if mine != theirs:
-        return f"{mine} alarms beyond chance instead of {theirs}"
+        return f"{numbers.plural(mine, 'alarm')} beyond chance instead of {theirs}"
     if verdict(chosen) != verdict(other):
         return f"its limits: {verdict(chosen)}; there: {verdict(other)}"
     change = other.judged.accuracy - chosen.judged.accuracy
@@ -211,9 +211,10 @@ def who_pays(summary: Summary) -> list[str]:
     """Who pays and who is helped, in sentences."""
     loser, gainer = summary.loses_most, summary.gains_most
     said = [
-        f"{loser.client} loses most accuracy to the limits: {numbers.points(loser.change)}."
+        f"{loser.client} loses most accuracy against the model as it is: "
+        f"{numbers.points(loser.change)}."
         if -loser.change > FREE
-        else "No client loses accuracy to the limits."
+        else "No client loses accuracy against the model as it is."
     ]
     if gainer.change > FREE:
         effect = effect_of(gainer.change, summary.harm, gainer.client)
@@ -227,7 +228,7 @@ def who_pays(summary: Summary) -> list[str]:
 def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     """What became of a label in a group."""
     if alarm:
-        return "▼ worse off, beyond chance" if beyond_chance else "▽ worse off, too few to tell"
+        return "▼ worse off, beyond chance" if beyond_chance else "▽ may be worse off"
     if abs(change) < FREE:
         return "as before"
     return "▲ more" if change > 0 else "fewer"
@@ -250,6 +251,8 @@ def how_sure(summary: Summary, option: Option) -> list[str]:
         f"{runs}, each with its own split and training; certainty: {sure(option.guarantee)}.",
         "No limit was asked for."
         if found is None
-        else f"Of {len(found.limits)} limits, {len(found.inconclusive)} have too few people behind "
-        "them to be told on unseen people alone.",
+        else f"Of {numbers.plural(len(found.limits), 'limit')}, "
+        f"{len(found.inconclusive) or 'none'} "
+        f"{'has' if len(found.inconclusive) == 1 else 'have'} too few people behind "
+        f"{'it' if len(found.inconclusive) == 1 else 'them'} to be told on unseen people alone.",
     ]

@@ -59,3 +59,9 @@ def why(reasons: tuple[str, ...]) -> str:
 def refused(why_not: str) -> str:
     """A file that is not taken."""
     return plain(f"Not taken: {why_not}", longest=700)
+
+
+# -------------------------------------------------------------------- files
+
+REPORT_HTML, REPORT_PDF, MODEL_CARD = "Report (HTML)", "Report (PDF)", "Model card (HTML)"
+PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"

@@ -1,74 +1,173 @@
-"""Figures of the Explore page alone."""
+"""From results to what the two charts of Explore draw. Nothing is computed here but places."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from fairfl_core.evaluation.advice import CertaintyPrice
-from pages.explore import text
-from pages.explore.old_figures import LEGEND_ABOVE, MARGIN
-from pages.shared.theme import GROUP_COLOURS, SYMBOLS
+from fairfl_core.evaluation.limit_check import within_chance
+from fairfl_core.evaluation.summary import FREE, Summary
+from fairfl_core.solving.frontier import Frontier
+from pages.shared.component import FoundData, GapData, PriceData
+from pages.shared.figures import colour_limits, index_on
+from pages.shared.view import View
 
-__all__ = ["certainty_line", "region_lines"]
+__all__ = ["MANY", "alone", "client_order", "found", "free_edges", "gaps", "map_data", "prices"]
 
-DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
+ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
+MANY = 60  # clients drawn at all; of more the worst rows
+STATES = frozenset(
+    (
+        *("AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN"),
+        *("IA", "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV"),
+        *("NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN"),
+        *("TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC", "PR"),
+    )
+)
+Floats = NDArray[np.float64]
 
 
-def region_lines(table: pd.DataFrame) -> go.Figure:
-    """Accuracy against the gap on unseen people, one line and one mark a region.
+# -------------------------------------------------------------------- the map
 
-    `table` has the columns region, limit, accuracy, gap_global, gap_local_mean.
+
+def map_data(heat: Frontier, view: View, kept: Sequence[View]) -> dict[str, Any]:
+    """The map in per cent, where one stands on it, and where kept settings stand."""
+    accuracy = 100 * heat.accuracy
+    low, high = colour_limits(accuracy) if np.isfinite(accuracy).any() else (0.0, 100.0)
+    return {
+        "accuracy": accuracy.tolist(),
+        "limits": heat.eps_global.tolist(),
+        "here": _place(heat, view),
+        "kept": [("ABCD"[at], *_place(heat, one)) for at, one in enumerate(kept)],
+        "low": low,
+        "high": high,
+        "free": free_edges(accuracy),
+    }
+
+
+def _place(heat: Frontier, view: View) -> tuple[float, float]:
+    return (
+        index_on(heat.eps_global, view.eps_global),
+        index_on(heat.eps_local, view.eps_local),
+    )
+
+
+def free_edges(accuracy: Floats) -> list[list[int]]:
+    """Edges between cells as accurate as no limit at all (the last cell) and those that cost."""
+    with np.errstate(invalid="ignore"):
+        free = accuracy >= accuracy[-1, -1] - 100 * FREE
+    if free.all():
+        return []
+    left = free & ~np.pad(free, ((0, 0), (1, 0)))[:, :-1]
+    below = free & ~np.pad(free, ((1, 0), (0, 0)))[:-1]
+    edges = [[x, y, x, y + 1] for y, x in np.argwhere(left).tolist()]
+    return edges + [[x, y, x + 1, y] for y, x in np.argwhere(below).tolist()]
+
+
+def alone(heat: Frontier, view: View, before: float) -> tuple[float, float]:
+    """What the limit in each client costs alone, and the overall one, in points (below zero)."""
+    inside = np.interp(view.eps_local, heat.eps_local, heat.accuracy[:, -1])
+    overall = np.interp(view.eps_global, heat.eps_global, heat.accuracy[-1])
+    return 100 * (float(inside) - before), 100 * (float(overall) - before)
+
+
+# -------------------------------------------------------------------- the clients
+
+
+def client_order(before: Floats) -> NDArray[np.intp]:
+    """Which clients are drawn, in which order.
+
+    Few stand in their own order; many by the gap before, which no slider moves; of very many the
+    worst are drawn.
     """
-    figure = go.Figure()
-    for place, region in enumerate(table["region"].unique()):
-        some = table[table["region"] == region]
-        colour = GROUP_COLOURS[place % len(GROUP_COLOURS)]
-        figure.add_scatter(
-            x=some["gap_local_mean"],
-            y=100 * some["accuracy"],
-            mode="lines+markers",
-            name=region,
-            line={"color": colour, "dash": DASHES[place % len(DASHES)]},
-            marker={"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 9, "color": colour},
-            customdata=some[["limit", "gap_global"]].to_numpy(),
-            hovertemplate=text.HOVER_REGION,
-        )
-    return figure.update_layout(
-        height=380,
-        margin=MARGIN | {"t": 30},
-        legend=LEGEND_ABOVE,
-        xaxis={"title": text.AXIS_MEAN_GAP, "fixedrange": True},
-        yaxis={"title": text.AXIS_ACCURACY, "fixedrange": True},
-    )
+    if len(before) <= ROWS:
+        return np.arange(len(before))
+    order = np.argsort(-np.nan_to_num(before), kind="stable")
+    return order if len(before) <= MANY else order[:ROWS]
 
 
-def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
-    """What certainty costs against people per client, with the median client marked."""
-    cost = 100 * price.cost
-    figure = go.Figure()
-    figure.add_scatter(
-        x=price.people,
-        y=cost,
-        mode="lines+markers",
-        name=text.CERTAINTY,
-        line={"color": GROUP_COLOURS[0]},
-        showlegend=False,
-        hovertemplate=text.HOVER_CERTAINTY,
+def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
+    """Each client's gap before and after, with its interval and what was asked."""
+    broken = (
+        {one.client for one in summary.verdict.broken} if summary.verdict is not None else set()
     )
-    figure.add_scatter(
-        x=[now],
-        y=[float(np.interp(np.log(now), np.log(price.people), cost))],
-        mode="markers+text",
-        text=[text.AS_IT_IS],
-        textposition="top center",
-        marker={"symbol": "x", "size": 12, "color": GROUP_COLOURS[1]},
-        name=text.AS_IT_IS,
-        showlegend=False,
-        hovertemplate=text.HOVER_CERTAINTY,
+    names = ("gap_before", "gap", "gap_low", "gap_high")
+    before, after, low, high = (np.asarray(columns[name], float) for name in names)
+    within = within_chance(low)
+    return {
+        "clients": [
+            {
+                "name": columns["client"][at],
+                "n": int(columns["n"][at]),
+                "before": _known(before[at]),
+                "after": _known(after[at]),
+                "low": _known(low[at]),
+                "high": _known(high[at]),
+                "asked": float(columns["eps_local"][at]),
+                "within": bool(within[at]),
+                "above": columns["client"][at] in broken,
+            }
+            for at in client_order(before)
+        ],
+        "axis": axis,
+    }
+
+
+def found(summary: Summary, label: str, before: Floats) -> FoundData:
+    """How many of a label are recognised in each client and group, before and after."""
+    harm = summary.harm
+    y = harm.labels.index(label)
+    was, now = (
+        100 * part.share[1:, :, y] for part in (harm.recognition.before, harm.recognition.after)
     )
-    return figure.update_layout(
-        height=340,
-        margin=MARGIN | {"t": 30},
-        xaxis={"title": text.AXIS_PEOPLE, "type": "log", "fixedrange": True},
-        yaxis={"title": text.AXIS_COST, "rangemode": "tozero", "fixedrange": True},
-    )
+    people, p_value = harm.recognition.before.n[1:, :, y], harm.p_value[1:, :, y]
+    alarmed = {one.client for one in harm.proved if one.label in (None, label)}
+    names = harm.scopes[1:]
+    order = client_order(before)
+    if len(names) > ROWS:  # those who lose most of it
+        lost = np.nan_to_num(was - now).max(axis=1)
+        order = np.argsort(-lost, kind="stable")[:ROWS]
+    return {
+        "clients": [
+            {
+                "name": str(names[at]),
+                "n": int(people[at].sum()),
+                "alarm": names[at] in alarmed,
+                "groups": [
+                    {
+                        "before": _known(was[at, a]),
+                        "after": _known(now[at, a]),
+                        "n": round(float(people[at, a])),
+                        "sure": bool(p_value[at, a] < 0.05),
+                    }
+                    for a in range(len(harm.groups))
+                ],
+            }
+            for at in order
+        ],
+        "groups": list(harm.groups),
+        "label": label,
+    }
+
+
+def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
+    """Points of accuracy that each client gains or loses against the model as it is."""
+    change = np.array([payer.change for payer in summary.payers])
+    order = np.argsort(np.nan_to_num(change), kind="stable")[:MANY]
+    if len(change) <= ROWS:
+        order = np.arange(len(change))
+    return {
+        "clients": [
+            {
+                "name": summary.payers[at].client,
+                "n": int(columns["n"][at]),
+                "points": _known(100 * change[at]),
+            }
+            for at in order
+        ]
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)

@@ -1,4 +1,4 @@
-"""What the Clients page says."""
+"""What a client's panel says, and what is said of every rate."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,27 +6,74 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
-from fairfl_core.evaluation.harm import Effect
+from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
-from fairfl_core.evaluation.summary import FREE, ClientRow, Payer
+from fairfl_core.evaluation.summary import FREE, ClientRow, Payer, Summary
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.explore.client_results import LimitEffect
 from pages.shared import text
 from pages.shared.outside_text import plain
 
-# Parts of the page, as they are named where one fails.
-HEADLINE, FIGURES = "The client's headline", "The client's figures"
-RATES, LOTTERY = "The client's rates", "The client's lottery"
+# Parts of the panel, as they are named where one fails.
+RATES, LOTTERY = "The client's rates", "The client's rule"
 EFFECT = "The effect on the others"
-RATIOS = "The impact ratios"
-RATIOS_TITLE = "**Impact ratios**, as auditors publish them: screening, not compliance"
-RATIOS_ALL = "Table of all clients"
+EVERY_RATE, RATIOS = "Every rate", "Impact ratios"
 LEAVE_OUT = "Leave out groups under 2 % of all people"
+EVERY_RATE_COLUMNS = {
+    "client": "where",
+    "label": "label",
+    "rate": "rate",
+    "group": "group",
+    "n_before": "people, before",
+    "before": "before",
+    "before_low": "before, 95 % from",
+    "before_high": "before, 95 % to",
+    "n": "people",
+    "after": "after",
+    "after_low": "after, 95 % from",
+    "after_high": "after, 95 % to",
+    "assessable": "assessable",
+}
+NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
+NOTION_WORDS = {
+    MENDS: "mends it",
+    BREAKS: "breaks it",
+    UNCHANGED: "leaves it",
+    UNTOLD: "too few people to tell",
+}
 RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
-CLIENT = "Client"
+OWN_LIMIT, OWN_LIMIT_TIP = (
+    "Its own limit εc",
+    "A limit for this client alone; the others keep theirs.",
+)
+RATE_COLUMNS = {
+    "client": "where",
+    "label": "label",
+    "rate": "rate",
+    "group": "group",
+    "n_before": "people, before",
+    "before": "before",
+    "before_low": "before, 95 % from",
+    "before_high": "before, 95 % to",
+    "n": "people",
+    "after": "after",
+    "after_low": "after, 95 % from",
+    "after_high": "after, 95 % to",
+    "assessable": "assessable",
+}
+NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
+NOTION_WORDS = {
+    MENDS: "mends it",
+    BREAKS: "breaks it",
+    UNCHANGED: "leaves it",
+    UNTOLD: "too few people to tell",
+}
+RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
+
 OWN_LIMIT, OWN_LIMIT_TIP = (
     "Its own limit εc",
     "A limit for this client alone; the others keep theirs.",
@@ -52,53 +99,38 @@ RATE_COLUMNS = {
     "rate_low": "95 % from",
     "rate_high": "95 % to",
 }
-EFFECT_COLUMNS = {
-    "client": "client",
-    "gap": "gap with its own limit",
-    "gap_without": "gap without",
-    "change": "change",
-    "price": "price now",
-}
 AXIS_RATE = "rate, %"
 HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
 HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"
 
 
-def headline(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> str:
-    """The client in one or two sentences."""
-    name = plain(row.client)
+def sentence(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> str:
+    """The client in one or two sentences: asked, reached, and its accuracy."""
+    change = format.round_signed_points(payer.change)
     accuracy = (
-        f" Accuracy {format.percent(payer.unlimited)} with no limit → "
-        f"{format.percent(row.accuracy)} (the model's own answers: "
-        f"{format.percent(row.accuracy_before)}): it {effect.word} "
-        f"{format.points(payer.change)}{text.but(effect)}."
+        f"Accuracy {format.before_after(row.accuracy_before, row.accuracy, format.round_percent)}"
+        + (f" ({change}){text.but(effect)}" if change != format.NO_CHANGE else "")
+        + "."
     )
     if np.isnan(row.gap):
-        return f"**{name}** has no two groups to compare: it has no local gap.{accuracy}"
+        return f"No two groups can be compared here, so there is no gap. {accuracy}"
+    asked = "No limit asked" if row.eps_local >= 1 else f"Asked {format.epsilon(row.eps_local)}"
     return (
-        f"**{name}**: gap {format.gap(row.gap_before)} → **{format.gap(row.gap)}** on "
-        f"{judged_on} ({text.sure(row)}); asked {format.epsilon(row.eps_local)}.{accuracy}"
+        f"{asked}; on {judged_on} the gap is "
+        f"**{format.before_after(row.gap_before, row.gap, format.round_gap)}** "
+        f"({text.sure(row)}). {accuracy}"
     )
+
+
+def alarm(own: ClientHarm) -> str:
+    """Who loses here, as Markdown."""
+    colour, sign = ("red", "▼") if own.beyond_chance else ("orange", "▽")
+    return f":{colour}-badge[{sign}] {plain(own.told(4), 1200)}"
 
 
 def allowed_inside(client: str) -> str:
     """The label of the client's own slider."""
     return f"Gap allowed inside {plain(client)}"
-
-
-def people(counts: Sequence[float]) -> str:
-    """How many people there are, of each kind."""
-    return " · ".join(format.count(n) for n in counts)
-
-
-def one_draw(gap: float) -> str:
-    """The gap of one realised draw."""
-    return f"one draw of the lottery: {format.gap(gap)}"
-
-
-def price(points: float) -> str:
-    """The local price of the client's tolerance."""
-    return f"{points:.3f} points" if points >= 0.0005 else "none"
 
 
 def rates_reading(*, unseen: bool) -> str:
@@ -131,13 +163,13 @@ def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     return f"**{plain(group)}** – {'; '.join(told)}."
 
 
-def effect(of: LimitEffect, judged_on: str) -> str:
+def effect(of: LimitEffect, summary: Summary) -> str:
     """What one client's own limit does to everyone."""
     others = f"{of.others} other client{'s' if of.others != 1 else ''}"
     return (
         f"**What its own limit does to everyone**: accuracy {format.signed_points(of.accuracy, 3)}, "
         f"overall gap {of.overall:+.4f}; {others} change{'s' if of.others == 1 else ''} by more "
-        f"than {FREE:g} (on {judged_on})."
+        f"than {FREE:g} (on {text.judged_on(summary)})."
     )
 
 
@@ -180,3 +212,32 @@ def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
     if len(ratios.comparisons) > 1:
         said += " Each column of the crossing is compared on its own as well."
     return said
+
+
+# -------------------------------------------------------------------- every rate
+
+
+def rates_spoken(label: str, client: str | None) -> str:
+    """The picture of every rate in a sentence."""
+    where = "overall" if client is None else f"in {client}"
+    return f"Every rate of “{label}” {where}, by group, before and after, with 95 % intervals."
+
+
+def not_assessable(groups: Sequence[str]) -> str:
+    """Said of crossed groups with too few people to be judged."""
+    names = ", ".join(plain(name, 40) for name in groups)
+    return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's row: its gap before and after with limits, and what becomes of it."""
+    return (
+        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
+        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
+        NOTION_WORDS[one.word],
+    )
+
+
+def why_not_all(said: str) -> str:
+    """Why not all rates can be equal, in the core's words."""
+    return plain(said, 1200)

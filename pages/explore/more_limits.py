@@ -11,14 +11,18 @@ from fairfl_core.errors import InputError
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
 from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
-from pages.shared import state, text
-from pages.shared.catalogue import experiment_of
-from pages.shared.charts import part
+from pages.explore import more_limits_text as text
+from pages.shared import state
+from pages.shared import text as shared_text
+from pages.shared.catalogue import experiment_of, noun_of
+from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
 
-__all__ = ["asked_for", "collision", "cost"]
+__all__ = ["COLLIDES", "asked_for", "collision"]
+
+COLLIDES = text.COLLIDES
 
 OFF = -1.0  # what a slider shows where nothing is asked
 KEEPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
@@ -29,44 +33,58 @@ FOUR_FIFTHS = 0.8
 EVERY = "*"  # every label at once; no label is called so by a link
 
 
-def asked_for() -> None:
-    """Three folds: nobody left worse off, ratios, what counts as good."""
-    view = state.view()
+def asked_for(view: View) -> None:
+    """Nobody left worse off, ratios, other groups, what counts as good, without the group."""
     experiment = experiment_of(view.data)
     policy = view.policy
-    with (
-        lazy_expander(text.FLOORS, "floors", opened=bool(policy.floors)) as is_open,
-        error_boundary(text.FLOORS),
-    ):
-        if is_open:
-            _floors(policy, experiment)
-    with (
-        lazy_expander(text.RATIOS, "ratios", opened=policy.has_ratios) as is_open,
-        error_boundary(text.RATIOS),
-    ):
-        if is_open:
-            _ratios(policy, sure=view.guarantee is not None)
-    if experiment.grouping is not None and view.guarantee is None:
-        with (
-            lazy_expander(text.GROUPINGS, "groupings", opened=bool(policy.limits)) as is_open,
-            part(text.GROUPINGS),
-        ):
+    left, right = st.columns(2, gap="medium")
+    with left:
+        with lazy_expander(text.FLOORS, "floors", opened=bool(policy.floors)) as is_open:
             if is_open:
-                _groupings(policy, experiment.grouping.columns)
-    with (
-        lazy_expander(text.GOOD, "good", opened=policy.utility != ACCURACY) as is_open,
-        error_boundary(text.GOOD),
-    ):
-        if is_open:
-            _utility(policy, experiment)
-    _without_group(view)
-
-
-def cost(view: View) -> None:
-    """What all that costs, on top of the two limits."""
-    if not view.policy.is_plain:
+                _floors(policy, experiment)
+        with lazy_expander(text.GOOD, "good", opened=policy.utility != ACCURACY) as is_open:
+            if is_open:
+                _utility(policy, experiment)
+        _without_group(view)
+    with right:
+        with lazy_expander(text.RATIOS, "ratios", opened=policy.has_ratios) as is_open:
+            if is_open:
+                _ratios(policy, sure=view.guarantee is not None)
+        if experiment.grouping is not None and view.guarantee is None:
+            with lazy_expander(text.GROUPINGS, "groupings", opened=bool(policy.limits)) as is_open:
+                if is_open:
+                    _groupings(policy, experiment.grouping.columns)
+        with lazy_expander(text.EXACT, "exact") as is_open:
+            if is_open:
+                _exact_limits(view)
+    if not policy.is_plain:
         with error_boundary(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
+
+
+def _exact_limits(view: View) -> None:
+    """Both limits as numbers, for values between the sliders' steps."""
+    for column, name, label in zip(
+        st.columns(2),
+        ("eps_global", "eps_local"),
+        (shared_text.OVERALL, shared_text.inside(noun_of(view.data))),
+        strict=True,
+    ):
+        key = state.widget(f"{name}_number", getattr(view, name))
+        column.number_input(
+            label,
+            0.0,
+            1.0,
+            step=0.005,
+            format="%.4g",
+            key=key,
+            on_change=_take_limit,
+            args=(name, key),
+        )
+
+
+def _take_limit(name: str, key: str) -> None:
+    state.change(**{name: float(st.session_state[key])})
 
 
 def _without_group(view: View) -> None:
@@ -283,7 +301,6 @@ def _gains(utility: Utility) -> None:
 def collision(view: View, met: Collided) -> None:
     """Limits and floors collide: who, and a way out to either side."""
     with st.container(border=True):
-        st.badge(text.COLLIDES, color="red")
         st.markdown(text.collision(met))
         with st.container(horizontal=True):
             if met.least_local is not None and met.least_global is not None:

@@ -1,39 +1,12 @@
-"""What is said of limits beyond the two: floors, ratios, groupings, aims, and of certainty."""
+"""What is said of limits beyond the two: floors, ratios, groupings, aims, collisions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
 from fairfl_core.solving.policy import Floor
 from pages.shared.outside_text import plain
 from pages.shared.results import Collided, PolicyCost
-
-CERTAINTY, CERTAINTY_TIP = (
-    "How sure",
-    "Whether the limits are met on the fitted people only, or with a margin for chance, so that "
-    "they hold on unseen people. More certainty costs more accuracy; more people make it cheaper.",
-)
-CERTAINTIES = {
-    "none": "as fitted",
-    "all": "95 % for all at once",
-    "each": "95 % for each client",
-    "proved": "95 % for each, proved",
-}
-NO_CERTAINTY = (
-    "With three labels and more no bound holds for every rule of the scores: choose the region "
-    "simplex or kernel to ask for a confidence."
-)
-
-
-def certainty_costs(costs: Mapping[str, float]) -> str:
-    """What each certainty costs, before one chooses; in the order of the control."""
-    said = ", ".join(
-        f"{told} {'collides' if math.isnan(costs[name]) else format.points(costs[name])}"
-        for name, told in CERTAINTIES.items()
-        if name in costs
-    )
-    return f"What certainty costs here, against “as fitted” (fitted people, one run): {said}."
-
 
 # -------------------------------------------------------------------- beyond the two limits
 
@@ -51,7 +24,7 @@ RATIOS_MEANING = (
     "thumb for screening; meeting it is not compliance with any law."
 )
 NO_SURE_RATIOS = (
-    "A confidence can be had for gaps and floors, not for ratios: choose “as fitted” above to ask "
+    "A confidence can be had for gaps and floors, not for ratios: choose “as set” under How sure to ask "
     "for a ratio."
 )
 RATIO_OVERALL, RATIO_INSIDE = "Ratio at least, overall", "Ratio at least, inside each client"
@@ -79,7 +52,8 @@ UTILITY_MEANING = {
     "this unit.",
 }
 OWN_TABLE = "own table"
-COLLIDES = "■ LIMITS AND FLOORS COLLIDE"
+COLLIDES = ":red-badge[✕ limits and floors collide]"
+EXACT = "The two limits as numbers"
 _PARTS = {
     "floors": "the floors",
     "ratios": "the ratios",

@@ -1,244 +1,319 @@
-"""Explore: move two tolerances and see what fairness costs, for whom, and how sure that is."""
+"""Explore: move two limits and see what fairness costs, for whom, and whether it is met."""
 
-from contextlib import suppress
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import CollisionError
+from fairfl_core.evaluation.summary import Summary
 from fairfl_core.review.file import MOST
-from pages.explore import text
-from pages.explore.charts import region_lines
-from pages.explore.live import (
-    CERTAINTY_DRAWN,
-    HEAT,
-    Places,
-    client_gaps,
-    live,
-    mark,
-    three_numbers,
-)
-from pages.explore.old_harm import recognition_part
-from pages.shared import downloads, figures, policy, present, state, tolerances
+from pages.compare.files import TAKE_ALONG, offer
+from pages.explore import charts, details, more_limits, text
+from pages.explore.client_panel import CLIENT, panel
+from pages.shared import present, state
 from pages.shared import text as shared_text
-from pages.shared.charts import (
-    chart,
-    error_boundary,
-    progress,
-)
-from pages.shared.codecs import Between, Flag
-from pages.shared.frame import frame
+from pages.shared.catalogue import experiment_of, noun_of
+from pages.shared.charts import error_boundary, lazy_popover, progress
+from pages.shared.codecs import Flag, OneOf
+from pages.shared.component import client_chart, limit_map
+from pages.shared.figures import LEAST_SPAN
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.limits import limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
-    SURE,
-    advice_of,
-    certainty_possible,
-    counts_of,
+    collision_of,
     heat_of,
-    heavy,
-    many_margins,
-    region_curve,
+    is_dear,
+    study_of,
     summary_of,
 )
-from pages.shared.view import View
+from pages.shared.view import NO_LIMIT, View
 
+MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
+PLAY = "explore-play"  # in the session: the limits still to be shown
+SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
+SECONDS = 0.8  # between two of them
 WELCOME = state.Setting("welcome", True, Flag())
-MAP_DRAWN = state.Setting("map_drawn", False, Flag())
-REGIONS_DRAWN = state.Setting("regions_drawn", False, Flag())
-POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
+PICTURE = state.Setting("picture", "", OneOf(("", *text.PICTURES)))
+MAP_ASKED = state.Setting("map_asked", False)
 
 
 def page() -> None:
-    """Lay the page out, top to bottom."""
-    with frame():
-        if present.presenting():
-            _presented()
-        else:
-            _welcome()
-            _whole()
+    """Lay the page out: what follows a slider is one fragment."""
+    with frame(view_settings):
+        playing = st.session_state.get(PLAY)
+        st.fragment(_live, run_every=SECONDS if playing else None)()
 
 
-def _welcome() -> None:
-    if state.get(WELCOME):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/learn.py", label=text.LESSON)
-            st.button(
-                text.DISMISS,
-                key="welcome-away",
-                help=text.DISMISS_TIP,
-                type="tertiary",
-                on_click=state.put,
-                args=(WELCOME, False),
-            )
-
-
-def _whole() -> None:
-    """All of the page: what stays when a slider moves, with places for what does not.
-
-    These are filled before anything is drawn that takes long.
-    """
+def _live() -> None:
+    if st.session_state.get(PLAY):
+        _next_of_sweep()
     view = state.view()
-    top, sliders = st.container(), st.container()
-    tolerances.preset_buttons()
-    price = tolerances.certainty()
-    policy.asked_for()
-    policy_cost, summary = st.container(), st.container(horizontal=True, key="numbers")
-    left, right = st.columns([3, 2], gap="large")
-    with right:
-        comparison = st.container()
-        _options()
-        kept = st.container()
-    recognition, advice, clients = st.container(), st.container(), st.container()
-    certainty = _certainty_choice(view)
-    regions = st.container()
-    predictor = downloads.predictor_part(view)
-    with sliders:
-        live(
-            Places(
-                top=top,
-                price=price,
-                policy=policy_cost,
-                summary=summary,
-                comparison=comparison,
-                kept=kept,
-                recognition=recognition,
-                clients=clients,
-                certainty=certainty,
-                predictor=predictor,
-            )
-        )
+    noun = noun_of(view.data)
+    if present.presenting():
+        _presented(view, noun)
+    else:
+        _whole(view, noun)
+    state.publish()
+
+
+def _whole(view: View, noun: str) -> None:
+    top = st.container(horizontal=True, vertical_alignment="center", gap="small", key="top")
+    with top:
+        experiment_choice(width=330)
+        if state.get(WELCOME):
+            st.page_link("pages/learn/page.py", label=text.LESSON)
+        st.space("stretch")
+    summary = _numbers_row(view, noun)
+    left, right = st.columns([10, 13], gap="medium")
     with left, error_boundary(text.MAP):
-        _map(view)
-    with (
-        advice,
-        error_boundary(text.ADVICE),
-        suppress(CollisionError),
-    ):  # floors may be out of its reach
-        _advice(view)
-    with regions, error_boundary(text.REGIONS):
-        _regions(view)
+        _map(view, noun)
+    if summary is not None:
+        with right, error_boundary(text.CLIENTS):
+            _clients(view, summary, noun)
+        with top:
+            _chips(summary)
+    else:
+        with right:
+            more_limits.collision(view, collision_of(view))
+    with top:
+        _keep(view)
+    details.tabs(view, summary)
+    chosen = state.get(CLIENT)
+    if chosen in experiment_of(view.data).clients and summary is not None:
+        panel(view, chosen, noun)
 
 
-@st.fragment
-def _presented() -> None:
-    """One idea a screen: the headline, the two limits, one picture."""
-    view = state.view()
-    place = st.container()
-    tolerances.sliders()
-    at = present.screen(text.SCREENS)
-    with error_boundary(shared_text.RESULTS):
+def _numbers_row(view: View, noun: str) -> Summary | None:
+    """The sliders beside the four numbers, and the sentence; None where limits collide."""
+    sliders, numbers = st.columns([10, 13], gap="medium", vertical_alignment="center")
+    with sliders:
+        _sliders(noun)
+    try:
         summary = summary_of(view)
-        with place:
-            st.markdown(f"#### {shared_text.headline(summary)}")
-        if at == 0:
-            _map(view)
-            mark(view)
-        elif at == 1:
-            client_gaps(view, summary)
-        elif at == 2:
-            recognition_part(summary)
-        else:
-            three_numbers(view, summary)
-
-
-def _map(view: View) -> None:
-    many = heavy(view, map_only=True)
-    if many and not st.toggle(text.DRAW_MAP, **state.bound(MAP_DRAWN)):
-        return
-    with progress(shared_text.SOLVING_MAP) as on_progress:
-        heat = heat_of(view, COARSE if many else GRID, on_progress)
-    kept = [
-        (text.option(place), (one.eps_global, one.eps_local))
-        for place, one in enumerate(state.options())
-    ]
-    chart(
-        figures.heat_map(heat, None, kept, marked=True),
-        reading=text.map_reading(
-            own_limits=bool(view.own_limits), collides=bool(np.isnan(heat.accuracy).any())
-        ),
-        table=lambda: figures.map_table(heat),
-        name="accuracy-map",
-        key=HEAT,
-        on_click=tolerances.go_to_cell(HEAT),
+    except CollisionError:
+        with numbers:
+            st.markdown(more_limits.COLLIDES)
+        return None
+    with numbers:
+        st.html(_numbers(summary, noun))
+    st.html(
+        f'<p class="fairfl-sentence" aria-live="polite">{escape(text.sentence(summary, noun))}</p>'
     )
+    return summary
 
 
-def _advice(view: View) -> None:
-    """The tightest limits that hold with confidence within a price: one button."""
-    if not certainty_possible(view) or many_margins(view):
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.number_input(
-            text.ADVICE_POINTS,
-            0.0,
-            20.0,
-            step=0.1,
-            format="%.1f",
-            width=190,
-            help=text.ADVICE_TIP,
-            **state.bound(POINTS),
-        )
-        points = state.get(POINTS)
-        advice = advice_of(view, points)
+def _sliders(noun: str) -> None:
+    with st.container(horizontal=True, gap="medium", key="limits", vertical_alignment="bottom"):
+        limit_slider("eps_global")
+        limit_slider("eps_local", noun)
+        playing = bool(st.session_state.get(PLAY))
         st.button(
-            text.use_advice(advice),
-            key="advice-use",
-            on_click=state.change,
-            kwargs={
-                "eps_global": advice.eps,
-                "eps_local": advice.eps,
-                "guarantee": view.guarantee or SURE,
-            },
+            text.STOP if playing else text.PLAY,
+            key="play",
+            help=text.PLAY_TIP,
+            type="tertiary",
+            on_click=_play,
         )
-    st.caption(text.advice(advice, points, view.guarantee or SURE))
 
 
-def _certainty_choice(view: View) -> DeltaGenerator:
-    """Whether to draw what certainty costs against people per client; returns its place."""
-    if certainty_possible(view):
-        st.markdown(text.CERTAINTY_TITLE)
-        st.toggle(text.DRAW_CERTAINTY, **state.bound(CERTAINTY_DRAWN))
-    return st.container()
+def _numbers(summary: Summary, noun: str) -> str:
+    cells = "".join(
+        f'<div title="{escape(one.tip)}"><span>{escape(one.label)}</span>'
+        + (f"<em>{escape(one.was)}</em>" if one.was else "")
+        + f'<b>{escape(one.now)}</b><small class="{one.tone}">{escape(one.note) or "&nbsp;"}'
+        "</small></div>"
+        for one in text.numbers(summary, noun)
+    )
+    return f'<div class="fairfl-numbers">{cells}</div>'
 
 
-def _options() -> None:
-    """Keep up to four settings."""
+# -------------------------------------------------------------------- chips and files
+
+
+def _chips(summary: Summary) -> None:
+    with lazy_popover(text.verdict_chip(summary), "verdict", type="tertiary") as is_open:
+        if is_open:
+            st.markdown(text.verdict_why(summary))
+    with lazy_popover(text.harm_chip(summary.harm), "harm", type="tertiary") as is_open:
+        if is_open:
+            st.markdown(text.harm_lines(summary.harm))
+
+
+def _keep(view: View) -> None:
     kept = state.options()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            text.KEEP,
-            on_click=lambda: state.keep(state.view()),
-            key="keep",
-            disabled=len(kept) == MOST,
-            help=text.KEEP_TIP,
-        )
-        if kept:
-            st.page_link("pages/review.py", label=text.TO_REVIEW)
-            st.button(text.LET_GO, on_click=state.let_go, args=kept, key="let-go", type="tertiary")
-
-
-def _regions(view: View) -> None:
-    """Accuracy against the gap that really remains, one line a region: a fair comparison."""
-    st.markdown(text.REGIONS_TITLE)
-    if counts_of(view.data, view.seeds[0], "test") is None:
-        st.caption(shared_text.NO_CHECK_HERE)
-        return
-    if not st.toggle(text.DRAW_REGIONS, **state.bound(REGIONS_DRAWN)):
-        return
-    runs = view.seeds[:1] if view.answers_by_scores else view.seeds
-    with progress(text.SOLVING_REGIONS) as on_progress:
-        table = region_curve(replace(view, seeds=runs), on_progress)
-    chart(
-        region_lines(table),
-        reading=text.REGIONS_READING,
-        table=table.round(4),
-        headings=text.REGION_COLUMNS,
-        name="regions",
-        key="explore-regions",
+    st.button(
+        text.KEEP,
+        key="keep",
+        help=text.KEEP_TIP,
+        disabled=len(kept) == MOST or view in kept,
+        on_click=state.keep,
+        args=(view,),
     )
+    with lazy_popover(text.TAKE_ALONG, "take") as is_open:
+        if is_open:
+            offer(TAKE_ALONG, key="take")
+
+
+# -------------------------------------------------------------------- the map
+
+
+def _map(view: View, noun: str) -> None:
+    dear = is_dear(view)
+    with st.container(key="map-place"):
+        if dear and view.guarantee is None and not state.get(MAP_ASKED):
+            st.button(
+                text.DRAW_MAP,
+                key="draw-map",
+                help=text.DRAW_MAP_TIP,
+                on_click=state.put,
+                args=(MAP_ASKED, True),
+            )
+            return
+        one = view.of_seed(view.seeds[0]) if dear else view
+        with progress(shared_text.SOLVING_MAP) as on_progress:
+            heat = heat_of(one, COARSE if dear else GRID, on_progress)
+        before = study_of(view).over(lambda e: e.before.accuracy, unseen=False).mean
+        costs = charts.alone(heat, view, before)
+        span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
+        limit_map(
+            MAP,
+            **charts.map_data(heat, view, state.options()),
+            noun=noun,
+            note=text.map_note(
+                coarse=dear,
+                flat=bool(span < LEAST_SPAN),
+                own_limits=bool(view.own_limits),
+                collides=bool(np.isnan(heat.accuracy).any()),
+            ),
+            alone=text.alone(noun, costs),
+            spoken=text.map_spoken(noun, costs),
+            large=present.presenting() or state.large_type(),
+            on_go=lambda: _go([float(one) for one in heat.eps_global]),
+        )
+
+
+def _go(limits: list[float]) -> None:
+    x, y = st.session_state[MAP].go
+    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
+
+
+# -------------------------------------------------------------------- the clients
+
+
+def _clients(view: View, summary: Summary, noun: str, picture: str = "") -> None:
+    """One of four pictures; the one of who is found first where somebody's loss is sure."""
+    study = study_of(view)
+    columns = study.client_columns(unseen=study.has_held_out)
+    clients = experiment_of(view.data).clients
+    label = summary.harm.favourable
+    if not picture:
+        with st.container(horizontal=True, vertical_alignment="center", key="views", gap="small"):
+            picture = _picture(summary, clients)
+            if picture == "found" and len(summary.harm.labels) > 2:
+                label = _label(summary)
+    before = np.asarray(columns["gap_before"], float)
+    data = {
+        "gaps": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
+        "map": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
+        "found": lambda: charts.found(summary, label, before),
+        "price": lambda: charts.prices(summary, columns),
+    }[picture]()
+    with st.container(key="clients-place"):
+        client_chart(
+            CLIENTS,
+            view=picture,
+            data=data,
+            spoken=text.clients_spoken(picture, noun, label),
+            note=text.clients_note(picture, len(data["clients"]), len(clients)),
+            large=present.presenting() or state.large_type(),
+            on_client=lambda: state.put(CLIENT, st.session_state[CLIENTS].client),
+        )
+
+
+def _picture(summary: Summary, clients: tuple[str, ...]) -> str:
+    offered = [name for name in text.PICTURES if name != "map" or set(clients) <= charts.STATES]
+    chosen = state.get(PICTURE)
+    start = "found" if summary.harm.proved else "gaps"
+    value = chosen if chosen in offered else start
+    key = state.widget("picture", value)
+    st.segmented_control(
+        text.PICTURE,
+        offered,
+        format_func=text.PICTURES.get,
+        key=key,
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: state.put(PICTURE, st.session_state[key]),
+    )
+    state.publish_setting(PICTURE)
+    return value
+
+
+def _label(summary: Summary) -> str:
+    harm = summary.harm
+    labels = (harm.favourable, *(label for label in harm.labels if label != harm.favourable))
+    setting = state.Setting("label", labels[0], OneOf(labels))
+    st.selectbox(
+        text.LABEL, labels, label_visibility="collapsed", width=200, **state.bound(setting)
+    )
+    return state.get(setting)
+
+
+# -------------------------------------------------------------------- play
+
+
+def _play() -> None:
+    """Start the sweep of the limit in each client, or stop it."""
+    if st.session_state.pop(PLAY, None):
+        return
+    st.session_state[PLAY] = ["first", *SWEEP]
+
+
+def _next_of_sweep() -> None:
+    """Show the sweep's next limit; all are solved before the first is shown."""
+    left = st.session_state[PLAY]
+    if left[0] == "first":
+        with progress(text.PLAYING) as on_progress:
+            for done, limit in enumerate(SWEEP, 1):
+                try:
+                    summary_of(_at(limit))
+                except CollisionError:
+                    break
+                on_progress(done / len(SWEEP))
+        left.pop(0)
+        st.rerun()  # from now on the fragment runs by itself
+    state.change(eps_local=left.pop(0))
+    if not left:
+        st.session_state.pop(PLAY)
+        st.rerun()
+
+
+def _at(limit: float) -> View:
+    return replace(state.view(), eps_local=limit)
+
+
+# -------------------------------------------------------------------- in a hall
+
+
+def _presented(view: View, noun: str) -> None:
+    """The same screen for a hall, one picture at a time: map, gaps, found, compare."""
+    summary = _numbers_row(view, noun)
+    if summary is None:
+        more_limits.collision(view, collision_of(view))
+        return
+    st.markdown(f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}")
+    at = present.screen(text.SCREENS)
+    with error_boundary(text.RESULTS):
+        if at == 0:
+            _map(view, noun)
+        elif at in (1, 2):
+            _clients(view, summary, noun, ("gaps", "found")[at - 1])
+        else:
+            details.compared(view)
 
 
 page()

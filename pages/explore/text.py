@@ -1,171 +1,285 @@
 """What the Explore page says."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.advice import Advice
+from fairfl_core.evaluation.alarms import Alarm
+from fairfl_core.evaluation.closed_gaps import ClosedGap
+from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.summary import Figures, Summary
+from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Policy
 from pages.shared import text
 from pages.shared.outside_text import plain
 from pages.shared.view import View
 
-EQUAL = 0.02  # gaps closer than this are called equal when regions are compared
-
 # Parts of the page, as they are named where one fails.
-HEADLINE, SUMMARY, MAP = "The headline", "The summary", "The map"
-COMPARISON = "The comparison of asked, reached and unseen"
-CLIENTS, REGIONS = "The clients' gaps", "What the region costs"
-PREDICTOR = "The predictor"
-OTHER_REGION = "What another region would do"
-SCREENS = ("the map", "each client", "recognition", "asked, reached, unseen")
-
-LESSON = "New here? Start with the lesson (20 min)"
-DISMISS, DISMISS_TIP = "✕", "Do not show this line"
-ACCURACY_UNSEEN, ACCURACY = "Accuracy, unseen people", "Accuracy"
-OVERALL, CHANGED = "Overall gap", "Answers changed"
-NOBODY_TO_COMPARE = ("Worst client", "none to compare")
-DRAW_MAP = "Draw the map (36 pairs of limits; with so many clients this takes minutes)"
-THREE_NUMBERS = "**Asked, reached, and what held on people it had not seen**"
-PRICES = "**Who pays, what binds, and its price**"
-KEEP, LET_GO, AS_SET_NOW = "Keep as an option", "Let all go", "as set now"
-KEEP_TIP = "Up to four settings; they are compared here and on the page Review."
-TO_REVIEW = "Compare and report"
-ORDER = "Order of the clients"
-ORDERS = {
-    "gap": "largest gap after",
-    "gap_before": "largest gap before",
-    "n": "largest client",
-    "price": "dearest",
-    "client": "name",
-}
-REGIONS_TITLE = "**What the region costs**, at an equal gap on unseen people"
-DRAW_REGIONS = "Draw it (solves every region at eight limits)"
-SOLVING_REGIONS = "Solving every region at eight limits"
-REGIONS_READING = (
-    "Up is more accurate, left is fairer: **a line further up and left is the better region**. "
-    "Each point is one limit, the same overall and inside each client; gaps and accuracy are of "
-    "unseen people."
+RESULTS, MAP, CLIENTS = "The results", "The map", "The clients' picture"
+HELD, PAYS, SURE, MORE, RATES = (
+    "Asked, reached, held",
+    "Who pays",
+    "How sure",
+    "More limits",
+    "Every rate",
 )
-REGION_COLUMNS = {
-    "region": "region",
-    "limit": "limit",
-    "accuracy": "accuracy",
-    "gap_global": "overall gap",
-    "gap_local_mean": "mean client's gap",
-}
-HOVER_CERTAINTY = "%{x:,.0f} people: %{y:.2f} points<extra></extra>"
-AXIS_MEAN_GAP = "mean client's gap on unseen people"
-AXIS_ACCURACY = "accuracy on unseen people, %"
-HOVER_REGION = (
-    "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
-    "%{customdata[1]:.3f}<extra></extra>"
-)
+TABS = (HELD, PAYS, SURE, MORE, RATES)
+LESSON = "New here? Take the lesson"
+KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
+TAKE_ALONG = "Take along"
+PLAY, STOP = "▶", "■"
+PLAY_TIP = "Watch the limit tighten, from none to zero"
+PLAYING = "Solving twelve limits"
+PICTURES = {"gaps": "Gaps", "map": "Map", "found": "Found", "price": "Price"}
+PICTURE, LABEL = "Picture", "Label"
+DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
+DRAW_MAP_TIP = "Here each pair takes a while to solve."
+COARSE = "coarse: one run"
+FITTED = "people the rule was set on"
+FLAT = "flat: fairness is nearly free here"
+SCREENS = ("map", "gaps", "found", "compare")
+WORST_OF_MANY = "the 12 widest of {many:,}"
+MOST_LOST = "the 12 of {many:,} that lose most"
+
+_COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 
 
-ADVICE, CERTAINTY = "What to ask for", "The price of certainty"
-ADVICE_POINTS = "Points you would pay"
-ADVICE_TIP = "Accuracy that may be lost, on the fitted people, against no limit at all."
-CERTAINTY_TITLE = "**The price of certainty**, by people per client"
-DRAW_CERTAINTY = "Draw it (what more data would buy, or less would cost)"
-NOTHING_TO_BE_SURE_OF = "No limit is asked for: there is nothing to be sure of."
-CERTAINTY_READING = (
-    "**What certainty costs if each client had more people, or fewer**, at these limits and with "
-    "the rates seen here; fitted people, one run. The mark is the median client as it is."
-)
-AXIS_PEOPLE = "people of the median client"
-AXIS_COST = "accuracy that certainty costs, points"
-AS_IT_IS = "as it is"
+class Number(NamedTuple):
+    """One of the four numbers: its name, before, after, a note below, and what a hover tells."""
+
+    label: str
+    was: str
+    now: str
+    note: str
+    tone: str
+    tip: str
 
 
-WORTH_SAYING = 0.01  # accuracy that another region must save to be suggested
+# -------------------------------------------------------------------- chips
 
 
-def suggested(region: str, saved: float, *, unseen: bool) -> str:
-    """Another region that would save accuracy at the same limits."""
-    people = text.UNSEEN if unseen else text.FITTED
+def verdict_chip(summary: Summary) -> str:
+    """The verdict's shape and word in its colour, as Markdown."""
+    verdict = summary.verdict
+    if verdict is None:
+        return ":gray-badge[no limit asked]"
+    return f":{_COLOURS[verdict.word]}-badge[{verdict.shape} {verdict.word}]"
+
+
+def harm_chip(harm: Harm) -> str:
+    """How many groups of clients lose, as Markdown."""
+    sure = {(one.client, one.group) for one in harm.proved}
+    maybe = {(one.client, one.group) for one in harm.alarms} - sure
+    if sure:
+        return f":red-badge[▼ {_groups(len(sure))} {'loses' if len(sure) == 1 else 'lose'}]"
+    if maybe:
+        return f":orange-badge[▽ {_groups(len(maybe))} may lose]"
+    return ":gray-badge[no group loses]"
+
+
+def _groups(n: int) -> str:
+    return format.plural(n, "group")
+
+
+def verdict_why(summary: Summary) -> str:
+    """The verdict's reason; names in it are only text."""
+    if summary.verdict is None:
+        return "No limit is asked: there is nothing to be met."
+    return plain(" ".join([summary.verdict.why, *summary.remarks]), 1200)
+
+
+def harm_lines(harm: Harm, most: int = 6) -> str:
+    """Who loses, those beyond chance first, one line each."""
+    if not harm.alarms:
+        return "Nobody is recognised less often by more than 5 points, or half as often."
+    shown = sorted(harm.alarms, key=lambda one: not one.beyond_chance)[:most]
+    lines = "\n".join(f"- {_alarm(one)}" for one in shown)
+    return f"{lines}\n\n{plain(harm.counted(), 300)}"
+
+
+def _alarm(alarm: Alarm) -> str:
+    return plain(alarm.sentence(), 400)
+
+
+# -------------------------------------------------------------------- numbers and sentence
+
+
+def people(summary: Summary) -> str:
+    """Who is judged."""
+    return "new people" if summary.unseen else "the people the rule was set on"
+
+
+def numbers(summary: Summary, noun: str) -> list[Number]:
+    """The four numbers, before and after."""
+    judged, worst = summary.judged, summary.judged.worst
+    on = f"on {format.count(judged.n)} {people(summary)}"
+    accuracy = Number(
+        "Accuracy",
+        *_was_now(judged.accuracy_before, judged.accuracy, format.round_percent),
+        note=format.round_signed_points(-judged.cost),
+        tone="bad" if judged.cost >= 5e-4 else "",
+        tip=f"{on}; on those the rule was set on {format.round_percent(summary.reached.accuracy)}",
+    )
+    overall = Number(
+        "Gap overall",
+        *_was_now(judged.overall_before, judged.overall, format.round_gap),
+        note=_asked(summary.eps_global),
+        tone="",
+        tip=f"between {format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
+    )
+    changed = Number(
+        "Answers changed",
+        "",
+        format.round_percent(summary.changed),
+        note=" · ".join(
+            f"{group} {format.round_percent(share)}" for group, share in summary.changed_by_group
+        )
+        if len(summary.changed_by_group) <= 2
+        else "",
+        tone="",
+        tip=on,
+    )
+    if worst is None:
+        inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
+    else:
+        inside = Number(
+            f"Worst {noun}: {worst.client}",
+            *_was_now(worst.gap_before, worst.gap, format.round_gap),
+            note=" · ".join(
+                filter(
+                    None,
+                    (_asked(summary.eps_local[0]), "may be chance" if worst.within_noise else ""),
+                )
+            ),
+            tone="",
+            tip=f"between {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
+            f"{format.count(worst.n)} people{_of(worst.worst_of)}",
+        )
+    return [accuracy, overall, inside, changed]
+
+
+def _was_now(before: float, after: float, write: "type[str] | object") -> tuple[str, str]:
+    was, now = write(before), write(after)  # type: ignore[operator]
+    return ("", now) if was == now else (was.removesuffix(" %"), now)
+
+
+def _of(several: int) -> str:
+    return f"; the worst of {several:,}, and the interval allows for that" if several > 1 else ""
+
+
+def _asked(limit: float) -> str:
+    return "no limit" if limit >= 1 else f"asked {limit:g}"
+
+
+def sentence(summary: Summary, noun: str) -> str:
+    """What was asked, then what was reached, then what it costs; names as they are."""
+    judged, worst = summary.judged, summary.judged.worst
+    on = f"on {people(summary)}"
+    inside, overall = summary.eps_local[0] < 1, summary.eps_global < 1
+    where = f"{format.round_gap(worst.gap)} ({worst.client})" if worst else "nobody to compare"
+    if not inside and not overall:
+        return f"No limit asked: {on} the widest gap is {where}."
+    asked, reached = [], []
+    if inside:
+        asked.append(f"{_inside(summary.eps_local)} in every {noun}")
+        reached.append(where)
+    if overall:
+        asked.append(f"{summary.eps_global:g} overall")
+        reached.append(f"{format.round_gap(judged.overall)}{' overall' if inside else ''}")
+    sure = "" if summary.verdict is None else _confidence(summary.verdict.guarantee)
     return (
-        f"The region *{region}* looks at the scores: at these limits it would keep "
-        f"**{format.points(saved)}** more accuracy on {people}."
+        f"Asked {' and '.join(asked)}{sure}; {on} {' and '.join(reached)}. "
+        f"{_cost(judged)}{_more(summary.policy)}"
     )
 
 
-def take_region(region: str) -> str:
-    """The button that takes the region."""
-    return f"Take {region}"
+def _inside(limits: tuple[float, float]) -> str:
+    low, high = limits
+    return f"{low:g}" if low == high else f"{low:g} to {format.epsilon(high)}"
 
 
-def use_advice(advice: Advice) -> str:
-    """The button that takes the advice."""
-    return f"Use {format.epsilon(advice.eps)} with confidence"
+def _confidence(guarantee: Guarantee | None) -> str:
+    if guarantee is None:
+        return ""
+    return f", with {guarantee.confidence:.0%} confidence".replace("%", " %")
 
 
-def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
-    """The tightest limits within a price, in one sentence."""
-    sure = f"{guarantee.confidence:.0%}".replace("%", " %")
-    scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+def _cost(judged: Figures) -> str:
+    told = format.round_signed_points(-judged.cost)
+    if told == format.NO_CHANGE:
+        return "Accuracy stays as it was."
+    return f"{'Costs' if judged.cost > 0 else 'Gains'} {format.round_points(judged.cost)}."
+
+
+def _more(policy: Policy) -> str:
+    return "" if policy.is_plain else f" Also asked: {text.policy(policy)}."
+
+
+# -------------------------------------------------------------------- pictures
+
+
+def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> str:
+    """Whose accuracy the map shows, and what else must be said of it."""
+    said = [COARSE if coarse else "", FLAT if flat else "", FITTED]
+    said += ["without own limits" if own_limits else ""]
+    said += ["blank: floors collide" if collides else ""]
+    return " · ".join(filter(None, said))
+
+
+def map_spoken(noun: str, costs: tuple[float, float]) -> str:
+    """The map in a sentence."""
+    inside, overall = costs
     return (
-        f"The tightest limit, overall and inside each client, that holds with {sure} confidence "
-        f"({scope}) at no more than {points:g} points is **{format.epsilon(found.eps)}**; it "
-        f"costs {format.points(found.cost)} (fitted people, mean over runs)."
+        f"Accuracy for every pair of limits. Alone, the limit in each {noun} changes accuracy by "
+        f"{inside:.1f} points, the overall limit by {overall:.1f}."
     )
 
 
-def was(value: float) -> str:
-    """What a gap was before."""
-    return f"was {format.gap(value)}"
+def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
+    """What each kind of fairness costs by itself."""
+    return [(f"in each {noun}", round(costs[0], 2)), ("overall", round(costs[1], 2))]
 
 
-def worst_client(name: str) -> str:
-    """The worst client, named."""
-    return f"{text.worst(name).capitalize()}: {plain(name, 24)}"
+def gap_axis(groups: Sequence[str]) -> str:
+    """The axis of gaps."""
+    if len(groups) == 2:
+        return f"gap between {groups[0]} and {groups[1]}"
+    return f"widest gap between {len(groups)} groups"
 
 
-def changed_by_group(shares: Sequence[tuple[str, float]]) -> str:
-    """How many answers change in each group."""
-    return " · ".join(f"{format.percent(share)} {plain(group, 18)}" for group, share in shares)
+def clients_note(picture: str, drawn: int, clients: int) -> str:
+    """Said above the clients' picture where not all are drawn."""
+    if drawn >= clients:
+        return ""
+    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(many=clients)
 
 
-def map_reading(*, own_limits: bool, collides: bool) -> str:
-    """How to read the map."""
-    alike = " Clients' own limits are not in it." if own_limits else ""
-    alike += " Where it is blank, limits and floors collide in some run." if collides else ""
-    return (
-        "**What each pair of limits leaves of accuracy**, on the fitted people. Lighter is more "
-        "accurate; inside the dotted line fairness costs nothing against no limit at all. Click a "
-        "cell to go there." + alike
-    )
+def clients_spoken(picture: str, noun: str, label: str) -> str:
+    """The clients' picture in a sentence."""
+    return {
+        "gaps": f"The gap of each {noun} before and after, with what was asked.",
+        "map": f"The gap of each {noun} after, on a map.",
+        "found": f"How many “{label}” are found in each {noun}, before and after.",
+        "price": f"Points of accuracy that each {noun} gains or loses.",
+    }[picture]
 
 
-def approximation(view: Summary, papers: Figures) -> str:
-    """Two prices apart: of fairness, and of the paper's approximation; at what gaps is said."""
-    ours = view.judged
-    people = text.UNSEEN if view.unseen else text.FITTED
-    costs = f"{view.effect.word} {format.points(ours.cost)}"
-    more = "more" if ours.accuracy >= papers.accuracy else "less"
-    said = (
-        f"On {people} this {costs}; the paper's simplex would cost "
-        f"**{format.points(ours.accuracy - papers.accuracy)} {more}**. Gaps left: "
-        f"{format.gap(ours.overall)} overall and {format.gap(ours.local_mean)} in the mean "
-        f"client, with the simplex {format.gap(papers.overall)} and "
-        f"{format.gap(papers.local_mean)}"
-    )
-    if ours.local_mean > papers.local_mean + EQUAL or ours.overall > papers.overall + EQUAL:
-        return said + ": not equal, so the difference is not all the price of its approximation."
-    return said + ": the difference is the price of its approximation, not of fairness."
+# -------------------------------------------------------------------- asked, reached, held
 
 
 def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
     """Rows and headings of the table of what was asked, reached, and held."""
     columns = [each for each in (summary.reached, summary.unseen) if each is not None]
     asked = {
-        "Overall gap (ε0)": format.epsilon(summary.eps_global),
+        "Overall gap (ε₀)": format.epsilon(summary.eps_global),
         "Worst client (εc)": format.epsilon(summary.eps_local[1]),
     }
     rows = {
         "Accuracy": [format.percent(each.accuracy) for each in columns],
-        "The model's own accuracy": [format.percent(each.accuracy_before) for each in columns],
-        "Overall gap (ε0)": [format.gap(each.overall) for each in columns],
+        "The model as it is": [format.percent(each.accuracy_before) for each in columns],
+        "Overall gap (ε₀)": [format.gap(each.overall) for each in columns],
         "Worst client (εc)": [_worst_gap(each) for each in columns],
         "Mean client": [format.gap(each.local_mean) for each in columns],
         "Larger half, chance taken out": [format.debiased(each.debiased) for each in columns],
@@ -175,86 +289,126 @@ def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
         rows[name.capitalize()] = [f"{each.utility:.3f}" for each in columns]
         rows["The model's own"] = [f"{each.utility_before:.3f}" for each in columns]
     n = [format.count(each.n) for each in columns]
-    headings = ["asked", f"reached (fitted, n = {n[0]})"]
-    headings += [f"unseen (test, n = {n[1]})"] if summary.unseen else []
+    headings = ["asked", f"reached (set on, n = {n[0]})"]
+    headings += [f"held (new people, n = {n[1]})"] if summary.unseen else []
     return {name: [asked.get(name, ""), *cells] for name, cells in rows.items()}, headings
 
 
 def _worst_gap(figures: Figures) -> str:
-    return format.gap(figures.worst.gap) if figures.worst else format.gap(float("nan"))
-
-
-def not_held(summary: Summary) -> str | None:
-    """What is above the limit on unseen people, and why that happens; None where nothing is."""
-    if summary.unseen is None:
-        return text.NO_CHECK_HERE
-    worst = summary.unseen.worst
-    pairs = [("the overall gap", summary.unseen.overall, summary.eps_global)]
-    pairs += [("the worst client's gap", worst.gap, summary.eps_local[1])] if worst else []
-    above = [
-        f"{what} is {format.gap(value)}, above the {format.epsilon(asked)} asked"
-        for what, value, asked in pairs
-        if value > asked + 0.0005
-    ]
-    if not above:
-        return None
-    return (
-        f"On unseen people {' and '.join(above)}: a limit met on few people does not carry over "
-        "to others, the less the smaller the client."
-    )
+    worst = figures.worst
+    if worst is None:
+        return format.UNKNOWN
+    return f"{format.gap(worst.gap)} ({worst.client})"
 
 
 def other_rates(rates: str) -> str:
     """Said where the program's rates are not the counted ones."""
     return (
-        f"The limits hold for the program's own rates ({text.RATES[rates][0]}); counted by "
-        "labels, even the fitted people may exceed them."
+        f"The limits hold for the program's own rates ({text.RATE_KINDS[rates][0]}); counted by "
+        "labels, even the people the rule was set on may exceed them."
     )
 
 
 def own_limits(view: View) -> str:
     """Which clients have a limit of their own."""
     said = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
-    return f"Own limits set on the Clients page: {said}."
+    return f"Own limits: {said}."
 
 
-def option(place: int) -> str:
-    """An option's letter."""
-    return "ABCD"[place]
+CLOSED = "**How gaps were closed**"
+NOTHING_CLOSED = "No gap was closed."
 
 
-def kept(place: int, one: View, now: View, protocol: str) -> str:
-    """An option in few words: what it asks, and in what else it differs from now.
-
-    `protocol` is how its people are parted.
-    """
-    parts = [
-        one.notion,
-        one.region,
-        *([text.RATES[one.rates][0]] if one.rates != now.rates else []),
-        *([protocol] if one.data != now.data else []),
-        *([text.certainty(one.guarantee)] if one.guarantee != now.guarantee else []),
-        *([plain(text.policy(one.policy), 120)] if one.policy != now.policy else []),
-        *([f"runs {', '.join(map(str, one.seeds))}"] if one.seeds != now.seeds else []),
-        f"ε0 {format.epsilon(one.eps_global)}",
-        f"εc {format.epsilon(one.eps_local)}",
-        *(f"{plain(name, 18)} {format.epsilon(limit)}" for name, limit in one.own_limits[:3]),
-        *(["…"] if len(one.own_limits) > 3 else []),
-    ]
-    return f"{option(place)}: {', '.join(parts)}"
+def closed_lines(closed: Sequence[ClosedGap], most: int = 6) -> str:
+    """How gaps were closed, one line each."""
+    lines = [f"- {plain(one.sentence(), 600)}" for one in closed[:most]]
+    return "\n".join(lines) or NOTHING_CLOSED
 
 
-def option_rows(summaries: Sequence[Summary]) -> dict[str, list[str]]:
-    """What is compared between options."""
-    judged = [summary.judged for summary in summaries]
-    return {
-        "Accuracy": [format.percent(each.accuracy) for each in judged],
-        "Overall gap": [format.gap(each.overall) for each in judged],
-        "Worst client": [_named_worst(each) for each in judged],
-        "Mean client": [format.gap(each.local_mean) for each in judged],
-    }
+# -------------------------------------------------------------------- how sure
+
+CERTAINTY, CERTAINTY_TIP = (
+    "Limits are met",
+    "On the people the rule was set on only, or with a margin for chance, so that they hold on "
+    "new people. More certainty costs more accuracy; more people make it cheaper.",
+)
+CERTAINTIES = {
+    "none": "as set",
+    "all": "with 95 % for all at once",
+    "each": "with 95 % for each client",
+    "proved": "with 95 % for each, proved",
+}
+NO_CERTAINTY = (
+    "With three labels and more no bound holds for every rule of the scores: choose the region "
+    "simplex or kernel in Settings to ask for a confidence."
+)
+CERTAINTY_COSTS = "What certainty costs here"
+DRAW_CERTAINTY = "What more people would buy"
+NOTHING_TO_BE_SURE_OF = "No limit is asked: there is nothing to be sure of."
+CERTAINTY_SPOKEN = (
+    "Accuracy that certainty costs if each client had more people, or fewer, at these limits and "
+    "rates; one run. The mark is the median client as it is."
+)
+AXIS_PEOPLE = "people of the median client"
+AXIS_COST = "accuracy that certainty costs, points"
+AS_IT_IS = "as it is"
+HOVER_CERTAINTY = "%{x:,.0f} people: %{y:.2f} points<extra></extra>"
+ADVICE = "What to ask for"
+ADVICE_POINTS, ADVICE_TIP = (
+    "Points you would pay",
+    "Accuracy that may be lost on the people the rule is set on, against no limit at all.",
+)
+MOST_ADVISED = 0.3  # limits above it are not offered
 
 
-def _named_worst(figures: Figures) -> str:
-    worst = figures.worst
-    return f"{format.gap(worst.gap)} ({plain(worst.client, 24)})" if worst else "none"
+def certainty_costs(costs: dict[str, float]) -> str:
+    """What each certainty costs, in the order of the control."""
+    said = ", ".join(
+        f"{CERTAINTIES[name]} {'collides' if cost != cost else format.round_points(cost)}"
+        for name, cost in costs.items()
+    )
+    return f"Against “as set”, on the people the rule was set on, one run: {said}."
+
+
+def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
+    """The tightest limits within a price, in one sentence."""
+    sure = f"{guarantee.confidence:.0%}".replace("%", " %")
+    scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+    if found.eps > MOST_ADVISED:
+        return (
+            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for "
+            f"{points:g} points."
+        )
+    return (
+        f"**{format.epsilon(found.eps)}**, overall and in each client, is the tightest limit that "
+        f"holds with {sure} confidence ({scope}) for {points:g} points or less; it costs "
+        f"{format.round_points(found.cost)} (mean over runs)."
+    )
+
+
+def use_advice(found: Advice) -> str:
+    """The button that takes the advice."""
+    return f"Ask for {format.epsilon(found.eps)}"
+
+
+# -------------------------------------------------------------------- other regions
+
+REGIONS = "Compare regions at equal reached gaps"
+SOLVING_REGIONS = "Solving every region at eight limits"
+REGIONS_SPOKEN = (
+    "Accuracy against the mean client's gap, both on new people; a line a region. Further up and "
+    "left is better; regions are compared at equal reached gaps only."
+)
+REGION_COLUMNS = {
+    "region": "region",
+    "limit": "limit",
+    "accuracy": "accuracy",
+    "gap_global": "overall gap",
+    "gap_local_mean": "mean client's gap",
+}
+AXIS_MEAN_GAP = "mean client's gap on new people"
+AXIS_ACCURACY = "accuracy on new people, %"
+HOVER_REGION = (
+    "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
+    "%{customdata[1]:.3f}<extra></extra>"
+)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 import streamlit as st
@@ -23,6 +23,7 @@ __all__ = [
     "csv_for_people",
     "error_boundary",
     "lazy_expander",
+    "lazy_popover",
     "numbers_table",
     "progress",
     "table_popover",
@@ -53,6 +54,14 @@ def error_boundary(what: str) -> Iterator[None]:
 def lazy_expander(title: str, key: str, *, opened: bool = False) -> Iterator[bool]:
     """An expander; yields whether it is open, for what is closed is not computed."""
     container = st.expander(title, opened, key=f"expander-{key}", on_change="rerun")
+    with container:
+        yield bool(container.open)
+
+
+@contextmanager
+def lazy_popover(label: str, key: str, **more: Any) -> Iterator[bool]:
+    """A popover; yields whether it is open, for what is closed is not computed."""
+    container = st.popover(label, key=key, on_change="rerun", **more)
     with container:
         yield bool(container.open)
 

@@ -70,6 +70,7 @@ __all__ = [
     "first_run_of",
     "heat_of",
     "heavy",
+    "is_dear",
     "judged_of",
     "many_margins",
     "papers_region_serves",
@@ -171,6 +172,16 @@ def heavy(view: View, *, map_only: bool = False) -> bool:
     return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
 
 
+def is_dear(view: View) -> bool:
+    """Whether a map takes long, so that a coarse one of one run is drawn.
+
+    A confidence makes every cell a cone program; more than two labels by scores, a column
+    generation; and very many clients are many rows.
+    """
+    by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
+    return view.guarantee is not None or by_scores or heavy(view, map_only=True)
+
+
 def papers_region_serves(view: View) -> bool:
     """Whether the paper's region can serve the view's notion at all."""
     return PAPERS_REGION in regions_of(experiment_of(view.data), view.notion)
@@ -216,14 +227,12 @@ def study_of(view: View) -> Study:
 @cached(320)
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers."""
-    return summarise(study_of(view), study_of(view.without_limits()))
+    return summarise(study_of(view))
 
 
-@cached(400)
 def judged_of(view: View) -> Figures:
     """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
-    study = study_of(view)
-    return figures_of(study, study_of(view.without_limits()), unseen=study.has_held_out)
+    return summary_of(view).judged
 
 
 @cached(400)
@@ -233,13 +242,10 @@ def clients_of(view: View) -> pd.DataFrame:
     return study.client_table(unseen=study.has_held_out)
 
 
-@cached(400)
 def first_run_of(view: View) -> Figures:
     """What is told of the first run alone: its part of the study, not solved again."""
-    with_limits, without = (
-        Study(study_of(one).outcomes[:1]) for one in (view, view.without_limits())
-    )
-    return figures_of(with_limits, without, unseen=with_limits.has_held_out)
+    first = Study(study_of(view).outcomes[:1])
+    return figures_of(first, unseen=first.has_held_out)
 
 
 def accuracy_kept(view: View, other: View) -> float:

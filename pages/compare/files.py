@@ -1,0 +1,90 @@
+"""Results to take along as files, each made on the click, from the view of that moment."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from fairfl_core.errors import FairflError
+from pages.compare import text
+from pages.shared import state
+from pages.shared.charts import csv_for_people
+from pages.shared.results import clients_of, predictor_of
+from pages.shared.view import View
+
+__all__ = [
+    "TAKE_ALONG",
+    "Download",
+    "card_html",
+    "clients_csv",
+    "offer",
+    "predictor_json",
+    "report_html",
+    "report_pdf",
+]
+
+# label, how it is made of a view and its link, file name, media type
+Download = tuple[str, Callable[[View, str], str | bytes], str, str]
+
+
+def report_html(view: View, link: str = "") -> str:
+    """The report on the view set now; opens offline."""
+    from pages.compare.report import html_report
+
+    return html_report(view, link)
+
+
+def report_pdf(view: View, link: str = "") -> bytes:
+    """The same on paper."""
+    from pages.compare.report import pdf_report
+
+    return pdf_report(view, link)
+
+
+def card_html(view: View, link: str = "") -> str:
+    """The model card of the view's predictor."""
+    from pages.compare.model_card import model_card
+
+    return model_card(view, link)
+
+
+def predictor_json(view: View, link: str = "") -> str:
+    """The fair predictor of the first chosen run, as `fairfl-predictor/1`."""
+    return json.dumps(predictor_of(view).to_json(), ensure_ascii=False)
+
+
+def clients_csv(view: View, link: str = "") -> str:
+    """The clients' table."""
+    return csv_for_people(clients_of(view))
+
+
+TAKE_ALONG: tuple[Download, ...] = (
+    (text.REPORT_HTML, report_html, "fairfl-report.html", "text/html"),
+    (text.REPORT_PDF, report_pdf, "fairfl-report.pdf", "application/pdf"),
+    (text.MODEL_CARD, card_html, "fairfl-model-card.html", "text/html"),
+    (text.PREDICTOR, predictor_json, "fairfl-predictor.json", "application/json"),
+    (text.CLIENTS, clients_csv, "fairfl-clients.csv", "text/csv"),
+)
+
+
+def offer(downloads: Sequence[Download], *, key: str) -> None:
+    """Draw one button a download; a setting that cannot be solved gives a file that says why."""
+    current = state.link_of_the_moment()
+
+    def made(make: Callable[[View, str], str | bytes]) -> str | bytes:
+        try:
+            return make(*current())
+        except FairflError as error:
+            return str(error)
+
+    for label, make, file, media in downloads:
+        st.download_button(
+            label,
+            partial(made, make),
+            file_name=file,
+            mime=media,
+            key=f"{key}-{file}",
+            on_click="ignore",
+            width="stretch",
+        )

@@ -1,0 +1,259 @@
+"""Explore's tabs below the pictures; what stands in a closed one is not computed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from fairfl_core.errors import CollisionError
+from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from fairfl_core.evaluation.summary import Summary
+from fairfl_core.solving.guarantee import Guarantee
+from pages.explore import client_text, details_charts, more_limits, text
+from pages.explore.client_results import every_rate
+from pages.shared import state
+from pages.shared import text as shared_text
+from pages.shared.charts import (
+    chart,
+    error_boundary,
+    lazy_popover,
+    numbers_table,
+    progress,
+    table_popover,
+)
+from pages.shared.codecs import Between, Flag
+from pages.shared.results import (
+    CERTAINTIES,
+    SURE,
+    advice_of,
+    certainty_costs,
+    certainty_of,
+    certainty_possible,
+    clients_of,
+    counts_of,
+    median_client,
+    region_curve,
+    study_of,
+    summary_of,
+)
+from pages.shared.view import NO_LIMIT, View
+
+__all__ = ["compared", "tabs"]
+
+POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
+LEAVE_OUT = state.Setting("leave_out", False, Flag())
+SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
+
+
+def tabs(view: View, summary: Summary | None) -> None:
+    """Five tabs; without a summary (limits and floors collide) only what can be asked."""
+    shown: dict[str, Callable[[], None]] = {text.MORE: lambda: more_limits.asked_for(view)}
+    if summary is not None:
+        shown = {
+            text.HELD: lambda: _held(view, summary),
+            text.PAYS: lambda: _pays(view, summary),
+            text.SURE: lambda: _sure(view),
+            text.MORE: lambda: more_limits.asked_for(view),
+            text.RATES: lambda: _rates(view, summary),
+        }
+    for tab, (name, draw) in zip(
+        st.tabs(list(shown), key="details", on_change="rerun"), shown.items(), strict=True
+    ):
+        if tab.open:
+            with tab, error_boundary(name):
+                draw()
+
+
+def _held(view: View, summary: Summary) -> None:
+    numbers_table(*text.three_numbers(summary))
+    notes = [
+        shared_text.NO_CHECK_HERE if summary.unseen is None else "",
+        text.other_rates(view.rates) if view.rates != "labels" else "",
+        text.own_limits(view) if view.own_limits else "",
+    ]
+    if any(notes):
+        st.caption("\n\n".join(filter(None, notes)))
+    st.markdown(text.CLOSED)
+    st.markdown(text.closed_lines(summary.harm.closed))
+
+
+def _pays(view: View, summary: Summary) -> None:
+    sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+    st.dataframe(
+        clients_of(view).round(4).rename(columns=shared_text.CLIENT_COLUMNS), hide_index=True
+    )
+    table_popover(
+        lambda: clients_of(view).round(4),
+        key="clients",
+        headings=shared_text.CLIENT_COLUMNS,
+        label=shared_text.DOWNLOAD_CSV,
+    )
+
+
+# -------------------------------------------------------------------- how sure
+
+
+def _sure(view: View) -> None:
+    """With what confidence limits are to hold, what that costs, and what to ask for."""
+    if not certainty_possible(view):
+        st.caption(text.NO_CERTAINTY)
+        return
+    names = [name for name in text.CERTAINTIES if name in CERTAINTIES]
+    now = next(name for name in names if CERTAINTIES[name] == _kind(view.guarantee))
+    key = state.widget("certainty", now)
+    st.radio(
+        text.CERTAINTY,
+        names,
+        format_func=text.CERTAINTIES.get,
+        key=key,
+        horizontal=True,
+        help=text.CERTAINTY_TIP,
+        on_change=lambda: state.change(guarantee=CERTAINTIES[st.session_state[key]]),
+    )
+    if min(view.eps_global, view.eps_local) >= NO_LIMIT:
+        st.caption(text.NOTHING_TO_BE_SURE_OF)
+        return
+    costs, people, advice = st.columns(3, gap="medium")
+    with costs, lazy_popover(text.CERTAINTY_COSTS, "certainty-costs") as is_open:
+        if is_open:
+            st.markdown(text.certainty_costs(certainty_costs(view)))
+    with people, lazy_popover(text.DRAW_CERTAINTY, "certainty-people") as is_open:
+        if is_open:
+            _price_of_certainty(view)
+    with advice, lazy_popover(text.ADVICE, "advice") as is_open:
+        if is_open:
+            _advice(view)
+
+
+def _kind(guarantee: Guarantee | None) -> Guarantee | None:
+    """The offer nearest to a guarantee that a link may have brought: its scope and proof."""
+    if guarantee is None:
+        return None
+    return CERTAINTIES["proved" if guarantee.proof == "proved" else guarantee.scope]
+
+
+def _price_of_certainty(view: View) -> None:
+    price = certainty_of(view)
+    chart(
+        details_charts.certainty_line(price, median_client(view)),
+        key="certainty",
+        spoken=text.CERTAINTY_SPOKEN,
+        table=pd.DataFrame(
+            {text.AXIS_PEOPLE: price.people.round(), text.AXIS_COST: (100 * price.cost).round(3)}
+        ),
+    )
+    st.caption(text.CERTAINTY_SPOKEN)
+
+
+def _advice(view: View) -> None:
+    """The tightest limits that hold with confidence within a price: one button."""
+    st.number_input(
+        text.ADVICE_POINTS,
+        0.0,
+        20.0,
+        step=0.1,
+        format="%.1f",
+        help=text.ADVICE_TIP,
+        **state.bound(POINTS),
+    )
+    points = state.get(POINTS)
+    try:
+        found = advice_of(view, points)
+    except CollisionError as error:
+        st.caption(str(error))
+        return
+    st.markdown(text.advice(found, points, view.guarantee or SURE))
+    if found.eps <= text.MOST_ADVISED:
+        st.button(
+            text.use_advice(found),
+            key="advice-use",
+            on_click=state.change,
+            kwargs={
+                "eps_global": found.eps,
+                "eps_local": found.eps,
+                "guarantee": view.guarantee or SURE,
+            },
+        )
+
+
+# -------------------------------------------------------------------- every rate
+
+
+def _rates(view: View, summary: Summary) -> None:
+    """Every rate of everyone, every notion, impact ratios, and other regions."""
+    study = study_of(view)
+    evaluations = study.evaluations(unseen=study.has_held_out)
+    rates = all_rates_of(evaluations)
+    table = rates.table()
+    overall = table[table["client"].isna()]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        chart(
+            details_charts.rates(every_rate(overall, summary.harm.favourable), rates.groups),
+            key="every-rate",
+            spoken=client_text.rates_spoken(summary.harm.favourable, None),
+            table=lambda: table.round(4),
+            headings=client_text.EVERY_RATE_COLUMNS,
+        )
+    with right:
+        rows = {
+            shared_text.notion_title(one.notion): client_text.notion_cells(one)
+            for one in rates.notions_of(None)
+        }
+        numbers_table(rows, client_text.NOTION_HEADER)
+        st.caption(client_text.why_not_all(rates.base.sentence(None)))
+        with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
+            if is_open:
+                impact_ratios(view, None)
+        if counts_of(view.data, view.seeds[0], "test") is not None:
+            with lazy_popover(text.REGIONS, "regions") as is_open:
+                if is_open:
+                    _regions(view)
+
+
+def impact_ratios(view: View, client: str | None) -> None:
+    """How often each group is selected beside the highest, overall and in a client."""
+    study = study_of(view)
+    st.toggle(client_text.LEAVE_OUT, **state.bound(LEAVE_OUT))
+    small = SMALL if state.get(LEAVE_OUT) else 0.0
+    ratios = impact_ratios_of(study.evaluations(unseen=study.has_held_out), leave_out=small)
+    table = ratios.table()
+    shown = table[table["client"].isna() | (table["client"] == client)]
+    cells = [client_text.ratio_cells(row) for row in shown.to_dict("records")]
+    st.table(pd.DataFrame(cells, columns=list(client_text.RATIO_COLUMNS)))
+    st.caption(client_text.ratios_reading(ratios, unseen=study.has_held_out))
+
+
+def _regions(view: View) -> None:
+    """Accuracy against the gap that really remains, one line a region."""
+    runs = view.seeds[:1] if view.answers_by_scores else view.seeds
+    with progress(text.SOLVING_REGIONS) as on_progress:
+        table = region_curve(replace(view, seeds=runs), on_progress)
+    chart(
+        details_charts.region_lines(table),
+        key="regions",
+        spoken=text.REGIONS_SPOKEN,
+        table=table.round(4),
+        headings=text.REGION_COLUMNS,
+    )
+    st.caption(text.REGIONS_SPOKEN)
+
+
+# -------------------------------------------------------------------- in a hall
+
+
+def compared(view: View) -> None:
+    """The settings kept beside the one set now, as a table."""
+    options = (*state.options(), view)
+    names = [*("ABCD"[: len(options) - 1]), "now"]
+    rows: dict[str, list[str]] = {}
+    for name, one in zip(names, options, strict=True):
+        told = summary_of(one)
+        for number in text.numbers(told, "client"):
+            rows.setdefault(number.label.split(":")[0], []).append(number.now)
+        word = "" if told.verdict is None else f"{told.verdict.shape} {told.verdict.word}"
+        rows.setdefault("Verdict", []).append(word or name)
+    numbers_table(rows, names)

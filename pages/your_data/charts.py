@@ -40,7 +40,7 @@ def people_bars(
             name=figure_text(group, 20),
             marker={
                 "color": GROUP_COLOURS[place % len(GROUP_COLOURS)],
-                "pattern": {"shape": PATTERNS[place % len(PATTERNS)], "fgopacity": 0.5},
+                "pattern": {"shape": PATTERNS[place % len(PATTERNS)], "fillmode": "overlay"},
             },
             customdata=names,
             hovertemplate="%{customdata}: %{y:,.0f}<extra>%{fullData.name}</extra>",

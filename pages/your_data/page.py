@@ -44,6 +44,7 @@ def page() -> None:
                 _columns_read(held)
         with boxes[2], steps.refusing():
             if request is not None and not steps.taken(request):
+                st.caption(text.NOTHING_YET)
                 steps.take(request)
             elif held is not None and (brought is None or request is not None):
                 _checked(held)
@@ -78,7 +79,7 @@ def _checked(held: own_data.Held) -> None:
             st.switch_page("pages/explore/page.py")
         with st.popover(text.every_check(len(checks)), type="tertiary"):
             st.markdown(text.checks(checks))
-        table_popover(lambda: people_table(tables), key="your-people", label=text.PEOPLE_TABLE)
+        table_popover(lambda: people_table(tables), key="your-people")
 
 
 def _tables(held: own_data.Held) -> list[ClientCounts]:

@@ -106,7 +106,6 @@ NOTHING_YET = "What to know before you trust a number."
 CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
 EVERY_CHECK = "All checks"
-PEOPLE_TABLE = "People by client and group"
 OPEN = "Open in Explore"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
 

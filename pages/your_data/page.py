@@ -9,11 +9,12 @@ import streamlit as st
 from fairfl_core._io.places import TOP
 from fairfl_core.intake import Intake
 from fairfl_core.people.counts import ClientCounts
+from pages.compare.files import predictor_json
 from pages.shared import own_data, state
 from pages.shared.catalogue import catalogue
 from pages.shared.charts import chart, error_boundary, lazy_expander, table_popover
 from pages.shared.frame import frame
-from pages.shared.results import counts_of, predictor_of
+from pages.shared.results import counts_of
 from pages.shared.view import View, changed
 from pages.your_data import steps, text
 from pages.your_data.charts import people_bars
@@ -195,11 +196,6 @@ def _apply(view: View, intake: Intake) -> None:
             key="your-script",
             on_click="ignore",
         )
-
-
-def predictor_json(view: View) -> str:
-    """The fair predictor of a view, as `fairfl-predictor/1`."""
-    return json.dumps(predictor_of(view).to_json(), ensure_ascii=False)
 
 
 page()

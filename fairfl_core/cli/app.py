@@ -53,7 +53,7 @@ def app(
     except Exception as error:
         # Interrupted before it serves, Streamlit stumbles over what it has not made yet.
         if isinstance(error.__context__, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
+            raise typer.Abort from None
         raise
 
 

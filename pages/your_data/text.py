@@ -41,10 +41,10 @@ TRY_EXAMPLE = "Try the example"
 PRIVATE = "Who sees it?"
 PROMISE = (
     "Only this session: no other visitor can see it, and no link leads to it. **Remove** lets go of "
-    "the set and all that was computed from it. The file goes when you take it out with ×, else "
-    "with your session, minutes after you close the page. While it is sent, a file above 1 MB "
-    "passes through a temporary file of the server. With counts, no record of a person leaves "
-    "your clients at all."
+    "the set and all that was computed from it. The file goes at once when you take it out with ×, "
+    "else after you have closed the page, when the server next ends sessions. While it is sent, a "
+    "file above 1 MB passes through a temporary file of the server. With counts, no record of a "
+    "person leaves your clients at all."
 )
 REMOVE = "Remove"
 

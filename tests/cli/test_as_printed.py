@@ -185,8 +185,6 @@ SESSIONS = {
         "train adult --method luck",
         "train adult --setting pace",
         "sweep adult --method luck",
-        "serve --certificate a.pem",
-        "serve --certificate a.pem --key b.pem",
         "review counts.json",
         "review nothing.json --out report.txt",
         "federation init x --example moon",

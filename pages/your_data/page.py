@@ -77,7 +77,8 @@ def _checked(held: own_data.Held) -> None:
     with st.container(horizontal=True):
         if st.button(text.OPEN, type="primary", key="open-explore"):
             state.change(experiment=held.name)
-            st.switch_page("pages/explore/page.py")
+            # With its link, or Explore would write one: a step more for the browser's Back.
+            st.switch_page("pages/explore/page.py", query_params=st.query_params.to_dict())
         with st.popover(text.every_check(len(checks)), type="tertiary"):
             st.markdown(text.checks(checks))
         table_popover(lambda: people_table(tables), key="your-people")

@@ -9,7 +9,7 @@ from fairfl_core.intake import Check, ColumnRoles
 from fairfl_core.people.score_columns import columns_by_name
 from pages.shared.outside_text import plain
 
-TITLE = "#### Your model's predictions in three steps; then Explore opens with them."
+TITLE = "#### Bring your model's predictions, then explore them"
 STEPS = ("**1 · File**", "**2 · Columns**", "**3 · Check**")
 # Parts of the page, as they are named where one fails.
 PICTURE, MODELS_PART, TRAVELLED_PART, APPLY_PART = "The picture", "Models", "The log", "Applying"

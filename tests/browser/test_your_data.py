@@ -17,9 +17,12 @@ from tests.pages.test_your_data import hostile_table
 ASKED = {"notion": "eo", "region": "kernel", "eps_global": 0.02, "eps_local": 0.06}
 ON_FIRST_SCREEN = """() => [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
     .every(each => each.getBoundingClientRect().bottom <= innerHeight)"""
-WORDS = (
-    "() => document.querySelector('[data-testid=stMain]').innerText.match(/[A-Za-z]{2,}/g).length"
-)
+WORDS = """() => {
+    const words = text => (text.match(/[A-Za-z]{2,}/g) ?? []).length;
+    const charts = [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')];
+    return words(document.querySelector('[data-testid=stMain]').innerText)
+        - charts.reduce((sum, chart) => sum + words(chart.innerText), 0);
+}"""  # labels of axes aside
 
 
 def check(visitor: Visitor) -> Visitor:
@@ -43,6 +46,7 @@ def explore(visitor: Visitor) -> None:
     """Go on to Explore, and wait for its numbers."""
     visitor.page.get_by_role("button", name="Open in Explore").click()
     visitor.page.locator(".fairfl-numbers").wait_for()
+    visitor.page.wait_for_url("**experiment=yours**")
 
 
 def no_script_ran(visitor: Visitor) -> bool:

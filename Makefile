@@ -14,7 +14,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx chaos reproduce holding summaries federation federation-faults bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx chaos reproduce holding federation federation-faults bench clean docs
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -129,10 +129,6 @@ reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
 
 holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
 	$(BIN)/fairfl holding --out docs/holding.md
-
-summaries: $(RUNS) ## Compute anew what first pages tell, data/summaries
-	$(BIN)/python -m pages.components.shared.shipped
-	$(BIN)/python -m pages.components.shared.shipped_prices
 
 EXAMPLE ?= adult
 federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)

@@ -15,6 +15,7 @@ from pages.shared.view import View
 
 __all__ = ["MANY", "alone", "client_order", "found", "free_edges", "gaps", "map_data", "prices"]
 
+LOSERS = 8  # of many clients, those in which most people lose a label
 ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
 MANY = 60  # clients drawn at all; of more the worst rows
 STATES = frozenset(
@@ -128,7 +129,7 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     order = client_order(before)
     if len(names) > ROWS:  # those in which most people lose it
         lost = np.maximum(np.nan_to_num(was - now) * people, 0.0).sum(axis=1)
-        order = np.argsort(-lost, kind="stable")[:ROWS]
+        order = np.argsort(-lost, kind="stable")[:LOSERS]
     return {
         "clients": [
             {

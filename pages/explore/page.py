@@ -104,9 +104,12 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         return None
     with numbers:
         st.html(_numbers(summary, noun))
-    st.html(
-        f'<p class="fairfl-sentence" aria-live="polite">{escape(text.sentence(summary, noun))}</p>'
-    )
+    said = escape(text.sentence(summary, noun))
+    with st.container(horizontal=True, key="said"):
+        if present.presenting():
+            chips = f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}"
+            st.markdown(chips, width="content")
+        st.html(f'<p class="fairfl-sentence" aria-live="polite">{said}</p>')
     return summary
 
 
@@ -310,7 +313,6 @@ def _presented(view: View, noun: str) -> None:
     if summary is None:
         more_limits.collision(view, collision_of(view))
         return
-    st.markdown(f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}")
     at = present.screen(text.SCREENS)
     with error_boundary(text.RESULTS):
         if at == 0:

@@ -40,8 +40,8 @@ COARSE = "coarse: one run"
 FITTED = "people the rule was set on"
 FLAT = "flat: fairness is nearly free here"
 SCREENS = ("map", "gaps", "found", "compare")
-WORST_OF_MANY = "the 12 widest of {many:,}"
-MOST_LOST = "the 12 of {many:,} where most people lose it"
+WORST_OF_MANY = "the {drawn} widest of {many:,}"
+MOST_LOST = "the {drawn} of {many:,} where most people lose it"
 
 _COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 
@@ -253,7 +253,7 @@ def clients_note(picture: str, drawn: int, clients: int) -> str:
     """Said above the clients' picture where not all are drawn."""
     if drawn >= clients:
         return ""
-    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(many=clients)
+    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(drawn=drawn, many=clients)
 
 
 def clients_spoken(picture: str, noun: str, label: str) -> str:

@@ -94,17 +94,12 @@ CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says 
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 
 
-OVERALL, OVERALL_TIP = "Gap allowed overall, ε₀", "Between groups, everybody together."
+OVERALL = "Gap allowed overall, ε₀"
 
 
 def inside(noun: str) -> str:
     """The label of the limit inside clients."""
     return f"Gap allowed in each {noun}, εc"
-
-
-def inside_tip(noun: str) -> str:
-    """What that limit is."""
-    return f"Between groups, in every {noun}."
 
 
 def signed_in(who: str) -> str:

@@ -10,9 +10,10 @@ import logging
 import os
 import sys
 
-from fairfl_core.errors import SolveError
 from pages.components.session.nursery import open_page
 from pages.components.shared import results
+
+from fairfl_core.errors import SolveError
 
 LINK = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": "0"}
 

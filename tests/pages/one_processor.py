@@ -3,8 +3,9 @@
 import json
 import sys
 
-from fairfl_core._io.plain import to_plain
 from pages.components.shared import results, shipped
+
+from fairfl_core._io.plain import to_plain
 
 
 def main():

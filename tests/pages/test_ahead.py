@@ -6,9 +6,10 @@ import time
 from collections import deque
 from contextlib import contextmanager
 
+from pages.components.session import ahead, streamlit_internals, tolerances
+
 from fairfl_core.budget import look, within
 from fairfl_core.errors import InputError
-from pages.components.session import ahead, streamlit_internals, tolerances
 from pages.shared.caching import budget
 from pages.shared.results import LEVELS
 from tests.helpers.protocol import INSIDE, Visitor

@@ -7,6 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pages.components.session import cache
+from pages.components.shared import shipped_prices
+from pages.components.shared import text as shared_text
+from pages.components.shared.shipped import start_views
+from pages.components.shared.shipped_prices import price_at
 
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.study import run_study
@@ -15,26 +20,19 @@ from fairfl_core.people import experiments
 from fairfl_core.people.folded import fitted_people, unseen_people
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
-from pages.components.session import cache
-from pages.components.shared import shipped_prices
-from pages.components.shared import text as shared_text
 from pages.shared.results import (
+    LEVELS,
     advice_of,
     certainty_costs,
     certainty_of,
     certainty_possible,
     computed_costs,
-    priced,
-)
-from pages.shared.results import (
-    LEVELS,
     many_margins,
     predictor_of,
+    priced,
     study_of,
     summary_of,
 )
-from pages.components.shared.shipped import start_views
-from pages.components.shared.shipped_prices import price_at
 from tests.pages.conftest import linked, view_of
 
 START = {"as_it_starts": True}

@@ -5,7 +5,6 @@ from base64 import b64decode
 from xml.dom.minidom import parseString
 
 import plotly.graph_objects as go
-
 from pages.components.shared.chart_key import _SHAPES, key_of
 
 

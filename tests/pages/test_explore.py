@@ -1,6 +1,7 @@
 """Explore: what the sliders say is what the core computes, and the link remembers it."""
 
 import pytest
+from pages.components.explore import text
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core._io import numbers as format
@@ -12,7 +13,6 @@ from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
-from pages.components.explore import text
 from pages.shared.results import summary_of
 from tests.pages.conftest import TOP, healthy, linked, view_of
 

@@ -9,8 +9,8 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from pages.components.your_data import text
+
 from tests.helpers.protocol import Visitor, metric
 from tests.helpers.readers import LINUX, LONG, readers, until
 from tests.helpers.serving import Server

@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from pages.components.shared.model_card import model_card
+from pages.components.shared.report import html_report
 
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.people.shares import wilson
-from pages.components.shared.model_card import model_card
-from pages.components.shared.report import html_report
 from tests.pages.conftest import healthy, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import specs

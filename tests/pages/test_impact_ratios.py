@@ -1,10 +1,10 @@
 """The table of impact ratios on the Clients page: the core's own, row by row."""
 
 import numpy as np
+from pages.components.clients import text
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
-from pages.components.clients import text
 from pages.shared.outside_text import plain
 from pages.shared.results import study_of
 from tests.pages.conftest import view_of

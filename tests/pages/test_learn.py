@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pages.components.learn import glossary_text, limits_text, lottery_text, notions_text, text
 from scipy.optimize import linprog
 
 from fairfl_core.people import experiments
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
-from pages.components.learn import glossary_text, limits_text, lottery_text, notions_text, text
 from pages.shared.results import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
 from numpy.testing import assert_allclose
-
-from fairfl_core.people.experiments import cross_fitted_of, list_experiments
-from pages.shared.caching import forget_everything
 from pages.components.session.store import Store
 from pages.components.shared import results
 from pages.components.shared.drawing import Drawing
+
+from fairfl_core.people.experiments import cross_fitted_of, list_experiments
+from pages.shared.caching import forget_everything
 from pages.shared.results import folded_of
 from tests.pages.conftest import TOP, folds, unfolded, view_of
 from tests.pages.reading import specs, values

@@ -5,6 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from pages.components.methods import text
+from pages.components.methods.figures import frontiers
+from pages.components.methods.results import LEVELS, Beaten, abilities, beaten, compared, table_2
+from pages.components.shared.chart_key import _SHAPES
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.methods import (
@@ -18,10 +22,6 @@ from fairfl_core.evaluation.methods import method_rows as rows_anew
 from fairfl_core.paper.method_tables import FRAMEWORKS
 from fairfl_core.paper.printed import FEDAVG, TABLE_1, TABLE_2, TABLE_3
 from fairfl_core.people.method_answers import open_method
-from pages.components.methods import text
-from pages.components.methods.figures import frontiers
-from pages.components.methods.results import LEVELS, Beaten, abilities, beaten, compared, table_2
-from pages.components.shared.chart_key import _SHAPES
 from tests.cli.running import run
 
 method_rows = cache(rows_anew)  # seconds of work, asked for by every test

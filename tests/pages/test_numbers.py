@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from pages.components.shared.downloads import clients_csv
 
 from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.people import experiments
 from fairfl_core.solving.build import build_program
-from pages.components.shared.downloads import clients_csv
 from pages.shared.results import GRID
 from tests.pages.conftest import LINKS, unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pages.components.scenarios.results import MAP
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
@@ -16,7 +17,6 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import what_if
 from fairfl_core.privacy.noise_study import spending
 from fairfl_core.solving.build import build_program
-from pages.components.scenarios.results import MAP
 from tests.pages.conftest import unfolded, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import (

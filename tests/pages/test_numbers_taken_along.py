@@ -6,16 +6,16 @@ from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
+from pages.components.shared.downloads import pdf_now, predictor_json
+from pages.components.shared.model_card import model_card
+from pages.components.shared.report import html_report
+from pages.components.shared.review import board_for
 from pypdf import PdfReader
 
 from fairfl_core.people import experiments
 from fairfl_core.predictors.heading import FittedOn
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.review import Review
-from pages.components.shared.downloads import pdf_now, predictor_json
-from pages.components.shared.model_card import model_card
-from pages.components.shared.report import html_report
-from pages.components.shared.review import board_for
 from tests.pages.conftest import view_of
 from tests.pages.reading import HEADINGS, check_clients, gap, percent, tables
 

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-
 from pages.components.session import state
+
 from tests.pages.conftest import TOP, healthy, linked
 
 

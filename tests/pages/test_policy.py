@@ -5,6 +5,8 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pages.components.policy_codec import Asked
+from pages.components.shared.downloads import predictor_json
 
 from fairfl_core._io import numbers as format
 from fairfl_core.errors import CollisionError
@@ -16,8 +18,6 @@ from fairfl_core.solving.build import build_program
 from fairfl_core.solving.policy import Floor, Policy
 from fairfl_core.solving.utility import BALANCED, Utility
 from pages.shared.codecs import Unusable
-from pages.components.policy_codec import Asked
-from pages.components.shared.downloads import predictor_json
 from tests.pages.conftest import linked, unfolded, view_of
 from tests.pages.reading import numbers_tables
 

@@ -4,12 +4,12 @@ import re
 from urllib.parse import unquote
 
 import pytest
-
-from fairfl_core.intake import example_table
 from pages.components.learn.glossary_text import WORDS
 from pages.components.session.glossary import brand
-from pages.shared.present import code_of
 from pages.components.session.text import NOT_REACHABLE, NOTHING_TO_SCAN, TERMS
+
+from fairfl_core.intake import example_table
+from pages.shared.present import code_of
 from tests.pages.conftest import healthy, linked
 from tests.pages.reading import specs
 from tests.pages.test_your_data import go, with_table

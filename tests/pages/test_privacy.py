@@ -4,6 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages.components.privacy.results import (
+    BUDGETS,
+    PAPER,
+    adult_beside_paper,
+    noise_of,
+    noise_result,
+)
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core._io import numbers as format
@@ -13,13 +20,6 @@ from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
 from fairfl_core.privacy.noise_study import band, spending
 from fairfl_core.solving.answer_program import FairnessProgram
-from pages.components.privacy.results import (
-    BUDGETS,
-    PAPER,
-    adult_beside_paper,
-    noise_of,
-    noise_result,
-)
 from tests.pages.conftest import as_before, healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"

@@ -4,13 +4,13 @@ import json
 from html.parser import HTMLParser
 
 import pytest
+from pages.components.shared import text
+from pages.components.shared.downloads import clients_csv, predictor_json
+from pages.components.shared.report import html_report
 
 from fairfl_core.people import experiments
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from pages.components.shared import text
 from pages.shared.charts import csv_for_people
-from pages.components.shared.downloads import clients_csv, predictor_json
-from pages.components.shared.report import html_report
 from pages.shared.results import summary_of
 from tests.pages.conftest import view_of
 

@@ -3,13 +3,14 @@
 import json
 from dataclasses import replace
 
+from pages.components.shared import review as shared_review
+from pages.components.shared.report import html_report, review_report
+from pages.components.shared.review import board_for, option_of
+
 from fairfl_core.intake import example_table
 from fairfl_core.review import Review
 from fairfl_core.review.file import parse_review
 from fairfl_core.review.render import annex_page
-from pages.components.shared import review as shared_review
-from pages.components.shared.report import html_report, review_report
-from pages.components.shared.review import board_for, option_of
 from tests.cli.running import run
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.reading import unmarked

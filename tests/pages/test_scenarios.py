@@ -4,16 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
-
-from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.federated.scenarios import SCENARIOS as SHARES
-from fairfl_core.paper.printed import SCENARIOS
-from fairfl_core.people import experiments
-from fairfl_core.people.experiments import SeedScores
-from fairfl_core.people.resample import client_names, redraw
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.answer_program import FairnessProgram
 from pages.components.scenarios.results import (
     MAP,
     OwnClients,
@@ -24,8 +14,18 @@ from pages.components.scenarios.results import (
     own_summary,
     scenario_of,
 )
-from pages.shared.caching import forget_everything
 from pages.components.shared import text
+from streamlit.testing.v1 import AppTest
+
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.federated.scenarios import SCENARIOS as SHARES
+from fairfl_core.paper.printed import SCENARIOS
+from fairfl_core.people import experiments
+from fairfl_core.people.experiments import SeedScores
+from fairfl_core.people.resample import client_names, redraw
+from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.solving.answer_program import FairnessProgram
+from pages.shared.caching import forget_everything
 from tests.pages.conftest import healthy, linked, view_of
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "scenarios.py"

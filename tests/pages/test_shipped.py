@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pages.components.session import cache
+from pages.components.shared import results, shipped, text
 
 from fairfl_core._io.plain import to_plain
 from fairfl_core.people import experiments
-from pages.components.session import cache
-from pages.components.shared import results, shipped, text
 from tests.pages.conftest import view_of
 
 

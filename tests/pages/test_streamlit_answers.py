@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pages.components.session import streamlit_answers as answers
+from pages.components.session.streamlit_answers import BEGINS, ENDS, SHOWS
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
@@ -15,9 +17,6 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-
-from pages.components.session import streamlit_answers as answers
-from pages.components.session.streamlit_answers import BEGINS, ENDS, SHOWS
 
 SEE = "see pages/components/session/streamlit_answers.py"
 SHUTDOWN = ScriptRunnerEvent.SHUTDOWN

@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from pages.components.session import streamlit_internals as internals
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util
@@ -23,7 +24,6 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server import server_util
 
-from pages.components.session import streamlit_internals as internals
 from tests.pages.conftest import TOP
 
 PAGES = sorted((TOP / "pages").rglob("*.py"))
@@ -135,7 +135,6 @@ def test_what_nobody_asked_for_gives_way_and_nothing_else_does():
 def test_a_page_that_runs_can_still_be_seen():
     def script():
         import streamlit as st
-
         from pages.components.session import streamlit_internals
 
         st.session_state["seen"] = streamlit_internals.pages_running()

@@ -9,6 +9,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from pages.components.session import own_data
+from pages.components.shared.downloads import clients_csv, predictor_json
+from pages.components.shared.model_card import model_card
+from pages.components.shared.report import html_report
 from typer.testing import CliRunner
 
 from fairfl_core.cli import app as cli
@@ -21,11 +25,7 @@ from fairfl_core.intake import (
     guess_roles,
     open_table,
 )
-from pages.components.session import own_data
-from pages.components.shared.downloads import clients_csv, predictor_json
-from pages.components.shared.model_card import model_card
 from pages.shared.outside_text import figure_text, plain
-from pages.components.shared.report import html_report
 from pages.shared.view import Catalogue, read_view
 from tests.pages.conftest import healthy, linked
 

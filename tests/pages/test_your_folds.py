@@ -4,6 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from pages.components.session import own_data
+from pages.components.shared.card_text import WHICH_MODEL
+from pages.components.shared.downloads import predictor_json
+from pages.components.shared.model_card import APPLY, model_card
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
@@ -14,10 +18,6 @@ from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.row_uniforms import fold_draws
 from fairfl_core.solving.build import build_program
-from pages.components.session import own_data
-from pages.components.shared.card_text import WHICH_MODEL
-from pages.components.shared.downloads import predictor_json
-from pages.components.shared.model_card import APPLY, model_card
 from pages.shared.view import START
 from tests.helpers.cross_fitted import (
     COLUMNS,

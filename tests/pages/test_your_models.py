@@ -4,11 +4,11 @@ import io
 
 import numpy as np
 import pandas as pd
+from pages.components.your_data import models_text
+from pages.components.your_data.models import best_at, overlapping, settings_table
 
 from fairfl_core.evaluation.own_models import frontier, model_settings
 from fairfl_core.intake import ColumnRoles, example_table, experiment_from_table, open_table
-from pages.components.your_data import models_text
-from pages.components.your_data.models import best_at, overlapping, settings_table
 from tests.pages.conftest import healthy
 
 HOSTILE = "<b>second</b> $x$ **y**"

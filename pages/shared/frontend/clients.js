@@ -39,7 +39,8 @@ function buildClients(chart) {
         const client = clientOf(event);
         if (client) chart.emit('client', client.name);
     };
-    svg.addEventListener('focusin', event => {
+    // Of the place around the svg: Chromium stops at an svg that listens for focus.
+    scroll.addEventListener('focusin', event => {
         const client = clientOf(event);
         if (!client) return;
         chart.focused = client.name;
@@ -47,7 +48,7 @@ function buildClients(chart) {
         const [box, own] = [chart.box, event.target].map(node => node.getBoundingClientRect());
         if (event.target.matches(':focus-visible')) showTip(chart, linesOf(chart.data, client), own.left + own.width / 2 - box.left, own.top + own.height / 2 - box.top);
     });
-    svg.addEventListener('focusout', () => hideTip(chart));
+    scroll.addEventListener('focusout', () => hideTip(chart));
     svg.onkeydown = event => {
         const client = clientOf(event);
         if (!client) return;
@@ -157,7 +158,7 @@ function paintClients(chart) {
 
 /* How names stand below columns, in up to three lines or on end; null where there is no room. */
 function columnsOf({ clientWidth, clientHeight }, n, widest, size) {
-    const left = size * 3.2, cross = (clientWidth - left - 6) / n, lines = Math.ceil((widest + 5) / cross);
+    const left = size * 3.2, cross = (clientWidth - left - Math.min(widest / 2, 16)) / n, lines = Math.ceil((widest + 5) / cross);
     if (lines <= 3 && cross > 8) return { left, cross, lines };
     return cross > size && widest < .4 * clientHeight ? { left, cross, lines: 0 } : null;
 }
@@ -165,7 +166,9 @@ function columnsOf({ clientWidth, clientHeight }, n, widest, size) {
 function paintRows(chart, frame) {
     const { data } = chart, { low, high, size, widest, sign, width, height } = frame, n = data.clients.length;
     const stacked = width < 480 || widest + sign > .38 * width, above = stacked ? Math.round(size * 1.5) : 0;
-    const tracks = data.view === 'found' ? data.groups.length : 1, price = data.view === 'price', wide = size / 12, names = widest + sign;
+    const tracks = data.view === 'found' ? data.groups.length : 1, price = data.view === 'price', wide = size / 12;
+    const counts = Math.max(0, ...data.clients.map(client => textWidth(chart, people(client.n), data.large ? 16 : size - 1)));
+    const names = Math.max(widest + sign, counts);
     const foot = price || data.view === 'found' ? size + 10 : 2 * size + 16;
     const cap = above + wide * (tracks > 1 ? 28 * tracks + 24 : 68), least = above + wide * (tracks > 1 ? 13 * tracks + 9 : stacked ? 18 : 24);
     const step = Math.floor(Math.max(least, Math.min(cap, (height - foot) / n))), total = step * n;
@@ -180,13 +183,14 @@ function paintRows(chart, frame) {
     change(chart.axis, { width: room, height: foot });
     chart.axis.style.top = `${shown}px`;
     const put = pen(chart.back), foots = pen(chart.axis);
+    const inside = (text, x) => { const half = textWidth(chart, text, size) / 2; return Math.max(half, Math.min(x, room - half)); };
     for (const value of ticks) {
         put(`r${value}`, 'rect', { class: value === 0 ? 'rule zero' : 'rule', x: Math.round(at(value)), y: 0, width: 1, height: total });
-        foots(`t${value}`, 'text', { class: 'tick', x: at(value), y: size + 4, 'text-anchor': 'middle', 'font-size': size }, tick(value));
+        foots(`t${value}`, 'text', { class: 'tick', x: inside(tick(value), at(value)), y: size + 4, 'text-anchor': 'middle', 'font-size': size }, tick(value));
     }
     if (data.view === 'gaps') {
-        const title = shortened(chart, data.axis, size, room), half = textWidth(chart, title, size) / 2;
-        foots('title', 'text', { class: 'tick', x: Math.max(half, Math.min(left + span / 2, room - half)), y: 2 * size + 9, 'text-anchor': 'middle', 'font-size': size }, title);
+        const title = shortened(chart, data.axis, size, room);
+        foots('title', 'text', { class: 'tick', x: inside(title, left + span / 2), y: 2 * size + 9, 'text-anchor': 'middle', 'font-size': size }, title);
     }
     put.rest();
     foots.rest();
@@ -224,7 +228,7 @@ function paintColumns(chart, frame) {
     change(chart.axis, { width: 0, height: 0 });
     const put = pen(chart.back);
     for (const value of ticks) {
-        put(`c${value}`, 'rect', { class: value === 0 ? 'rule zero' : 'rule', x: left, y: Math.round(at(value)), width: width - left - 6, height: 1 });
+        put(`c${value}`, 'rect', { class: value === 0 ? 'rule zero' : 'rule', x: left, y: Math.round(at(value)), width: cross * data.clients.length, height: 1 });
         put(`d${value}`, 'text', { class: 'tick', x: left - 6, y: at(value) + size * .36, 'text-anchor': 'end', 'font-size': size }, tick(value));
     }
     put.rest();

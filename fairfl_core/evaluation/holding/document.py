@@ -88,7 +88,8 @@ def _sizes(evidence: Evidence) -> str:
     return (
         f"{evidence.paper_split.notion}, {len(evidence.paper_split.clients)} clients, "
         f"{', '.join(parts)}; {' and '.join(draws)}. One answer a client, its largest label, is right for "
-        f"{100 * evidence.constant_accuracy:.2f} %."
+        f"{100 * evidence.constant_accuracy:.2f} %. In a pilot of 40 a client's group has nobody of a "
+        f"label in {100 * evidence.empty:.1f} % of cases."
         + (
             f" Not cross-fitted, and left out: {left_out} of {len(every)} seeds."
             if left_out
@@ -126,10 +127,12 @@ _RESAMPLED = """## (a) How often a limit holds: a known population, resampled at
 The population are the cross-fitted people of one seed (an even one and an odd one), with their
 scores. Samples of it are drawn, client by client and with replacement, as many people as the
 protocol fits on; recalibration and program see the sample only, and gaps and accuracy are those of
-the population. *Coverage* is the share of draws and clients whose true gap is within the limit
-(standard error between draws), *least covered client* the same of the client where it is smallest,
-*all clients at once* the share of draws in which no client is above, *cost* the accuracy lost
-against no confidence at the same limits on the same draws.
+the population. *A pilot of 40* are 40 people a client, in which a group often has nobody of a label
+though the population has: there every client, group and label has at least five people, those
+missing being drawn from other clients. *Coverage* is the share of draws and clients whose true gap
+is within the limit (standard error between draws), *least covered client* the same of the client
+where it is smallest, *all clients at once* the share of draws in which no client is above, *cost*
+the accuracy lost against no confidence at the same limits on the same draws.
 """
 
 _SHORT = """### Where a confidence fell short

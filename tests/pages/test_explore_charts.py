@@ -70,7 +70,9 @@ def test_who_is_found_in_each_client(pictures, core):
             before, after, n = recognised(core, one["name"], group, label)
             assert cell["before"] == own(100 * before) and cell["after"] == own(100 * after)
             assert cell["n"] == pytest.approx(n, abs=0.51)
-        lost.append(max(np.nan_to_num((g["before"] or 0) - (g["after"] or 0)) for g in one["groups"]))
+        lost.append(
+            max(np.nan_to_num((g["before"] or 0) - (g["after"] or 0)) for g in one["groups"])
+        )
         alarmed = {a.client for a in harm.proved if a.label in (None, label)}
         assert one["alarm"] == (one["name"] in alarmed)
     if len(core.clients) > MANY:  # those who lose most, and that is said
@@ -94,7 +96,8 @@ def recognised(core, client, group, label):
 
 def test_the_price_of_each_client(pictures, core):
     before, after = (
-        core.mean(what) for what in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
+        core.mean(what)
+        for what in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
     )
     drawn = {one["name"]: one["points"] for one in pictures["price"]["clients"]}
     change = dict(zip(core.clients, 100 * (after - before), strict=True))

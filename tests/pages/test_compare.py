@@ -15,7 +15,6 @@ from pages.shared import own_data
 from tests.cli.running import run
 from tests.pages.conftest import healthy, linked, opened_all, view_of
 from tests.pages.reading import tables, unmarked
-from tests.pages.registered import opened as opened  # a fixture
 
 PAPERS = {"experiment": "adult", "seed": 0}
 SHOWN = ("verdict", "worst", "found", "accuracy", "pays")

@@ -14,7 +14,6 @@ from pages.learn import text
 from pages.shared.results import summary_of
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers
-from tests.pages.registered import opened  # noqa: F401
 
 RECOGNISED, ALARMED = (lambda c: c.recognised), (lambda c: c.false_alarms)
 QUESTIONS = (

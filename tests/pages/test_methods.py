@@ -33,7 +33,6 @@ from pages.methods.results import (
 from tests.cli.running import run
 from tests.pages.conftest import TOP, healthy
 from tests.pages.reading import tables, values
-from tests.pages.registered import opened  # noqa: F401
 
 method_rows = cache(rows_anew)  # seconds of work, asked for by every test
 BOTH = pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from pages.compare.report import html_report, pdf_report
 from pages.shared.charts import csv_for_people
 from tests.pages.conftest import opened_all, view_of
 from tests.pages.reading import gap, percent, tables, together
-from tests.pages.registered import opened as opened  # a fixture
 
 LINK = "https://fairfl.example/compare?experiment=adult&own=doctorate%3D0.1"
 

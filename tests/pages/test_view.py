@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.people import experiments
 from fairfl_core.solving.guarantee import Guarantee
+from pages.shared.catalogue import bundled
 from pages.shared.codecs import (
     Between,
     Called,
@@ -151,6 +152,15 @@ def test_every_bundled_experiment_has_a_start(name):
     catalogue = Catalogue(tuple(experiments.list_experiments()), experiments.open)
     view, ignored = read_view({"experiment": name}, catalogue)
     assert not ignored and view.notion == experiments.open(name).notion
+
+
+def test_a_view_starts_where_limits_hold_best():
+    """Cross-fitted where that is bundled; by scores with two labels, by answers with more."""
+    start = {name: read_view({"experiment": name}, bundled())[0] for name in bundled().names}
+    two, four = start["adult"], start["ham10000"]
+    assert (two.data, two.region, two.rates) == ("adult_cross_fitted", "exact", "labels")
+    assert two.guarantee is None and four.region == "simplex"
+    assert start["ham10000_scenario1"].data == "ham10000_scenario1"
 
 
 CODECS = (

@@ -25,14 +25,15 @@ def test_no_page_shows_anything_before_one_has_signed_in(tmp_path):
         seen = asyncio.run(shown(server.address))
         assert "Traceback" not in server.log
     assert len(seen) == 7
-    for page, headlines, sliders in seen:
-        assert headlines[:1] == ["#### Sign in to use this server"] and not sliders, page
+    for page, buttons, shown_too in seen:
+        assert buttons == ["Sign in"] and not shown_too, page
 
 
 async def shown(address):
     seen = []
     for page in PAGES:
         visitor = await Visitor(address).open("" if page == "explore" else page)
-        seen.append((page, visitor.headline.splitlines(), visitor.sliders))
+        too_much = visitor.sliders or visitor.uploaders or visitor.headline or visitor.warnings
+        seen.append((page, list(visitor.buttons), too_much))
         await visitor.close()
     return seen

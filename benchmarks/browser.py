@@ -27,12 +27,13 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 logging.disable(logging.WARNING)  # Streamlit's, about caches used outside of it
 
+from pages.components.shared import text  # noqa: E402
+
 from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.evaluation.summary import summarise  # noqa: E402
 from fairfl_core.people import experiments  # noqa: E402
 from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.solving.frontier import frontier  # noqa: E402
-from pages.components.shared import text  # noqa: E402
 from pages.shared.results import GRID  # noqa: E402
 from tests.browser.driving import (  # noqa: E402
     INSIDE,

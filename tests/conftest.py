@@ -20,7 +20,6 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "house")
 
 
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those who wait come first, in their order."""
     items.sort(key=lambda item: turn(item.nodeid))

@@ -2,10 +2,10 @@
 
 ======================  ===========================================================================
 ``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
-                        lies above it. If somebody is hurt as well, the reason says so.
-``met but harmful``     No limit is broken beyond chance, but beyond chance a label is lost, or
+                        lies above it. Or somebody is hurt beyond chance, and people are too few
+                        to tell that the limits are met: harm outranks what cannot be told.
+``met but harmful``     There is evidence for every limit, but beyond chance a label is lost, or
                         almost everybody of a group is answered alike to whom the model spoke.
-                        Harm outranks limits: it decides even where people are too few for these.
 ``met``                 There is evidence for every limit: the upper end of each interval lies
                         within the limit and its margin (a fifth of it, at least 0.02), or the
                         predictor was solved with a confidence that new people do not contradict.
@@ -18,9 +18,14 @@
 
 All intervals hold at once with 95 %, and tests of harm are adjusted for all cells (Holm). So *not
 met* where every true gap is within its limit, and *met* by evidence where some true gap is beyond
-limit and margin, are each said in at most 5 of 100 samples (benchmarks/verdicts.py). That the worst
-gap is no smaller than before takes *met* away; it makes no *not met* of its own, which chance would
-give too often. Floors, ratios and limits of further groupings are not judged here.
+limit and margin, are each said in at most 5 of 100 samples (benchmarks/verdicts.py). Harm is told
+against the model as it is, whether or not a predictor of no limit would do the same.
+
+That the worst gap is no smaller than before takes *met* and a recommendation away; it makes no
+*not met* of its own, which chance would give too often: a true gap of 0.12 that is mended to the
+0.10 asked is seen no smaller than before in .26 to .77 of samples of 10 to 30 people a group, and
+in .05 to .14 of 100 people (1, 5 and 50 clients, benchmarks/verdicts.py). Floors, ratios and limits
+of further groupings are not judged here.
 """
 
 from collections.abc import Sequence
@@ -80,9 +85,13 @@ class Verdict:
         if self.broken:
             return NOT_MET
         if self.is_harmful:
-            return HARMFUL
-        evident = self.guarantee is not None or not self.inconclusive
-        return MET if evident and not self.alike and self.is_smaller else NOT_SURE
+            return HARMFUL if self.is_evident else NOT_MET
+        return MET if self.is_evident and not self.alike and self.is_smaller else NOT_SURE
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether there is evidence for every limit: enough people, or a confidence."""
+        return not self.broken and (self.guarantee is not None or not self.inconclusive)
 
     @property
     def shape(self) -> str:
@@ -123,7 +132,8 @@ class Verdict:
     def grown(self) -> tuple[LimitCheck, ...]:
         """The worst gap inside clients, and the overall one, where it is no smaller than before.
 
-        None of either where the model itself was within all of its limits: nothing to mend.
+        None of either where the model itself was within all of its limits: nothing to mend. Never
+        *met* and never recommended, but *not met* only where a limit is broken beyond chance.
         """
         kinds = ([one for one in self.limits if (one.client is None) == all_] for all_ in (0, 1))
         found = []
@@ -157,16 +167,17 @@ class Verdict:
             )
             return said + self._promise()
         if not self.unseen:
-            hurt = f" Of those it was fitted on {self._hurt()}." if self.is_harmful else ""
+            hurt = f" Of those it was fitted on, {self._hurt()}." if self.is_harmful else ""
             return f"There are no new people to judge it on.{hurt}{self._promise()}"
         if not self.limits:
             return "Nobody here can be judged by the limits asked: no gap can be computed."
         if self.broken:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return self._broken() + hurt
+        if self.is_harmful and self.is_evident:
+            return f"The limits are met, but {self._hurt()}."
         if self.is_harmful:
-            said = f"None of the limits is broken beyond chance, but {self._hurt()}."
-            return f"{said} {self._untold()}".strip()
+            return f"{_upper(self._hurt())}. {self._untold()}"
         if self.word == MET:
             return self._met()
         return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()
@@ -193,8 +204,8 @@ class Verdict:
             )
         told, many = len(self.limits) - len(self.inconclusive), len(self.limits)
         return (
-            f"{_upper(self._promised())}; new people do not contradict it (for {told:,} of "
-            f"{plural(many, 'limit')} they are enough to tell on their own)."
+            f"{_upper(self._promised())}; new people do not contradict it (for "
+            f"{told or 'none'} of {plural(many, 'limit')} they are enough to tell on their own)."
         )
 
     def _broken(self) -> str:
@@ -218,10 +229,9 @@ class Verdict:
         """Who is hurt most, and how many more; a clause."""
         worst, others = self.hurt[0], len(self.hurt) - 1
         more = f", and {others:,} more such alarm{'s' * (others > 1)}" if others else ""
-        return (
-            "compared with the model as it is somebody is hurt: "
-            f"{worst.where}: {worst.brief()}{more}"
-        )
+        where = "overall" if worst.client is None else f"in {worst.client}"
+        told = f"{worst.brief()}{more}"
+        return f"people are hurt {where} compared with the model as it is: {told}"
 
     def _not_smaller(self) -> str:
         if not self.grown:

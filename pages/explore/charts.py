@@ -15,6 +15,7 @@ from pages.shared.view import View
 
 __all__ = ["MANY", "alone", "client_order", "found", "free_edges", "gaps", "map_data", "prices"]
 
+LOSERS = 8  # of many clients, those in which most people lose a label
 ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
 MANY = 60  # clients drawn at all; of more the worst rows
 STATES = frozenset(
@@ -89,16 +90,17 @@ def client_order(before: Floats) -> NDArray[np.intp]:
 
 def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
     """Each client's gap before and after, with its interval and what was asked."""
-    broken = (
-        {one.client for one in summary.verdict.broken} if summary.verdict is not None else set()
-    )
     names = ("gap_before", "gap", "gap_low", "gap_high")
-    before, after, low, high = (np.asarray(columns[name], float) for name in names)
+    before, after, low, high = (np.array(columns[name], float) for name in names)
     within = within_chance(low)
+    judged = {} if summary.verdict is None else {one.client: one for one in summary.verdict.limits}
+    for at, client in enumerate(columns["client"]):  # one gap has one interval: the verdict's
+        if client in judged:
+            low[at], high[at] = judged[client].low, judged[client].high
     return {
         "clients": [
             {
-                "name": columns["client"][at],
+                "name": client,
                 "n": int(columns["n"][at]),
                 "before": _known(before[at]),
                 "after": _known(after[at]),
@@ -106,9 +108,9 @@ def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
                 "high": _known(high[at]),
                 "asked": float(columns["eps_local"][at]),
                 "within": bool(within[at]),
-                "above": columns["client"][at] in broken,
+                "above": client in judged and judged[client].is_broken,
             }
-            for at in client_order(before)
+            for at, client in ((at, columns["client"][at]) for at in client_order(before))
         ],
         "axis": axis,
     }
@@ -125,9 +127,9 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     alarmed = {one.client for one in harm.proved if one.label in (None, label)}
     names = harm.scopes[1:]
     order = client_order(before)
-    if len(names) > ROWS:  # those who lose most of it
-        lost = np.nan_to_num(was - now).max(axis=1)
-        order = np.argsort(-lost, kind="stable")[:ROWS]
+    if len(names) > ROWS:  # those in which most people lose it
+        lost = np.maximum(np.nan_to_num(was - now) * people, 0.0).sum(axis=1)
+        order = np.argsort(-lost, kind="stable")[:LOSERS]
     return {
         "clients": [
             {

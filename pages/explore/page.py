@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html import escape
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -11,13 +12,14 @@ from fairfl_core.evaluation.summary import Summary
 from fairfl_core.review.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
 from pages.explore import charts, details, more_limits, text
-from pages.explore.client_panel import CLIENT, panel
+from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_popover, progress
 from pages.shared.codecs import Flag, OneOf
-from pages.shared.component import client_chart, limit_map
+from pages.shared.component import FoundData, GapData, PriceData, client_chart, limit_map
+from pages.shared.component import View as Picture
 from pages.shared.figures import LEAST_SPAN
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
@@ -27,6 +29,7 @@ from pages.shared.results import (
     collision_of,
     heat_of,
     is_dear,
+    programs_of,
     study_of,
     summary_of,
 )
@@ -57,7 +60,8 @@ def _live() -> None:
         _presented(view, noun)
     else:
         _whole(view, noun)
-    state.publish()
+    if not st.session_state.get(PLAY):  # a sweep is no dozen of steps for the browser's Back
+        state.publish()
 
 
 def _whole(view: View, noun: str) -> None:
@@ -65,7 +69,8 @@ def _whole(view: View, noun: str) -> None:
     with top:
         experiment_choice(width=330)
         if state.get(WELCOME):
-            st.page_link("pages/learn/page.py", label=text.LESSON)
+            with st.container(key="lesson", width="content"):
+                st.page_link("pages/learn/page.py", label=text.LESSON)
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")
@@ -82,9 +87,8 @@ def _whole(view: View, noun: str) -> None:
     with top:
         _keep(view)
     details.tabs(view, summary)
-    chosen = state.get(CLIENT)
-    if chosen in experiment_of(view.data).clients and summary is not None:
-        panel(view, chosen, noun)
+    if summary is not None:
+        panel(view)
 
 
 def _numbers_row(view: View, noun: str) -> Summary | None:
@@ -100,9 +104,12 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         return None
     with numbers:
         st.html(_numbers(summary, noun))
-    st.html(
-        f'<p class="fairfl-sentence" aria-live="polite">{escape(text.sentence(summary, noun))}</p>'
-    )
+    said = escape(text.sentence(summary, noun))
+    with st.container(horizontal=True, key="said"):
+        if present.presenting():
+            chips = f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}"
+            st.markdown(chips, width="content")
+        st.html(f'<p class="fairfl-sentence" aria-live="polite">{said}</p>')
     return summary
 
 
@@ -176,8 +183,8 @@ def _map(view: View, noun: str) -> None:
         one = view.of_seed(view.seeds[0]) if dear else view
         with progress(shared_text.SOLVING_MAP) as on_progress:
             heat = heat_of(one, COARSE if dear else GRID, on_progress)
-        before = study_of(view).over(lambda e: e.before.accuracy, unseen=False).mean
-        costs = charts.alone(heat, view, before)
+        own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
+        costs = charts.alone(heat, view, float(own))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
@@ -204,24 +211,25 @@ def _go(limits: list[float]) -> None:
 # -------------------------------------------------------------------- the clients
 
 
-def _clients(view: View, summary: Summary, noun: str, picture: str = "") -> None:
+def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = None) -> None:
     """One of four pictures; the one of who is found first where somebody's loss is sure."""
     study = study_of(view)
     columns = study.client_columns(unseen=study.has_held_out)
     clients = experiment_of(view.data).clients
     label = summary.harm.favourable
-    if not picture:
+    if picture is None:
         with st.container(horizontal=True, vertical_alignment="center", key="views", gap="small"):
             picture = _picture(summary, clients)
             if picture == "found" and len(summary.harm.labels) > 2:
                 label = _label(summary)
     before = np.asarray(columns["gap_before"], float)
-    data = {
-        "gaps": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
-        "map": lambda: charts.gaps(columns, summary, text.gap_axis(summary.harm.groups)),
-        "found": lambda: charts.found(summary, label, before),
-        "price": lambda: charts.prices(summary, columns),
-    }[picture]()
+    data: FoundData | GapData | PriceData
+    if picture == "found":
+        data = charts.found(summary, label, before)
+    elif picture == "price":
+        data = charts.prices(summary, columns)
+    else:
+        data = charts.gaps(columns, summary, text.gap_axis(summary.harm.groups))
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
@@ -230,20 +238,20 @@ def _clients(view: View, summary: Summary, noun: str, picture: str = "") -> None
             spoken=text.clients_spoken(picture, noun, label),
             note=text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),
-            on_client=lambda: state.put(CLIENT, st.session_state[CLIENTS].client),
+            on_client=lambda: state.put(chosen_client(view), st.session_state[CLIENTS].client),
         )
 
 
-def _picture(summary: Summary, clients: tuple[str, ...]) -> str:
+def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
     offered = [name for name in text.PICTURES if name != "map" or set(clients) <= charts.STATES]
     chosen = state.get(PICTURE)
     start = "found" if summary.harm.proved else "gaps"
-    value = chosen if chosen in offered else start
+    value = cast(Picture, chosen if chosen in offered else start)
     key = state.widget("picture", value)
     st.segmented_control(
         text.PICTURE,
         offered,
-        format_func=text.PICTURES.get,
+        format_func=lambda name: text.PICTURES[name],
         key=key,
         label_visibility="collapsed",
         required=True,
@@ -305,13 +313,12 @@ def _presented(view: View, noun: str) -> None:
     if summary is None:
         more_limits.collision(view, collision_of(view))
         return
-    st.markdown(f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}")
     at = present.screen(text.SCREENS)
     with error_boundary(text.RESULTS):
         if at == 0:
             _map(view, noun)
         elif at in (1, 2):
-            _clients(view, summary, noun, ("gaps", "found")[at - 1])
+            _clients(view, summary, noun, "gaps" if at == 1 else "found")
         else:
             details.compared(view)
 

@@ -1,6 +1,6 @@
 """What the Explore page says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairfl_core._io import numbers as format
@@ -25,7 +25,6 @@ HELD, PAYS, SURE, MORE, RATES = (
     "More limits",
     "Every rate",
 )
-TABS = (HELD, PAYS, SURE, MORE, RATES)
 LESSON = "New here? Take the lesson"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
@@ -40,8 +39,8 @@ COARSE = "coarse: one run"
 FITTED = "people the rule was set on"
 FLAT = "flat: fairness is nearly free here"
 SCREENS = ("map", "gaps", "found", "compare")
-WORST_OF_MANY = "the 12 widest of {many:,}"
-MOST_LOST = "the 12 of {many:,} that lose most"
+WORST_OF_MANY = "the {drawn} widest of {many:,}"
+MOST_LOST = "the {drawn} of {many:,} where most people lose it"
 
 _COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 
@@ -115,54 +114,54 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
     """The four numbers, before and after."""
     judged, worst = summary.judged, summary.judged.worst
     on = f"on {format.count(judged.n)} {people(summary)}"
+    cost = format.round_signed_points(-judged.cost)
     accuracy = Number(
         "Accuracy",
-        *_was_now(judged.accuracy_before, judged.accuracy, format.round_percent),
-        note=format.round_signed_points(-judged.cost),
+        *_before_after(judged.accuracy_before, judged.accuracy, format.round_percent, cost),
         tone="bad" if judged.cost >= 5e-4 else "",
         tip=f"{on}; on those the rule was set on {format.round_percent(summary.reached.accuracy)}",
     )
     overall = Number(
         "Gap overall",
-        *_was_now(judged.overall_before, judged.overall, format.round_gap),
-        note=_asked(summary.eps_global),
+        *_before_after(
+            judged.overall_before, judged.overall, format.round_gap, _asked(summary.eps_global)
+        ),
         tone="",
-        tip=f"between {format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
+        tip=f"{format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
     )
+    by_group = [f"{group} {format.round_percent(of)}" for group, of in summary.changed_by_group]
     changed = Number(
         "Answers changed",
         "",
         format.round_percent(summary.changed),
-        note=" · ".join(
-            f"{group} {format.round_percent(share)}" for group, share in summary.changed_by_group
-        )
-        if len(summary.changed_by_group) <= 2
-        else "",
+        note=" · ".join(by_group) if len(by_group) == 2 else "",
         tone="",
-        tip=on,
+        tip=f"{on}: {', '.join(by_group)}",
     )
     if worst is None:
         inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
     else:
+        asked = _asked(summary.eps_local[0])
+        doubt = f"{asked} · may be chance" if worst.within_noise else asked
         inside = Number(
-            f"Worst {noun}: {worst.client}",
-            *_was_now(worst.gap_before, worst.gap, format.round_gap),
-            note=" · ".join(
-                filter(
-                    None,
-                    (_asked(summary.eps_local[0]), "may be chance" if worst.within_noise else ""),
-                )
-            ),
+            f"Worst: {worst.client}",
+            *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
             tone="",
-            tip=f"between {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
+            tip=f"{worst.client}: {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
             f"{format.count(worst.n)} people{_of(worst.worst_of)}",
         )
     return [accuracy, overall, inside, changed]
 
 
-def _was_now(before: float, after: float, write: "type[str] | object") -> tuple[str, str]:
-    was, now = write(before), write(after)  # type: ignore[operator]
-    return ("", now) if was == now else (was.removesuffix(" %"), now)
+def _before_after(
+    before: float, after: float, write: Callable[[float], str], note: str
+) -> tuple[str, str, str]:
+    """Before, after and the note below; what reads alike is written once, and said."""
+    was, now = write(before), write(after)
+    if was != now:
+        return was.removesuffix(" %"), now, note
+    same = f"{format.NO_CHANGE} · " if note != format.NO_CHANGE else ""
+    return "", now, f"{same}{note}"
 
 
 def _of(several: int) -> str:
@@ -230,16 +229,17 @@ def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> s
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:
     """The map in a sentence."""
-    inside, overall = costs
+    inside, overall = (format.round_signed_points(cost / 100) for cost in costs)
     return (
-        f"Accuracy for every pair of limits. Alone, the limit in each {noun} changes accuracy by "
-        f"{inside:.1f} points, the overall limit by {overall:.1f}."
+        f"Accuracy for every pair of limits. Alone, the limit in each {noun}: {inside}; the "
+        f"overall limit: {overall}."
     )
 
 
 def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
     """What each kind of fairness costs by itself."""
-    return [(f"in each {noun}", round(costs[0], 2)), ("overall", round(costs[1], 2))]
+    inside, overall = (round(cost, 2) + 0.0 for cost in costs)  # no negative zero
+    return [(f"in each {noun}", inside), ("overall", overall)]
 
 
 def gap_axis(groups: Sequence[str]) -> str:
@@ -253,7 +253,7 @@ def clients_note(picture: str, drawn: int, clients: int) -> str:
     """Said above the clients' picture where not all are drawn."""
     if drawn >= clients:
         return ""
-    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(many=clients)
+    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(drawn=drawn, many=clients)
 
 
 def clients_spoken(picture: str, noun: str, label: str) -> str:
@@ -374,14 +374,14 @@ def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
     """The tightest limits within a price, in one sentence."""
     sure = f"{guarantee.confidence:.0%}".replace("%", " %")
     scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+    price = f"{points:g} point{'s' if points != 1 else ''}"
     if found.eps > MOST_ADVISED:
         return (
-            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for "
-            f"{points:g} points."
+            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for {price}."
         )
     return (
         f"**{format.epsilon(found.eps)}**, overall and in each client, is the tightest limit that "
-        f"holds with {sure} confidence ({scope}) for {points:g} points or less; it costs "
+        f"holds with {sure} confidence ({scope}) for {price} or less; it costs "
         f"{format.round_points(found.cost)} (mean over runs)."
     )
 

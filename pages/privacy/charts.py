@@ -8,14 +8,16 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
-from pages.explore.old_figures import LEGEND_ABOVE, MARGIN
 from pages.privacy import text
+from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import GREY, HERE, translucent
+from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
 
-__all__ = ["Scale", "Series", "against_budget", "failing_clients"]
+__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
 
 Floats = NDArray[np.float64]
+HEIGHT, LARGE = 308, 420  # for a hall
+COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy": AFTER}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +52,17 @@ def against_budget(
     here: float,
     asked: float | None = None,
     without: float | None = None,
+    large: bool = False,
 ) -> go.Figure:
     """Bands over the budget, less of it (more noise) to the right; the axis is logarithmic.
 
-    `asked` is a dashed line, `without` (no noise) a thin grey one.
+    `asked` is a dashed line, `without` (no noise) a thin grey one; `large` letters are for a hall.
     """
     figure = go.Figure()
     x = -np.log10(spent)
-    for one in series:
-        _add_band(figure, x, spent, one, scale)
+    letters = _letters(large=large)
+    for place, one in enumerate(series):
+        _add_band(figure, x, spent, one, scale, show_unseen=place == 0)
     for level, name, dash in (
         (asked, text.ASKED, "dash"),
         (without, text.WITHOUT_NOISE, "solid"),
@@ -75,24 +79,31 @@ def against_budget(
     figure.add_vline(
         x=-np.log10(here),
         line={"color": GREY, "width": 1.5, "dash": "dot"},
-        annotation={"text": YOU_ARE_HERE, "yanchor": "bottom", "y": 1, "showarrow": False},
+        annotation={
+            "text": YOU_ARE_HERE,
+            "font": letters,
+            "yanchor": "bottom",
+            "y": 1,
+            "showarrow": False,
+        },
     )
     return figure.update_layout(
-        height=360,
+        height=LARGE if large else HEIGHT,
         margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.25, "yanchor": "top"},
+        legend=LEGEND_ABOVE | {"y": -0.27, "yanchor": "top"},
         xaxis={
-            "title": text.AXIS_BUDGET,
+            "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,
             "ticktext": [f"{value:g}" for value in spent],
             "showgrid": False,
             "zeroline": False,
             "fixedrange": True,
             "tickangle": 0,
-            "tickfont": {"size": 11},
+            "tickfont": letters,
         },
         yaxis={
-            "title": scale.title,
+            "title": {"text": scale.title, "font": letters},
+            "tickfont": letters,
             "rangemode": "tozero" if scale.times == 1 else "normal",
             "zeroline": False,
             "fixedrange": True,
@@ -100,7 +111,9 @@ def against_budget(
     )
 
 
-def _add_band(figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: Scale) -> None:
+def _add_band(
+    figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: Scale, *, show_unseen: bool
+) -> None:
     low, middle, high = (
         scale.times * part for part in (one.reached.low, one.reached.middle, one.reached.high)
     )
@@ -128,7 +141,8 @@ def _add_band(figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: S
             x=x,
             y=scale.times * one.unseen,
             mode="markers",
-            showlegend=False,
+            name=text.NEW_PEOPLE,
+            showlegend=show_unseen,
             marker={"color": one.colour, "size": 7},
             hovertemplate=text.hover_unseen(scale.digits),
         )
@@ -145,41 +159,51 @@ def _add_band(figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: S
                 "size": 7,
                 "line": {"width": 2, "color": one.colour},
             },
-            hovertemplate=f"{name}: %{{y:.{scale.digits}f}}<extra></extra>",
+            hovertemplate=text.hover_other(name, scale.digits),
         )
 
 
-def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
+def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False) -> go.Figure:
     """How often each client's true gap is above what was asked, in 100 draws."""
-    rows = np.arange(len(names))
+    rows, letters = np.arange(len(names)), _letters(large=large)
     figure = go.Figure(
         go.Bar(
             x=100 * often,
             y=rows,
             orientation="h",
             marker={"color": HERE},
-            text=[f"{100 * share:.0f} %" for share in often],
-            textposition=["inside" if share > 0.2 else "outside" for share in often],
+            text=[text.share(share) for share in often],
+            textposition="outside",
+            textfont=letters,
+            cliponaxis=False,
+            constraintext="none",
             customdata=list(names),
-            hovertemplate="%{customdata}: %{x:.0f} %<extra></extra>",
+            hovertemplate=text.HOVER_FAILS,
         )
     )
     return figure.update_layout(
-        height=max(200, 100 + 26 * len(names)),
+        height=min(LARGE if large else HEIGHT, 90 + 45 * len(names)),
         margin=MARGIN,
         bargap=0.35,
         xaxis={
-            "title": text.AXIS_FAILS,
-            "range": [0, 100],
+            "title": {"text": text.AXIS_FAILS, "font": letters},
+            "tickfont": letters,
+            "range": [0, 108],
+            "tickvals": [0, 25, 50, 75, 100],
             "fixedrange": True,
             "zeroline": False,
         },
         yaxis={
             "tickvals": rows,
             "ticktext": list(names),
+            "tickfont": letters,
             "autorange": "reversed",
             "showgrid": False,
             "zeroline": False,
             "fixedrange": True,
         },
     )
+
+
+def _letters(*, large: bool) -> dict[str, object]:
+    return {"size": 17 if large else 12, "color": ink()}

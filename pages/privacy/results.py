@@ -40,6 +40,8 @@ __all__ = [
     "noise_of",
     "noise_result",
     "on_counts",
+    "other_medians",
+    "other_than",
     "sums_suffice",
     "without_noise_of",
 ]
@@ -151,18 +153,16 @@ def without_noise_of(view: View) -> tuple[Judged, Judged | None]:
 
 @dataclass(frozen=True, eq=False)
 class NoiseResult:
-    """What the page tells of: a study, its noiseless limit, and the other mechanism.
+    """What the page tells of: a study over all budgets, the same without noise, another mechanism.
 
-    `at` is the current budget's place in `study`, `other_at` in `other`.
+    `at` is the current budget's place in `study`; `other` is the other mechanism over the same
+    budgets, None unless it was asked for.
     """
 
-    view: View
     study: NoiseStudy
     noiseless: Judged
     at: int
-    other: NoiseStudy
-    other_at: int
-    both: bool
+    other: NoiseStudy | None
 
     @property
     def budget(self) -> float:
@@ -170,7 +170,7 @@ class NoiseResult:
         return float(self.study.spent[self.at])
 
     def band(self, figure: str) -> tuple[float, float, float]:
-        """A figure of the draws at this budget: where 90 in 100 lie from, the median, and to."""
+        """A figure of the draws at this budget: where 9 of 10 lie from, the median, and to."""
         spread = band(getattr(self.study.reached, figure))
         low, middle, high = (
             float(part[self.at]) for part in (spread.low, spread.middle, spread.high)
@@ -182,21 +182,11 @@ class NoiseResult:
         return float(band(getattr(self.noiseless, figure)).middle[0])
 
     def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None, np.ndarray | None]:
-        """A figure at every budget: its band, medians on unseen people, the other's medians."""
+        """A figure at every budget: its band, medians on new people, the other's medians."""
         held_out = self.study.held_out
         unseen = None if held_out is None else band(getattr(held_out, figure)).middle
-        other = band(getattr(self.other.reached, figure)).middle if self.both else None
+        other = None if self.other is None else band(getattr(self.other.reached, figure)).middle
         return band(getattr(self.study.reached, figure)), unseen, other
-
-    @property
-    def other_median(self) -> float:
-        """The largest client gap in the other mechanism's median draw."""
-        return float(band(self.other.reached.local_worst).middle[self.other_at])
-
-    @property
-    def other_mechanism(self) -> Mechanism:
-        """The mechanism that was not chosen, at the same true budget."""
-        return self.other.mechanisms[self.other_at]
 
     @property
     def lost(self) -> float:
@@ -232,21 +222,31 @@ def noise_result(
     both: bool,
     on_progress: OnProgress | None = None,
 ) -> NoiseResult:
-    """A mechanism at every budget; the other one too, or only at the same budget as it."""
-    view = on_counts(view)
-    other = next(name for name in MECHANISMS if name != mechanism.name)
-    at = min(range(len(BUDGETS)), key=lambda place: abs(BUDGETS[place] - mechanism.spent))
-    budgets = BUDGETS if both else BUDGETS[at : at + 1]
-    neighbours = mechanism.neighbours
+    """A mechanism at every budget; the other one at the same true budgets where asked for."""
+    view, neighbours = on_counts(view), mechanism.neighbours
+    study = noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress)
     return NoiseResult(
-        view=view,
-        study=noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress),
+        study=study,
         noiseless=without_noise_of(view)[0],
-        at=at,
-        other=noise_of(view, other, neighbours, draws, budgets, on_progress),
-        other_at=at if both else 0,
-        both=both,
+        at=int(np.abs(study.spent - mechanism.spent).argmin()),
+        other=noise_of(
+            view, other_than(mechanism.name), neighbours, draws, on_progress=on_progress
+        )
+        if both
+        else None,
     )
+
+
+def other_than(mechanism: str) -> str:
+    """The mechanism that is not this one."""
+    return next(name for name in MECHANISMS if name != mechanism)
+
+
+def other_medians(view: View, mechanism: Mechanism, draws: int) -> dict[str, float]:
+    """Each figure's median by the other mechanism, at the same true budget."""
+    other = spending(other_than(mechanism.name), mechanism.spent, mechanism.neighbours)
+    reached = _at_budget(on_counts(view), other, draws).reached
+    return {figure: float(band(getattr(reached, figure)).middle[0]) for figure in FIGURES}
 
 
 # -------------------------------------------------------------------- the paper's table

@@ -9,13 +9,11 @@ from fairfl_core.evaluation.summary import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
 from pages.privacy.results import NoiseResult, PaperRow, Three
 from pages.shared import text as shared
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
 STUDY, PAPER_TABLE = "The study of noise", "The paper's table"
-LOCAL, OVERALL = "The local gaps", "The overall gap"
-ACCURACY, FAILING = "The accuracy", "The failing clients"
+CURVE, FAILING, NUMBERS = "The curve", "The failing clients", "The numbers"
 
 DRAWING = "Drawing noise and solving anew"
 REPEATING = "Repeating the paper's table"
@@ -23,6 +21,8 @@ TOO_MANY_CLIENTS = (
     "with so many clients hundreds of programs would take an hour; try fewer clients, or make "
     "noisy counts with `fairfl privatize` and upload those."
 )
+TITLE = "What does noise for privacy cost?"
+SCREENS = ("gap by budget", "who fails")
 MECHANISMS = {
     "histogram": ("histogram (each person in one bin)", "the histogram"),
     "paper": ("the paper's statistics", "the paper's mechanism"),
@@ -32,35 +32,38 @@ NEIGHBOURS = {
     "add-remove": "one person more or fewer",
 }
 FIGURES = {
-    "local_worst": "Largest true gap of a client",
-    "local_mean": "Mean client's true gap",
-    "overall": "Overall true gap",
+    "local_worst": "Largest gap of a client",
+    "local_mean": "Mean client's gap",
+    "overall": "Overall gap",
     "accuracy": "Accuracy",
 }
-FIGURES_TIP = (
-    "Median over draws, and where 90 in 100 draws lie. The largest gap of a client is that of "
+NUMBERS_TITLE, NUMBERS_HEADINGS = "All numbers", ("without noise", "median", "9 of 10 draws")
+NUMBERS_NOTE = (
+    "Of the people whose counts were sent, counted without noise. The largest gap is that of "
     "whichever client is worst in each draw."
 )
-BUDGET = "Privacy budget ε that each client really spends"
+BUDGET = "Privacy budget: less is more private"
 BUDGET_TIP = (
-    "How far one person can change the odds of what is sent: by a factor of at most e to the "
-    "power ε. 10 protects little; 0.01 drowns small clients in noise."
+    "Spent by each client. How far one person can change the odds of what is sent: by a factor of at most e to the "
+    "power of the budget. 10 protects little; 0.01 drowns small clients in noise."
 )
 DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the noise"
-NEIGHBOUR, BOTH = "Neighbours: what must look alike", "Draw both"
+NEIGHBOUR, BOTH = "Neighbours: what must look alike", "Draw both mechanisms"
 BOTH_TIP = "Add the other mechanism at the same true budget."
+CURVES = {"local": "In each", "overall": "Overall", "accuracy": "Accuracy"}
+CURVE_CHOICE = "What is drawn against the budget"
 
-AXIS_BUDGET = "budget ε really spent<br>per client (more noise →)"
-AXIS_LOCAL = "gap inside clients (difference of rates)"
-AXIS_OVERALL, AXIS_ACCURACY = "overall gap (difference of rates)", "accuracy, %"
-AXIS_FAILS = "draws in which its gap<br>is above the asked, %"
+AXIS_BUDGET = "budget (more noise →)"
+AXIS = {"local": "gap", "overall": "gap overall", "accuracy": "accuracy, %"}
+HOVER_FAILS = "%{customdata}: %{x:.0f} %<extra></extra>"
+AXIS_FAILS = "draws above what was asked, %"
 SERIES = {
     "local_worst": "largest",
     "local_mean": "mean",
     "overall": "overall",
     "accuracy": "accuracy",
 }
-ASKED, WITHOUT_NOISE = "asked", "without noise"
+ASKED, WITHOUT_NOISE, NEW_PEOPLE = "asked", "without noise", "new people"
 BUDGET_COLUMN, PAPER_COLUMN = "budget really spent", "the paper's epsilon"
 CLIENT_COLUMNS = {
     "client": "client",
@@ -70,9 +73,8 @@ CLIENT_COLUMNS = {
     "gap_median": "median true gap",
 }
 
-PAPER_TITLE = "#### The paper's own table, beside ours"
-PROTECTION_TITLE = "#### What is protected, and what is not"
-RELEASE_TITLE = "**What is shown here is a rehearsal; this is the release**"
+PAPER_TITLE = "The paper's own table, beside ours"
+PROTECTION_TITLE = "What is protected, what is not, and how to release"
 PROTECTED = (
     "**Protected**\n"
     "- The table of counts a client sends after training: from it nobody can tell much "
@@ -93,15 +95,10 @@ NOT_PROTECTED = (
     "again with its own true rates breaks the limits in more than nine of ten draws."
 )
 REHEARSAL = (
-    "The noise above comes from a seeded generator (seed 0), so that the page shows the same "
+    "What is shown here is a rehearsal: its noise comes from a seeded generator (seed 0), so that the page shows the same "
     "twice; who knows the seed can take the noise off. A real release uses OpenDP, whose noise "
     "cannot be seeded. In each client:"
 )
-
-
-def draws(option: str, automatic: int) -> str:
-    """A number of draws, or the page's own choice."""
-    return f"{automatic} (quick)" if option == "auto" else option
 
 
 def neighbours(name: str) -> str:
@@ -115,13 +112,13 @@ def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
     `sums_suffice` tells whether the sum of wrong answers is all that the program looks at.
     """
     said = (
-        f"Spends ε = {mechanism.spent:g} ({NEIGHBOURS[mechanism.neighbours]}): noise of scale "
+        f"Spends a budget of {mechanism.spent:g} ({NEIGHBOURS[mechanism.neighbours]}): noise of scale "
         f"{mechanism.scale:,.3g} people on every number."
     )
     if mechanism.name == "histogram":
         return said
     said += (
-        f" **The paper would call this ε = {mechanism.epsilon:g}**: a rightly answered person is "
+        f" **The paper would call this {mechanism.epsilon:g}**: a rightly answered person is "
         "counted twice in what it sends, and the client's size is sent as it is."
     )
     if not sums_suffice:
@@ -133,108 +130,99 @@ def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
 
 
 def shown_instead(view: View, shown: View) -> str:
-    """Said where the view looks at scores, which a table of counts does not hold."""
+    """What of the view noisy counts cannot serve, said up front; empty where they serve it all."""
+    said = []
+    if view.needs_scores:
+        said.append(
+            "Shown is the rule for counts, which get the noise. Explore's looks at scores, and its "
+            "accuracy differs."
+        )
+    if (view.guarantee, view.policy) != (shown.guarantee, shown.policy):
+        said.append("Explore's confidence and further limits are left out here.")
+    return " ".join(said)
+
+
+def settings_shown(shown: View) -> str:
+    """The region and the rates that are shown, by name."""
     return (
-        f"Noise is put on tables of counts. The view set looks at scores (region {view.region}, "
-        f"rates: {shared.RATES[view.rates][0]}), so this page shows region {shown.region}, rates: "
-        f"{shared.RATES[shown.rates][0]}."
+        f"Shown: region {shared.region_title(shown.region)}, rates: "
+        f"{shared.RATE_KINDS[shown.rates][0]}."
     )
 
 
-def headline(result: NoiseResult) -> str:
-    """The page in a few words: the largest true gap, the cost, who fails."""
-    low, middle, high = result.band("local_worst")
-    lost = result.lost
-    cost = f"Noise {'costs' if lost >= 0 else 'gains'} {format.points(lost)} of accuracy."
+def sentence(result: NoiseResult, noun: str) -> str:
+    """The page in one sentence: asked, then what noise leaves and costs."""
+    study, lost = result.study, result.lost
+    low, high = float(study.eps_local.min()), float(study.eps_local.max())
+    inside = low < 1
+    figure = "local_worst" if inside or study.eps_global >= 1 else "overall"
+    bottom, middle, top = result.band(figure)
+    cost = f"{'costs' if lost >= 0 else 'gains'} {format.round_points(lost)} of accuracy"
     if abs(lost) < FREE:
-        cost = "Noise hardly changes accuracy."
+        cost = "costs no accuracy"
     if np.isnan(middle):
-        return f"No client has two groups to compare. {cost}"
-    asked = format.epsilon(float(result.study.eps_local.max()))
+        return f"No {noun} has two groups to compare; noise {cost}."
+    where = "in the worst" if inside else f"in the worst {noun}"
+    where = "" if figure == "overall" else f" {where}"
     return (
-        f"At a privacy budget of {result.budget:g} the largest true gap of a client is "
-        f"**{format.gap(middle)}** (asked: {asked}; in 90 of 100 draws between {format.gap(low)} "
-        f"and {format.gap(high)}). {cost} {failing(result)}"
+        f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves a "
+        f"gap of **{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
+        f"10 draws) and {cost}."
     )
 
 
-def failing(result: NoiseResult) -> str:
-    """The client that breaks its limit most often, by name."""
-    study = result.study
-    if study.eps_local.min() >= 1:
-        return "No local limit is asked, so no client can fail it."
-    worst = study.failing(result.at)
-    if worst is None:
-        return "No client's true gap is above what was asked in any draw."
-    return (
-        f"**{plain(study.clients[worst])}** (n = {format.count(study.n_client[worst])}) fails "
-        f"most often: in {100 * study.fails[result.at, worst]:.0f} of 100 draws."
-    )
-
-
-def comparison(result: NoiseResult) -> str:
-    """The other mechanism at the same true budget."""
-    other = result.other_mechanism
-    called = f" (which the paper calls {other.epsilon:g})" if other.name == "paper" else ""
-    return (
-        f"At the same true budget{called} {MECHANISMS[other.name][1]} would leave the largest "
-        f"gap of a client at {format.gap(result.other_median)} instead of "
-        f"{format.gap(result.band('local_worst')[1])} (medians)."
-    )
+def _asked(low: float, high: float, overall: float, noun: str) -> str:
+    if low < 1:
+        limits = format.epsilon(low) if low == high else f"{format.epsilon(low)} or more"
+        return f"Asked {limits} in each {noun}"
+    return "Nothing asked" if overall >= 1 else f"Asked {format.epsilon(overall)} overall"
 
 
 def shown(figure: str, value: float) -> str:
     """A figure with its unit."""
-    return format.percent(value) if figure == "accuracy" else format.gap(value)
+    return format.round_percent(value) if figure == "accuracy" else format.round_gap(value)
 
 
-def between(figure: str, low: float, high: float) -> str:
-    """Where 90 in 100 draws lie."""
-    return f"{shown(figure, low)} to {shown(figure, high)}"
-
-
-def true_means(result: NoiseResult) -> str:
-    """What “true” is, and the same figures without noise."""
-    noiseless = ", ".join(
-        f"{name.lower()} {shown(figure, result.without_noise(figure))}"
-        for figure, name in FIGURES.items()
-    )
-    return (
-        "“True” means on the people the lottery was made for (validation), counted without noise. "
-        f"Without noise (medians over runs): {noiseless}."
-    )
+def number_rows(result: NoiseResult, others: dict[str, float]) -> dict[str, list[str]]:
+    """Each figure at this budget: without noise, in the median draw, in 9 of 10, by the other."""
+    rows = {}
+    for figure, name in FIGURES.items():
+        low, middle, high = result.band(figure)
+        values = (result.without_noise(figure), middle, low, high, others[figure])
+        noiseless, median, bottom, top, other = (shown(figure, value) for value in values)
+        rows[name] = [noiseless, median, f"{bottom} to {top}", other]
+    return rows
 
 
 # -------------------------------------------------------------------- charts
 
 
-def local_reading(*, unseen: bool) -> str:
-    """How to read the chart of local gaps."""
-    dots = "dots: people the lottery has not seen" if unseen else shared.NO_CHECK
-    return f"**True gap inside clients.** Band: 90 in 100 draws; line: median; {dots}."
+def curves(noun: str) -> dict[str, str]:
+    """What can be drawn against the budget."""
+    return CURVES | {"local": f"In each {noun}"}
 
 
-def overall_reading(median: float, asked: float) -> str:
-    """How to read the chart of the overall gap."""
-    return (
-        f"**True overall gap**, all clients together: {format.gap(median)} in the median draw at "
-        f"this budget (asked: {format.epsilon(asked)})."
-    )
+def curve_spoken(curve: str, noun: str) -> str:
+    """The curve for those who hear it."""
+    what = {"local": f"Gap in each {noun}", "overall": "Overall gap", "accuracy": "Accuracy"}
+    return f"{what[curve]} against the privacy budget: median draw and 9 of 10 draws"
 
 
-def accuracy_reading(median: float, noiseless: float) -> str:
-    """How to read the chart of accuracy."""
-    return (
-        f"**Accuracy**: {format.percent(median)} in the median draw at this budget, "
-        f"{format.percent(noiseless)} without noise. It can rise where noise breaks the limits."
-    )
+def fails_title(result: NoiseResult, noun: str, most: int) -> str:
+    """What the bars show."""
+    study = result.study
+    if study.eps_local.min() >= 1:
+        return f"**No limit is asked in each {noun}**, so none can be broken."
+    if not study.fails[result.at].any():
+        return f"**No {noun} is above what was asked** in any draw."
+    clients = len(study.clients)
+    more = f", worst {most} of {clients}" if clients > most else ""
+    return f"**How often each {noun} is above what was asked**{more}"
 
 
-def fails_reading(result: NoiseResult, most: int) -> str:
-    """How to read the chart of failing clients."""
-    clients = len(result.study.clients)
-    more = f" The first {most} of {clients}." if clients > most else ""
-    return f"**How often each client fails** at budget {result.budget:g}. {failing(result)}{more}"
+def share(value: float) -> str:
+    """A share of draws beside its bar."""
+    return f"{100 * value:.0f} %"
 
 
 def series_columns(figure: str) -> tuple[str, str, str, str, str]:
@@ -252,14 +240,19 @@ def series_columns(figure: str) -> tuple[str, str, str, str, str]:
 def hover_band(name: str, digits: int) -> str:
     """What a band says under the pointer."""
     return (
-        f"{name}, budget %{{customdata[0]:g}}: %{{y:.{digits}f}} (90 in 100 draws: "
+        f"{name}, budget %{{customdata[0]:g}}: %{{y:.{digits}f}} (9 of 10 draws: "
         f"%{{customdata[1]:.{digits}f}} to %{{customdata[2]:.{digits}f}})<extra></extra>"
     )
 
 
 def hover_unseen(digits: int) -> str:
     """What a dot of unseen people says under the pointer."""
-    return f"unseen people: %{{y:.{digits}f}}<extra></extra>"
+    return f"new people: %{{y:.{digits}f}}<extra></extra>"
+
+
+def hover_other(name: str, digits: int) -> str:
+    """What the other mechanism's line says under the pointer."""
+    return f"{name}: %{{y:.{digits}f}}<extra></extra>"
 
 
 # -------------------------------------------------------------------- the paper's table
@@ -276,21 +269,19 @@ def paper_introduction(rows: Sequence[PaperRow], asked: float, relation: str) ->
     )
 
 
-def paper_row(row: PaperRow) -> dict[str, str]:
-    """A row as people read it."""
-    return {
-        "the paper's ε": _epsilon(row),
-        "really spends": _spent(row),
-        "the paper": _three(row.paper),
-        "ours, the paper's mechanism": _three(row.ours),
-        "ours, histogram": _three(row.histogram),
-    }
+PAPER_HEADINGS = ("really spends", "the paper", "ours, the paper's mechanism", "ours, histogram")
+
+
+def paper_row(row: PaperRow) -> list[str]:
+    """A row as people read it, under the headings."""
+    triples = (row.paper, row.ours, row.histogram)
+    return [_spent(row), *map(_three, triples)]
 
 
 def paper_record(row: PaperRow) -> dict[str, object]:
     """A row in numbers, for a file."""
     record: dict[str, object] = {
-        "the paper's epsilon": _epsilon(row),
+        "the paper's epsilon": paper_epsilon(row),
         "really spends": _spent(row),
     }
     for who, three in (
@@ -302,7 +293,8 @@ def paper_record(row: PaperRow) -> dict[str, object]:
     return record
 
 
-def _epsilon(row: PaperRow) -> str:
+def paper_epsilon(row: PaperRow) -> str:
+    """What the paper calls the budget of a row."""
     return {float("inf"): "no noise", 0.0: "FedAvg"}.get(row.epsilon, f"{row.epsilon:g}")
 
 

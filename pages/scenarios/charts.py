@@ -1,95 +1,115 @@
-"""From scenarios to Plotly figures. A figure computes no rate: it draws what it is given."""
+"""Figures of the Scenarios page. A figure computes no rate: it draws what it is given."""
 
-from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairfl_core.solving.frontier import Frontier
-from pages.compare.drawing import Drawing
-from pages.explore.old_figures import LEGEND_ABOVE, MARGIN, Place, heat_map, index_on
 from pages.scenarios import text
-from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import GROUP_COLOURS, HERE
+from pages.shared.figures import CIVIDIS, Place, heat_map
+from pages.shared.outside_text import figure_text
+from pages.shared.theme import GROUP_COLOURS, ink
 
-__all__ = ["group_shares", "small_map"]
+__all__ = ["HALL", "HEIGHT", "colour_key", "shares_over_map"]
 
-SMALL = 11  # letters on the axes of maps that stand three in a row, in large type too
-
-
-def small_map(heat: Frontier, here: Place | None, limits: tuple[float, float]) -> Drawing:
-    """A map of few cells with the number in each; no scale beside it, as maps share one."""
-    figure = heat_map(heat, None, limits=limits, height=330, scale=False)
-    if here is not None:
-        _add_frame(figure, index_on(heat.eps_global, here[0]), index_on(heat.eps_local, here[1]))
-    accuracy = 100 * heat.accuracy
-    y, x = np.indices(accuracy.shape)
-    lightness = (accuracy - limits[0]) / max(limits[1] - limits[0], 0.1)
-    # Plotly's own choice of letter colour is hard to read in the middle of the scale.
-    colours = np.where(lightness > 0.45, "black", "white").ravel().tolist()
-    figure.add(
-        "scatter",
-        x=x.ravel(),
-        y=y.ravel(),
-        mode="text",
-        text=[f"{value:.1f}" for value in accuracy.ravel()],
-        textfont={"size": 10, "color": colours},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    return figure.update_layout(
-        showlegend=False,
-        margin={"l": 5, "r": 5, "t": 10, "b": 5},
-        xaxis={"title": {"text": text.SMALL_OVERALL}, "tickfont": {"size": SMALL}},
-        yaxis={"title": {"text": text.SMALL_INSIDE}, "tickfont": {"size": SMALL}},
-    )
+HEIGHT, HALL = 365, 450  # the latter is for a chart that has a hall's screen alone
+MAP_SHARE, BARS_FROM = 0.68, 0.8  # of the height: what the map takes, where the bars begin
 
 
-def _add_frame(figure: Drawing, column: float, row: float) -> None:
-    """Around the cell of the limits set: a mark upon it would hide its number."""
-    figure.add(
-        "scatter",
-        x=column + np.array([-0.5, 0.5, 0.5, -0.5, -0.5]),
-        y=row + np.array([-0.5, -0.5, 0.5, 0.5, -0.5]),
-        mode="lines",
-        name=YOU_ARE_HERE,
-        line={"color": HERE, "width": 3},
-        hoverinfo="name",
-    )
-
-
-def group_shares(
-    blocks: Sequence[str],
-    clients: Sequence[str],
-    groups: Sequence[str],
+def shares_over_map(
     shares: NDArray[np.float64],
+    group: str,
+    heat: Frontier,
+    here: Place,
+    limits: tuple[float, float],
+    *,
+    labelled: bool = True,
+    large: bool = False,
 ) -> go.Figure:
-    """Who is in which client, as stacked bars: one entry of `blocks` and `clients` a bar.
+    """Bars of a group's share in each client, and below them what each pair of limits leaves.
 
-    `shares` has a row per bar and a column per group.
+    Parameters
+    ----------
+    shares : ndarray, shape (clients,)
+    group : str
+        Whose share it is.
+    heat, here, limits
+        As for `heat_map`; maps side by side get the same `limits`.
+    labelled : bool
+        Whether the axis upwards has its title: of maps side by side, the first has.
+    large : bool
+        Whether letters are large, as for a hall.
     """
-    figure = go.Figure()
-    for code, group in enumerate(groups):
-        share = 100 * shares[:, code]
-        figure.add_bar(
-            x=[list(blocks), list(clients)],
-            y=share,
-            name=str(group),
-            marker={"color": GROUP_COLOURS[code % len(GROUP_COLOURS)]},
-            text=[f"{value:.0f}" for value in share] if code == 0 else None,
-            textposition="inside",
-            insidetextanchor="start",
-            textangle=0,
-            constraintext="none",
-            hovertemplate="%{x}: %{y:.1f} %<extra>" + str(group) + "</extra>",
-        )
+    figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=False)
+    clients = np.arange(len(shares))
+    small = {"size": 16 if large else 11, "color": ink()}
+    figure.add_bar(
+        x=clients,
+        y=100 * shares,
+        xaxis="x2",
+        yaxis="y2",
+        marker={"color": GROUP_COLOURS[0]},
+        text=[text.share(share) for share in shares],
+        textposition="outside",
+        textfont=small,
+        constraintext="none",
+        cliponaxis=False,
+        customdata=clients + 1,
+        hovertemplate=text.hover_share(figure_text(group)),
+    )
+    ticks = figure.layout.xaxis
+    every = slice(None, None, 2 if large else 1)  # of large ones there is room for half
     return figure.update_layout(
-        barmode="stack",
-        bargap=0.25,
-        height=280,
-        margin=MARGIN,
-        legend=LEGEND_ABOVE | {"y": 1.0, "traceorder": "normal"},
-        xaxis={"title": text.AXIS_CLIENT, "fixedrange": True},
-        yaxis={"title": text.AXIS_SHARE, "range": [0, 100], "fixedrange": True},
+        showlegend=False,
+        bargap=0.35,
+        margin={"l": 5, "r": 30 if large else 5, "t": 22, "b": 5},
+        xaxis={
+            "title": {"text": text.AXIS_OVERALL, "font": small},
+            "tickfont": small,
+            "tickangle": 0,
+            "tickvals": ticks.tickvals[every],
+            "ticktext": ticks.ticktext[every],
+        },
+        yaxis={
+            "title": {"text": text.AXIS_INSIDE if labelled else "", "font": small},
+            "tickfont": small,
+            "domain": [0, MAP_SHARE],
+        },
+        xaxis2={
+            "anchor": "y2",
+            "tickvals": clients,
+            "ticktext": clients + 1,
+            "tickfont": small,
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+        },
+        yaxis2={
+            "title": {
+                "text": text.axis_share(figure_text(group)) if labelled else "",
+                "font": small,
+            },
+            "domain": [BARS_FROM, 1],
+            "range": [0, 100],
+            "tickvals": [0, 100],
+            "tickfont": small,
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+        },
+    )
+
+
+def colour_key(said: str, low: float, high: float) -> str:
+    """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
+    colours = ",".join(colour for _, colour in CIVIDIS)
+    bar = (
+        "display:inline-block;width:8rem;height:.7rem;margin:0 .4rem;vertical-align:middle;"
+        f"background:linear-gradient(90deg,{colours})"
+    )
+    return (
+        f'<div class="fairfl-title"><div>{escape(said)}</div><span>{text.of_scale(low)}'
+        f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
     )

@@ -1,24 +1,25 @@
 """Scenarios: what it costs when clients differ; the paper's three, and one's own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from fairfl_core._io import numbers as format
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.limit_check import within_chance
-from fairfl_core.evaluation.study import Study
+from fairfl_core.fairness.notions import notion_names
 from fairfl_core.paper.printed import SCENARIOS
+from fairfl_core.people.experiments import Experiment
+from fairfl_core.solving.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import group_shares, small_map
+from pages.scenarios.charts import HALL, HEIGHT, colour_key, shares_over_map
 from pages.scenarios.results import (
-    MAP,
+    KINDS,
     OwnClients,
-    Scenario,
     composition,
+    cost_difference,
+    fitted_loss,
+    map_of,
     missing,
     most_people,
     own_heat,
@@ -27,20 +28,29 @@ from pages.scenarios.results import (
     own_people,
     own_study,
     own_summary,
-    scenario_of,
+    scenario_view,
+    unseen_loss,
 )
-from pages.shared import figures, state, tolerances
+from pages.shared import figures, present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import chart, draw, error_boundary, progress, table_below
-from pages.shared.codecs import Numbers, Whole
-from pages.shared.frame import frame
-from pages.shared.results import summary_of
-from pages.shared.view import View
+from pages.shared.charts import (
+    chart,
+    error_boundary,
+    lazy_expander,
+    numbers_table,
+    progress,
+    table_popover,
+)
+from pages.shared.codecs import Numbers, OneOf, Seeds, Whole
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.limits import limit_slider
+from pages.shared.results import clients_of, is_dear, summary_of
+from pages.shared.view import View, regions_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
-SPREADS = {  # shares of the first group, in percent: the paper's three, for up to six clients
+SPREADS = {  # shares of the first group, in per cent: the paper's three, for up to six clients
     "alike": (40, 40, 40, 40, 40, 40),
     "little": (20, 30, 40, 50, 60, 40),
     "far": (10, 30, 50, 70, 90, 50),
@@ -49,147 +59,264 @@ CLIENTS = state.Setting("k", 5, Whole(FEWEST, MOST))
 SIZE = state.Setting("size", 0, Whole(0, 10**9))  # 0: half of what is possible
 DRAW = state.Setting("draw", 0, Whole(0, 9999))
 SHARES = state.Setting("shares", SPREADS["far"], Numbers(0, 100, MOST))
+OF_OWN = (CLIENTS, SIZE, DRAW, SHARES)
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame():
-        _live()
+    with frame(_settings):
+        kind = state.get(_kind())
+        there = {one: name for one, name in KINDS.items() if name not in missing()}
+        at = present.screen(text.SCREENS) if present.presenting() else None
+        _top(kind, there, presenting=at is not None)
+        with error_boundary(text.OWN if kind == "own" else text.PAPERS):
+            if kind == "own":
+                _own(at)
+            else:
+                _papers(kind, there, at)
 
 
-@st.fragment
-def _live() -> None:
-    """All that follows the two tolerances: only this is re-run when one moves."""
-    view = state.view()
-    place = st.container()
-    tolerances.sliders()
-    with error_boundary(text.PAPERS):
-        _papers(view, place)
-    _own()
+def _kind() -> state.Setting[str]:
+    """Which scenario is looked at; a link that tells of clients of one's own opens those."""
+    own = any(setting.name in st.query_params for setting in OF_OWN)
+    return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
+
+
+def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
+    """The question, the choice of a scenario, the two limits, and whose settings these are."""
+    bound = state.bound(_kind())
+    if presenting:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown(f"#### {text.TITLE}", width="content")
+        st.segmented_control(
+            text.KIND,
+            tuple(text.KINDS),
+            format_func=text.KINDS.__getitem__,
+            label_visibility="collapsed",
+            required=True,
+            **bound,
+        )
+    limits, right = st.columns([4, 3], vertical_alignment="center")
+    with limits:
+        for place, name in zip(
+            st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True
+        ):
+            with place:
+                limit_slider(name)
+    with right:
+        if kind == "own":
+            experiment_choice()
+        elif there:
+            experiment = _first(there)
+            st.caption(text.whose(_views(there)[0], experiment), help=text.about(experiment))
+
+
+def _settings() -> None:
+    """Settings of what is shown: the three scenarios' own, or the view that clients come from."""
+    if state.get(_kind()) == "own":
+        view_settings()
+        st.caption(text.OWN_SPLIT)
+        return
+    there = {one: name for one, name in KINDS.items() if name not in missing()}
+    if not there:
+        return
+    experiment = _first(there)
+    write: dict[str, tuple[str, Callable[[str], str]]] = {
+        "notion": (shared_text.NOTION, shared_text.notion_title),
+        "region": (shared_text.REGION, shared_text.region_title),
+        "rates": (shared_text.RATES, lambda name: shared_text.RATE_KINDS[name][0]),
+        "seed": (shared_text.SEEDS, lambda seed: text.run(seed, len(experiment.seeds))),
+    }
+    for name, (setting, options) in _own_settings(experiment).items():
+        label, title = write[name]
+        st.selectbox(label, options, format_func=title, **state.bound(setting))
+    st.caption(text.about(experiment))
 
 
 # -------------------------------------------------------------------- the paper's three
 
 
-def _papers(view: View, place: DeltaGenerator) -> None:
+def _first(there: Mapping[str, str]) -> Experiment:
+    return experiment_of(next(iter(there.values())))
+
+
+def _own_settings(
+    experiment: Experiment,
+) -> dict[str, tuple[state.Setting[str], Sequence[str]]]:
+    """What the three are solved by: settings of this page, by their names in the link of a view."""
+    notions, rates = notion_names(), rate_names(scores=experiment.has_scores)
+    notion = state.Setting("scenario_notion", experiment.notion, OneOf(notions))
+    regions = regions_of(experiment, state.get(notion))
+    runs = (Seeds.ALL, *map(str, experiment.seeds))
+    return {
+        "notion": (notion, notions),
+        "region": (state.Setting("scenario_region", regions[0], OneOf(regions)), regions),
+        "rates": (state.Setting("scenario_rates", rates[0], OneOf(rates)), rates),
+        "seed": (state.Setting("scenario_seed", Seeds.ALL, OneOf(runs)), runs),
+    }
+
+
+def _views(there: Mapping[str, str]) -> list[View]:
+    """Each scenario by this page's settings, which are written into the link."""
+    settings = {}
+    for name, (setting, _) in _own_settings(_first(there)).items():
+        settings[name] = state.get(setting)
+        state.publish_setting(setting)
+    return [scenario_view(name, settings, state.view()) for name in there.values()]
+
+
+def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
     lacking = missing()
     if lacking:
         st.info(text.not_here(lacking))
-    with progress(text.SOLVING) as on_progress:
-        there = [name for name in SCENARIOS if name not in lacking]
-        scenarios = [scenario_of(name, view, on_progress) for name in there]
-    if not scenarios:
+    if not there:
         return
-    with place:
-        first = scenarios[0].view
-        st.markdown(f"#### {text.headline(scenarios)}")
-        st.markdown(text.about(first, experiment_of(first.experiment)))
-    _maps(scenarios)
-    with error_boundary(text.LOSSES):
-        _losses(scenarios)
-    with error_boundary(text.COMPOSITION):
-        _composition(scenarios)
+    views = dict(zip(there, _views(there), strict=True))
+    if {"alike", "far"} <= set(views):
+        more, error = cost_difference(views["alike"], views["far"])
+        answer = text.answer(more, error, len(views["far"].seeds))
+        st.markdown(f"{text.asked(views['far'])}: **{answer}**")
+    if at != 1:
+        _maps(kind, views)
+    if at != 0 and kind in views:
+        with error_boundary(text.CLIENTS_GAPS):
+            _gaps(kind, views[kind])
+    if at is None:
+        _details(views)
 
 
-def _maps(scenarios: Sequence[Scenario]) -> None:
-    here = _here(scenarios[0].view)
-    st.markdown(text.maps_reading(scenarios[0].view, inside=here is not None))
-    accuracy = 100 * np.stack([scenario.heat.accuracy for scenario in scenarios])
-    limits = (accuracy.min(), accuracy.max())
-    for column, scenario in zip(st.columns(3, gap="medium"), scenarios, strict=False):
-        with column, error_boundary(text.number(scenario)):
-            _now(scenario)
-            key = f"map-{scenario.view.experiment}"
-            figure = small_map(scenario.heat, here, limits)
-            draw(figure, spoken=text.map_spoken(scenario), key=key, bare=True)
-            table_below(figures.map_table(scenario.heat), name=key)
+def _maps(kind: str, views: Mapping[str, View]) -> None:
+    """The three side by side: who is in which client, the map, and what the limits do."""
+    with progress(text.SOLVING) as on_progress:
+        heats = {one: map_of(view, on_progress) for one, view in views.items()}
+    limits = figures.colour_limits(*(100 * heat.accuracy for heat in heats.values()))
+    for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
+        with column, error_boundary(text.KINDS[one]):
+            summary = summary_of(view)
+            st.markdown(text.kind_title(one, chosen=one == kind))
+            figure = shares_over_map(
+                composition(view)[0][:, 0],
+                experiment_of(view.data).groups[0],
+                heats[one],
+                (view.eps_global, view.eps_local),
+                limits,
+                labelled=one == next(iter(views)),
+                large=_large(),
+            )
+            chart(figure, key=f"map-{one}", spoken=text.map_spoken(one))
+            st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
+    one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
+    st.html(colour_key(text.MAPS + one_run, *limits))
 
 
-def _here(view: View) -> figures.Place | None:
-    """Where the limits lie on a map; None if they lie off it."""
-    here = (view.eps_global, view.eps_local)
-    return here if min(here) >= MAP[0] else None
+def _large() -> bool:
+    return present.presenting() or state.large_type()
 
 
-def _now(scenario: Scenario) -> None:
-    """The scenario at the limits set now, on unseen people."""
-    judged = summary_of(scenario.view).judged
-    st.metric(
-        text.now_label(scenario), format.percent(judged.accuracy), text.against_no_limit(judged)
-    )
-    st.caption(text.gaps_now(judged), help=shared_text.WORST_CLIENT_TIP)
-
-
-def _losses(scenarios: Sequence[Scenario]) -> None:
-    st.markdown(text.LOSSES_TITLE)
-    names = [text.number(scenario) for scenario in scenarios]
-    rows = text.loss_rows(scenarios)
-    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=names))
-    records = [text.loss_record(scenario) for scenario in scenarios]
-    table_below(pd.DataFrame(records), name="scenario-losses")
-
-
-def _composition(scenarios: Sequence[Scenario]) -> None:
-    groups = experiment_of(scenarios[0].view.experiment).groups
-    parts = [composition(scenario.view) for scenario in scenarios]
-    shares, people = (np.concatenate([pair[code] for pair in parts]) for code in (0, 1))
-    sizes = [len(pair[1]) for pair in parts]
-    blocks = [text.number(one) for one, n in zip(scenarios, sizes, strict=True) for _ in range(n)]
-    clients = [str(client + 1) for n in sizes for client in range(n)]
-    table = pd.DataFrame(
-        {text.SCENARIO: blocks, text.CLIENT: clients, text.N_HELD_OUT: people.round()}
-    )
-    for code, group in enumerate(groups):
-        table[text.share_of(group)] = (100 * shares[:, code]).round(1)
+def _gaps(kind: str, view: View) -> None:
+    """Each client of the chosen scenario, before and after."""
+    table = clients_of(view)
+    st.markdown(text.gaps_title(kind))
+    figure = figures.client_gaps(table)
+    if present.presenting():
+        figure.update_layout(height=HALL)
     chart(
-        group_shares(blocks, clients, groups, shares),
-        reading=text.composition_reading(groups[0]),
-        table=table,
-        name="scenario-composition",
+        figure,
+        key="scenario-clients",
+        spoken=text.gaps_title(kind),
+        table=None if present.presenting() else table.round(4),
+        headings=shared_text.CLIENT_COLUMNS,
     )
+
+
+def _details(views: Mapping[str, View]) -> None:
+    """What the pictures show as tables, and what the paper found; made once opened."""
+    with st.container(horizontal=True):
+        for one, view in views.items():
+            table_popover(
+                lambda view=view: figures.map_table(map_of(view)),  # type: ignore[misc]
+                key=f"map-{one}",
+                label=text.table_of(one),
+            )
+        table_popover(lambda: _composition(views), key="scenario-composition", label=text.WHO)
+    with lazy_expander(text.LOST, "losses") as opened, error_boundary(text.LOSSES):
+        if opened:
+            _losses(views)
+
+
+def _losses(views: Mapping[str, View]) -> None:
+    st.caption(text.LOSSES_NOTE)
+    with progress(text.SOLVING) as on_progress:
+        fitted = [fitted_loss(map_of(view, on_progress)) for view in views.values()]
+        unseen = [unseen_loss(view) for view in views.values()]
+    papers = [SCENARIOS[KINDS[one]] for one in views]
+    numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
+    records = map(text.loss_record, views, fitted, unseen, papers)
+    table_popover(pd.DataFrame(records), key="scenario-losses")
+
+
+def _composition(views: Mapping[str, View]) -> pd.DataFrame:
+    """One row a client of each scenario: how many people, and each group's share."""
+    parts = []
+    for one, view in views.items():
+        shares, people = composition(view)
+        names = {text.SCENARIO: text.KINDS[one], text.CLIENT: np.arange(1, len(people) + 1)}
+        groups = map(text.share_of, experiment_of(view.data).groups)
+        columns = dict(zip(groups, (100 * shares).round(1).T, strict=True))
+        parts.append(pd.DataFrame({**names, text.N_HELD_OUT: people.round(), **columns}))
+    return pd.concat(parts, ignore_index=True)
 
 
 # -------------------------------------------------------------------- one's own
 
 
-@st.fragment
-def _own() -> None:
-    """Clients of one's own: re-run alone when a share, a size or the draw changes."""
-    view = state.view()
-    experiment = experiment_of(view.experiment)
-    st.markdown(text.OWN_TITLE)
-    st.markdown(text.own_introduction(experiment.manifest["title"]))
-    with error_boundary(text.OWN):
-        own = _own_controls(view)
+def _own(at: int | None) -> None:
+    """Pictures first, controls beside them: on a phone the pictures stand above."""
+    view = state.view().in_the_papers_split(catalogue())
+    pictures, controls = st.columns([5, 2], gap="large") if at is None else (st.container(), None)
+    if controls is None:
+        own = OwnClients(view, *_set(view))
+    else:
+        with controls:
+            own = _own_controls(view)
+    with pictures:
         try:
             own_people(own)
         except InputError as error:
             _impossible(own, str(error))
             return
-        _own_result(own, own_study(own))
+        _own_result(own, at)
+
+
+def _set(view: View) -> tuple[tuple[float, ...], int, int]:
+    """Shares, size and draw as they are set."""
+    clients = state.get(CLIENTS)
+    return _shares(clients), _size(most_people(view, clients)), state.get(DRAW)
 
 
 def _own_controls(view: View) -> OwnClients:
-    left, middle, right = st.columns(3, gap="medium")
+    groups = experiment_of(view.experiment).groups
+    left, right = st.columns(2, wrap=False)
     left.slider(text.CLIENTS, FEWEST, MOST, **state.bound(CLIENTS))
     clients = state.get(CLIENTS)
-    with middle:
-        size = _size(most_people(view, clients))
-    right.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with right:
+        _size_slider(most_people(view, clients))
+    st.markdown(text.shares_title(groups), help=text.shares_tip(groups))
+    with st.container(horizontal=True, gap="small"):
         for name, spread in SPREADS.items():
             st.button(
-                text.SPREADS[name],
+                text.KINDS[name],
                 key=f"spread-{name}",
+                type="tertiary",
                 on_click=state.put,
                 args=(SHARES, spread),
             )
-    shares = _shares(clients)
-    st.markdown(text.shares_title(experiment_of(view.experiment).groups))
-    # A row of columns at a time: on a phone they stand below each other in order.
-    columns = [*st.columns(3, gap="medium"), *st.columns(3, gap="medium")]
+    shares = _percents(clients)
     for place, share in enumerate(shares):
-        columns[place].slider(
+        if place % 2 == 0:
+            columns = st.columns(2, wrap=False)
+        columns[place % 2].slider(
             text.client(place),
             0,
             100,
@@ -200,32 +327,40 @@ def _own_controls(view: View) -> OwnClients:
             args=(place, shares),
         )
     state.publish_setting(SHARES)
-    view = view.in_the_papers_split(catalogue())
-    return OwnClients(view, tuple(share / 100 for share in shares), size, state.get(DRAW))
+    st.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
+    return OwnClients(view, *_set(view))
 
 
 def _size(most: int) -> int:
     """People of each client: what is set as far as it is possible, in steps of ten."""
     if most < 2 * STEP:
         return most
-    size = max(min(state.get(SIZE) or most // 2, most) // STEP * STEP, STEP)
+    return max(min(state.get(SIZE) or most // 2, most) // STEP * STEP, STEP)
+
+
+def _size_slider(most: int) -> None:
+    if most < 2 * STEP:
+        return
     st.slider(
         text.SIZE,
         STEP,
         most // STEP * STEP,
         step=STEP,
-        key=state.widget("size", size),
+        key=state.widget("size", _size(most)),
         on_change=lambda: state.put(SIZE, st.session_state["widget_size"]),
         help=text.SIZE_TIP,
     )
     state.publish_setting(SIZE)
-    return size
 
 
-def _shares(clients: int) -> tuple[int, ...]:
-    """Shares in percent, one a client."""
+def _percents(clients: int) -> tuple[int, ...]:
+    """Shares in per cent, one a client."""
     kept = state.get(SHARES)[:clients]
     return (*kept, *SHARES.start[len(kept) : clients])
+
+
+def _shares(clients: int) -> tuple[float, ...]:
+    return tuple(share / 100 for share in _percents(clients))
 
 
 def _share_moved(place: int, shares: tuple[int, ...]) -> None:
@@ -242,52 +377,47 @@ def _impossible(own: OwnClients, why: str) -> None:
         st.button(text.take(most), key="size-possible", on_click=state.put, args=(SIZE, most))
 
 
-def _own_result(own: OwnClients, study: Study) -> None:
-    summary = own_summary(own, study)
-    st.markdown(f"##### {shared_text.headline(summary)}")
-    st.caption(text.own_caption(own, held_out=study.has_held_out))
-    left, right = st.columns([3, 2], gap="large")
-    with left, error_boundary(text.OWN_MAP):
-        heat, here = own_heat(own), _here(own.view)
-        limits = (100 * heat.accuracy.min(), 100 * heat.accuracy.max())
-        chart(
-            small_map(heat, here, limits),
-            reading=text.own_map_reading(inside=here is not None),
-            table=figures.map_table(heat),
-            name="own-map",
-        )
-    with right, error_boundary(text.BESIDE_EVEN):
-        _beside_even(own, study)
-    with error_boundary(text.OWN_GAPS):
-        _own_clients(study)
+def _own_result(own: OwnClients, at: int | None) -> None:
+    summary, study = own_summary(own), own_study(own)
+    st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary) or None)
+    places = st.columns(2, gap="medium") if at is None else [st.container()] * 2
+    if at != 1:
+        with places[0], error_boundary(text.OWN_MAP):
+            heat, here = own_heat(own), (own.view.eps_global, own.view.eps_local)
+            limits = figures.colour_limits(100 * heat.accuracy)
+            group = experiment_of(own.view.data).groups[0]
+            st.html(colour_key(text.OWN_MAP_KEY, *limits))
+            chart(
+                shares_over_map(np.array(own.shares), group, heat, here, limits, large=_large()),
+                key="own-map",
+                spoken=text.map_spoken("own"),
+                table=None if present.presenting() else lambda: figures.map_table(heat),
+            )
+    if at != 0:
+        with places[1], error_boundary(text.CLIENTS_GAPS):
+            table = study.client_table(unseen=study.has_held_out)
+            chart(
+                figures.client_gaps(table).update_layout(height=HEIGHT if at is None else HALL),
+                key="own-clients",
+                spoken=text.own_spoken(summary),
+                table=None if present.presenting() else table.round(4),
+                headings=shared_text.CLIENT_COLUMNS,
+            )
+    if at is not None:
+        return
+    st.caption(text.own_note(own, held_out=study.has_held_out))
+    with lazy_expander(text.EVEN_TITLE, "even") as opened, error_boundary(text.BESIDE_EVEN):
+        if opened:
+            _beside_even(own)
 
 
-def _beside_even(own: OwnClients, study: Study) -> None:
+def _beside_even(own: OwnClients) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
-    summaries = [own_summary(own, study), own_summary(own.even, own_study(own.even))]
-    group = study.first.solution.counts.groups[0]
-    st.markdown(
-        text.beside_even(group, shared_text.judged_on(summaries[0])),
-        help=shared_text.WORST_CLIENT_TIP,
-    )
-    rows = text.even_rows(summaries, [own_loss(own), own_loss(own.even)])
+    both = (own, own.even)
+    rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
+    numbers_table(rows, [text.AS_DRAWN, text.EVEN])
     table = pd.DataFrame.from_dict(rows, orient="index", columns=[text.AS_DRAWN, text.EVEN])
-    st.table(table)
-    table_below(table.reset_index(names=text.FIGURE), name="own-beside-even")
-
-
-def _own_clients(study: Study) -> None:
-    table = study.client_table(unseen=study.has_held_out)
-    within = int(within_chance(table["gap_low"]).sum())
-    chart(
-        figures.client_gaps(table),
-        reading=shared_text.dumbbell_reading(
-            within, len(table), unseen=study.has_held_out, runs=len(study.outcomes)
-        ),
-        table=table.round(4),
-        headings=shared_text.CLIENT_COLUMNS,
-        name="own-clients",
-    )
+    table_popover(table.reset_index(names=text.FIGURE), key="own-beside-even")
 
 
 page()

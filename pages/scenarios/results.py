@@ -1,14 +1,14 @@
 """The paper's scenarios and clients of one's own, behind bounded caches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
-from fairfl_core.paper import printed
 from fairfl_core.paper.printed import GRID, SCENARIOS
 from fairfl_core.people import experiments
 from fairfl_core.people.counts import ClientCounts
@@ -21,7 +21,6 @@ from fairfl_core.people.resample import (
 )
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.solving.policy import NOTHING_MORE
 from fairfl_core.solving.program import Program
 from pages.shared.caching import cached
 from pages.shared.catalogue import catalogue, experiment_of
@@ -31,21 +30,26 @@ from pages.shared.results import (
     counts_of,
     folded_of,
     heat_of,
+    is_dear,
     people_of,
     program_on,
     required,
+    study_of,
     summary_of,
 )
-from pages.shared.view import NO_LIMIT, START, View, changed
+from pages.shared.view import NO_LIMIT, START, View, read_view
 
 __all__ = [
+    "KINDS",
     "MAP",
     "NARROW",
     "WIDE",
     "Loss",
     "OwnClients",
-    "Scenario",
     "composition",
+    "cost_difference",
+    "fitted_loss",
+    "map_of",
     "missing",
     "most_people",
     "own_heat",
@@ -54,12 +58,13 @@ __all__ = [
     "own_people",
     "own_study",
     "own_summary",
-    "scenario_of",
+    "scenario_view",
+    "unseen_loss",
 ]
 
-MAP = (START["eps_global"], *GRID)  # the paper's, and what the limits begin with
+KINDS = dict(zip(("alike", "little", "far"), SCENARIOS, strict=True))  # to experiments
+MAP = (0.0, START["eps_global"], *GRID)  # the paper's limits, none at all, and where ours begin
 WIDE, NARROW = GRID[-1], GRID[0]
-Corners = dict[tuple[float, float], float]  # accuracy by (eps_global, eps_local)
 Floats = NDArray[np.float64]
 
 
@@ -80,27 +85,10 @@ class Loss:
     after: float
 
     @classmethod
-    def of(cls, corners: Corners) -> "Loss":
-        """From the accuracies at three corners of a map."""
-        lost = corners[WIDE, WIDE] - corners[NARROW, NARROW]
-        return cls(
-            lost,
-            lost / corners[WIDE, WIDE],
-            corners[WIDE, NARROW],
-            corners[NARROW, NARROW],
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Scenario:
-    """One scenario: its map on validation, and what is lost on validation and on unseen people."""
-
-    number: int
-    view: View
-    paper: printed.Scenario
-    heat: Frontier
-    fitted: Loss
-    unseen: Loss
+    def of(cls, accuracy: Callable[[float, float], float]) -> "Loss":
+        """From the accuracy at (eps_global, eps_local), asked for at three corners of a map."""
+        wide, narrow = accuracy(WIDE, WIDE), accuracy(NARROW, NARROW)
+        return cls(wide - narrow, 1 - narrow / wide, accuracy(WIDE, NARROW), narrow)
 
 
 def missing() -> list[str]:
@@ -109,50 +97,50 @@ def missing() -> list[str]:
     return [name for name in SCENARIOS if name not in there]
 
 
-def scenario_of(
-    name: str, view: View, on_progress: Callable[[float], None] | None = None
-) -> Scenario:
-    """A scenario seen as the view says, where that speaks of the same dataset."""
-    seen = _scenario_view(name, view)
-    heat = heat_of(seen, MAP, on_progress)
-    unseen = _corners(seen.without_limits())
-    fitted = {
-        (overall, local): float(heat.accuracy[MAP.index(local), MAP.index(overall)])
-        for overall, local in unseen
-    }
-    number = list(SCENARIOS).index(name) + 1
-    return Scenario(number, seen, SCENARIOS[name], heat, Loss.of(fitted), Loss.of(unseen))
+def scenario_view(name: str, settings: Mapping[str, str], limits: View) -> View:
+    """A scenario by this page's own settings, with the limits of a view and nothing else of it."""
+    view, _ = read_view({"experiment": name, **settings}, catalogue())
+    return replace(view, eps_global=limits.eps_global, eps_local=limits.eps_local)
 
 
-def _scenario_view(name: str, view: View) -> View:
-    """The view of a scenario: as set for its own dataset, else as the paper solves it."""
-    experiment, chosen = experiment_of(name), experiment_of(view.experiment)
-    same = experiment.manifest["dataset"]["dataset"] == chosen.manifest["dataset"]["dataset"]
-    one_run = len(view.seeds) < len(chosen.seeds) and view.seeds[0] in experiment.seeds
-    seeds = view.seeds if one_run else experiment.seeds
-    own = tuple(pair for pair in view.own_limits if pair[0] in experiment.clients)
-    if same:
-        return replace(
-            view,
-            experiment=name,
-            data=name,
-            seeds=seeds,
-            own_limits=own,
-            guarantee=None,
-            policy=NOTHING_MORE,
-        )
-    return replace(changed(view, catalogue(), experiment=name).as_the_paper(), seeds=seeds)
+def map_of(view: View, on_progress: Callable[[float], None] | None = None) -> Frontier:
+    """The map of a scenario over the paper's grid, on the people the rules are made for.
+
+    Where maps take long it is of the first run.
+    """
+    return heat_of(view.of_seed(view.seeds[0]) if is_dear(view) else view, MAP, on_progress)
 
 
-@cached(48)
-def _corners(view: View) -> Corners:
-    pairs = ((WIDE, WIDE), (NARROW, NARROW), (WIDE, NARROW))
-    return {
-        (overall, local): summary_of(
-            replace(view, eps_global=overall, eps_local=local)
-        ).judged.accuracy
-        for overall, local in pairs
-    }
+def fitted_loss(heat: Frontier) -> Loss:
+    """What is lost on the people the rules are made for."""
+    return Loss.of(
+        lambda overall, local: float(heat.accuracy[MAP.index(local), MAP.index(overall)])
+    )
+
+
+def unseen_loss(view: View) -> Loss:
+    """What is lost on new people."""
+
+    def accuracy(overall: float, local: float) -> float:
+        return summary_of(replace(view, eps_global=overall, eps_local=local)).judged.accuracy
+
+    return Loss.of(accuracy)
+
+
+def cost_difference(one: View, other: View) -> tuple[float, float]:
+    """How much more accuracy the limits cost in the other view, and its standard error over runs.
+
+    The error is NaN where a view has a single run: it tells nothing of chance.
+    """
+    costs = [study.over(_cost, unseen=study.has_held_out) for study in map(study_of, (one, other))]
+    if min(len(cost.values) for cost in costs) < 2:
+        return costs[1].mean - costs[0].mean, float("nan")
+    error = np.sqrt(sum(cost.deviation**2 / len(cost.values) for cost in costs))
+    return costs[1].mean - costs[0].mean, float(error)
+
+
+def _cost(evaluation: Evaluation) -> float:
+    return evaluation.before.accuracy - evaluation.accuracy
 
 
 def composition(view: View) -> tuple[Floats, Floats]:
@@ -237,6 +225,7 @@ def _program(own: OwnClients, seed: int) -> Program:
     return program_on(required(_drawn(own, seed)[0]), own.view)
 
 
+@cached(12)
 def own_study(own: OwnClients) -> Study:
     """Solve every run's clients and judge on validation and test.
 
@@ -248,14 +237,9 @@ def own_study(own: OwnClients) -> Study:
     return run_study(programs, unseen, view.eps_global, view.eps_local)
 
 
-def own_summary(own: OwnClients, study: Study) -> Summary:
-    """What is told of a study of these clients; costs are against no limit."""
-    return summarise(study, _unlimited(own.without_limits()))
-
-
-@cached(60)
-def _unlimited(own: OwnClients) -> Study:
-    return own_study(own)
+def own_summary(own: OwnClients) -> Summary:
+    """What is told of a study of these clients."""
+    return summarise(own_study(own))
 
 
 def _counted(people: Unseen | None) -> Unseen | None:
@@ -263,7 +247,7 @@ def _counted(people: Unseen | None) -> Unseen | None:
 
 
 def own_heat(own: OwnClients) -> Frontier:
-    """The map over the paper's grid on validation, mean over runs."""
+    """The map over the paper's grid on the fitted people, mean over runs."""
     return _own_heat(own.without_limits())
 
 
@@ -276,8 +260,6 @@ def _own_heat(own: OwnClients) -> Frontier:
     )
 
 
-def own_loss(own: OwnClients) -> float:
-    """The share of accuracy lost on validation when both limits go from .30 to .05."""
-    accuracy = own_heat(own).accuracy
-    wide, narrow = MAP.index(WIDE), MAP.index(NARROW)
-    return float(1 - accuracy[narrow, narrow] / accuracy[wide, wide])
+def own_loss(own: OwnClients) -> Loss:
+    """What is lost on the fitted people when limits go from .30 to .05."""
+    return fitted_loss(own_heat(own))

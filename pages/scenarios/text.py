@@ -1,42 +1,60 @@
 """What the Scenarios page says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.summary import Figures, Summary
+from fairfl_core.evaluation.summary import FREE, Summary
+from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
+from fairfl_core.paper import printed
 from fairfl_core.people.experiments import Experiment
-from pages.scenarios.results import NARROW, WIDE, Loss, OwnClients, Scenario
+from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
 from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
-PAPERS, LOSSES = "The paper's scenarios", "The losses"
-COMPOSITION, OWN = "The composition of the clients", "Clients of your own"
-OWN_MAP, BESIDE_EVEN = "The map of your clients", "The comparison with even clients"
-OWN_GAPS = "The clients' gaps"
+PAPERS, LOSSES, CLIENTS_GAPS = "The three scenarios", "The losses", "The clients' gaps"
+OWN, OWN_MAP, BESIDE_EVEN = "Clients of your own", "The map", "The comparison with even clients"
 
-SOLVING = "Solving every pair of a map"
-LOSSES_TITLE = (
-    "**What is lost, ours and the paper's.** Both limits from 0.30 to 0.05; then only the overall "
-    "one, with the one inside clients at 0.05."
-)
-OWN_TITLE = "#### Make your own"
-CLIENTS, SIZE, SIZE_TIP = (
-    "Clients",
-    "People in each client",
-    "In validation, and as many in test.",
-)
-DRAW, DRAW_TIP = (
-    "Draw",
-    "Who comes into which client is drawn with this seed: the same number, the same clients.",
-)
-SPREADS = {"alike": "All alike", "little": "A little apart", "far": "Far apart"}
-AS_DRAWN, EVEN = "as drawn", "spread evenly"
-SMALL_OVERALL = "gap allowed<br>overall, ε<sub>0</sub>"
-SMALL_INSIDE = "gap allowed inside<br>each client, ε<sub>c</sub>"
-AXIS_CLIENT, AXIS_SHARE = "client", "share of people, %"
+TITLE = "Do clients that differ cost more?"
+KIND = "How far apart the clients are"
+KINDS = {
+    "alike": "alike",
+    "little": "a little apart",
+    "far": "far apart",
+    "own": "make your own",
+}
+SCREENS = ("three maps", "each client's gap")
+SOLVING = "Solving every pair of the maps"
+MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
+OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
+AXIS_OVERALL = "overall, ε<sub>0</sub>"
+AXIS_INSIDE = "in each client, ε<sub>c</sub>"
+LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
+WHO = "Who is in which client"
 SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
+
+
+def share(value: float) -> str:
+    """A share above its bar."""
+    return f"{100 * value:.0f} %"
+
+
+def axis_share(group: str) -> str:
+    """What the bars are of."""
+    return f"{group}, %"
+
+
+def hover_share(group: str) -> str:
+    """A bar under the pointer."""
+    return f"client %{{customdata}}: %{{y:.1f}} % {group}<extra></extra>"
+
+
+def of_scale(percent: float) -> str:
+    """An end of the colour scale."""
+    return f"{percent:.1f} %"
 
 
 def not_here(names: Sequence[str]) -> str:
@@ -47,101 +65,121 @@ def not_here(names: Sequence[str]) -> str:
     )
 
 
-def number(scenario: Scenario) -> str:
-    """A scenario's name."""
-    return f"Scenario {scenario.number}"
+def whose(view: View, experiment: Experiment) -> str:
+    """Whose people and which settings the three scenarios show."""
+    title = experiment.manifest["dataset"].get("title", experiment.manifest["title"])
+    runs = format.plural(len(view.seeds), "run") if len(view.seeds) > 1 else f"run {view.seeds[0]}"
+    return f"{plain(title)} · {text.notion_title(view.notion).lower()} · {runs}"
 
 
-def headline(scenarios: Sequence[Scenario]) -> str:
-    """What tightening both limits costs in each scenario."""
-    ours = ", ".join(
-        f"**{format.percent(each.unseen.share)}** in {number(each).lower()}" for each in scenarios
-    )
-    theirs = ", ".join(format.percent(each.paper.loss) for each in scenarios)
+def about(experiment: Experiment) -> str:
+    """How the clients of the three scenarios were made; in the settings."""
     return (
-        f"Tightening both limits from {format.epsilon(WIDE)} to {format.epsilon(NARROW)} costs, "
-        f"of the accuracy on unseen people, {ours} (the paper: {theirs})."
+        f"{plain(experiment.manifest['dataset'].get('client', 'clients as trained'), 200)}. "
+        "These settings are this page's own: Explore keeps others."
     )
 
 
-def about(view: View, experiment: Experiment) -> str:
-    """Whose people the scenarios are made of, and what is called fair."""
-    dataset = experiment.manifest["dataset"]
-    return (
-        f"**{plain(dataset.get('title', experiment.manifest['title']), 90)}**: "
-        f"{plain(dataset.get('client', 'clients as trained'), 200)}; groups: "
-        f"{', '.join(plain(group) for group in experiment.groups)}. Fair is called "
-        f"**{text.notion_title(view.notion).lower()}**: "
-        f"{text.notion_meaning(view.notion, plain(experiment.favourable))}"
-    )
+def asked(view: View) -> str:
+    """What is asked of the gaps, as the beginning of a sentence."""
+    limits = {"in each client": view.eps_local, "overall": view.eps_global}
+    said = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
+    return f"Asked {' and '.join(said)}" if said else "Nothing asked"
 
 
-def maps_reading(view: View, *, inside: bool) -> str:
-    """How to read the maps; `inside` tells whether the limits set lie on them."""
-    notion = text.notion_title(view.notion).lower()
-    runs = ", mean over runs" if len(view.seeds) > 1 else ""
-    rates = "" if view.rates == "labels" else f", rates: {text.RATES[view.rates][0]}"
-    frame = (
-        "The frame is where the limits are set."
-        if inside
-        else "The limits set now lie off these maps, so no frame is drawn."
-    )
-    return (
-        f"**What each pair of limits leaves of accuracy, %** ({notion}, region {view.region}"
-        f"{rates}, fitted on validation{runs}). All maps share one scale: lighter is more "
-        "accurate; inside the dotted line fairness costs nothing against no limit. " + frame
-    )
+def answer(more: float, error: float, runs: int) -> str:
+    """Whether the same limits cost more far apart than alike, as far as runs can tell."""
+    if np.isnan(error):
+        word = "as much as" if abs(more) < FREE else "more than" if more > 0 else "less than"
+        return f"far apart costs {word} alike in this run (one cannot tell chance)."
+    if abs(more) < max(2 * error, FREE):
+        return f"far apart costs no more than alike, as far as {runs} runs can tell."
+    return f"far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
 
 
-def map_spoken(scenario: Scenario) -> str:
-    """The map for those who hear it."""
-    return f"Accuracy over both limits, {number(scenario)}"
+def result(summary: Summary) -> str:
+    """What the limits cost against the model as it is, the gap reached, and the verdict."""
+    judged = summary.judged
+    cost = format.round_signed_points(-judged.cost)
+    if summary.eps_local[0] >= 1 and summary.eps_global < 1:
+        reached = f"overall {format.round_gap(judged.overall)}"
+    else:
+        reached = f"worst {format.round_gap(worst_gap(summary))}"
+    return f"**{cost}**, {reached}{_verdict(summary)}"
 
 
-def now_label(scenario: Scenario) -> str:
-    """The label of a scenario's accuracy."""
-    return f"{number(scenario)}, unseen people"
+def worst_gap(summary: Summary) -> float:
+    """The largest gap of a client; NaN where none can be compared."""
+    worst = summary.judged.worst
+    return float("nan") if worst is None else worst.gap
 
 
-def against_no_limit(judged: Figures) -> str:
-    """What the limits change of accuracy."""
-    return f"{format.signed_points(-judged.cost)} against no limit"
+def _verdict(summary: Summary) -> str:
+    found = summary.verdict
+    if found is None:
+        return ""
+    words = f"**{found.shape} {found.word}**"
+    return f" :red[{words}]" if found.shape == SHAPES[NOT_MET] else f" {words}"
 
 
-def gaps_now(judged: Figures) -> str:
-    """The gaps at the limits set."""
-    worst = judged.worst
-    named = f"; worst {plain(worst.client)}: {format.gap(worst.gap)}" if worst else ""
-    return f"Overall gap {format.gap(judged.overall)}{named}."
+def run(seed: str, runs: int) -> str:
+    """One run, or all of them."""
+    return f"run {seed}" if seed.isdigit() else f"all {runs} runs (mean)"
 
 
-def loss_rows(scenarios: Sequence[Scenario]) -> dict[str, list[str]]:
+def kind_title(kind: str, *, chosen: bool) -> str:
+    """What stands above a scenario's picture."""
+    return f"**{KINDS[kind]}**" if chosen else KINDS[kind]
+
+
+def table_of(kind: str) -> str:
+    """The button that opens a map's numbers."""
+    return f"Map: {KINDS[kind]}"
+
+
+def map_spoken(kind: str) -> str:
+    """A picture of bars and map for those who hear it."""
+    return f"Clients {KINDS[kind]}: each client's share, and accuracy over both limits"
+
+
+def gaps_title(kind: str) -> str:
+    """What the chart of clients shows."""
+    return f"**{KINDS[kind].capitalize()}: each client's gap, before and after**, on new people"
+
+
+def loss_rows(
+    fitted: Sequence[Loss], unseen: Sequence[Loss], papers: Sequence[printed.Scenario]
+) -> dict[str, list[str]]:
     """Rows of the table of losses, ours and the paper's."""
 
     def both(loss: Loss) -> str:
-        return f"{format.percent(loss.share)} ({format.points(loss.lost)})"
+        return f"{format.round_points(loss.lost)} ({format.round_percent(loss.share)} of it)"
 
     def overall(before: float, after: float) -> str:
-        return f"{format.percent(before)} → {format.percent(after)}"
+        return format.before_after(before, after, format.round_percent)
 
-    ours: dict[str, Callable[[Scenario], Loss]]
-    ours = {"unseen people": lambda s: s.unseen, "validation": lambda s: s.fitted}
-    rows = {f"Both, {name}": [both(of(s)) for s in scenarios] for name, of in ours.items()}
-    rows |= {"Both, the paper": [format.percent(s.paper.loss) for s in scenarios]}
-    rows |= {
-        f"Overall only, {name}": [overall(of(s).before, of(s).after) for s in scenarios]
-        for name, of in ours.items()
+    return {
+        "Both limits: new people": [both(loss) for loss in unseen],
+        "Both limits: fitted people": [both(loss) for loss in fitted],
+        "Both limits: the paper": [f"{format.round_percent(one.loss)} of it" for one in papers],
+        "Overall only: new people": [overall(loss.before, loss.after) for loss in unseen],
+        "Overall only: fitted people": [overall(loss.before, loss.after) for loss in fitted],
+        "Overall only: the paper": [overall(one.before, one.after) for one in papers],
     }
-    rows |= {
-        "Overall only, the paper": [overall(s.paper.before, s.paper.after) for s in scenarios]
-    }
-    return dict(sorted(rows.items()))
 
 
-def loss_record(scenario: Scenario) -> dict[str, object]:
+LOSSES_NOTE = (
+    "First both limits go from 0.30 to 0.05; then only the overall one, with the one in each "
+    "client at 0.05."
+)
+
+
+def loss_record(
+    kind: str, fitted: Loss, unseen: Loss, paper: printed.Scenario
+) -> dict[str, object]:
     """The same in numbers, for a file."""
-    record: dict[str, object] = {SCENARIO: number(scenario)}
-    for name, loss in (("unseen people", scenario.unseen), ("validation", scenario.fitted)):
+    record: dict[str, object] = {SCENARIO: KINDS[kind]}
+    for name, loss in (("unseen people", unseen), ("validation", fitted)):
         record |= {
             f"lost, points, {name}": round(100 * loss.lost, 3),
             f"lost, % of accuracy, {name}": round(100 * loss.share, 3),
@@ -149,18 +187,10 @@ def loss_record(scenario: Scenario) -> dict[str, object]:
             f"overall .05, {name}": round(loss.after, 5),
         }
     return record | {
-        "lost, % of accuracy, paper": 100 * scenario.paper.loss,
-        "overall .3, paper": scenario.paper.before,
-        "overall .05, paper": scenario.paper.after,
+        "lost, % of accuracy, paper": 100 * paper.loss,
+        "overall .3, paper": paper.before,
+        "overall .05, paper": paper.after,
     }
-
-
-def composition_reading(first: str) -> str:
-    """How to read who is in which client."""
-    return (
-        f"**Who is in which client**: share of {plain(first)} and the rest. From left to right "
-        "the clients grow apart."
-    )
 
 
 def share_of(group: str) -> str:
@@ -170,21 +200,27 @@ def share_of(group: str) -> str:
 
 # -------------------------------------------------------------------- one's own
 
-
-def own_introduction(title: str) -> str:
-    """Whose people are dealt anew, and that nothing is retrained."""
-    return (
-        f"New clients from the people of *{plain(title)}* that training held out: those of "
-        "validation to make the lottery, those of test to judge it. **Scores are not retrained**: "
-        "each person keeps the answer the model gave in the client they came from. The experiment "
-        "is chosen in the sidebar."
-    )
+CLIENTS, SIZE, DRAW = "Clients", "People in each", "Draw"
+SIZE_TIP = "To make the rules, and as many new people."
+DRAW_TIP = (
+    "Who comes into which client is drawn with this seed: the same number, the same clients."
+)
+EVEN_TITLE = "Beside clients that are all alike"
+AS_DRAWN, EVEN = "as drawn", "spread evenly"
+OWN_SPLIT = (
+    "Clients of your own are drawn from people parted as in the paper, whatever split is set."
+)
 
 
 def shares_title(groups: Sequence[str]) -> str:
     """What the sliders are for."""
+    return f"Share of **{plain(groups[0])}**"
+
+
+def shares_tip(groups: Sequence[str]) -> str:
+    """Who the rest of a client is."""
     rest = groups[1] if len(groups) == 2 else "the others, as they come"
-    return f"Share of **{plain(groups[0])}** in each client, % (the rest: {plain(rest)})"
+    return f"The rest of a client: {plain(rest)}."
 
 
 def client(place: int) -> str:
@@ -207,49 +243,48 @@ def take(most: int) -> str:
     return f"Take {format.count(most)} people in each client"
 
 
-def own_caption(own: OwnClients, *, held_out: bool) -> str:
-    """Who was drawn."""
-    also = " in validation and as many in test" if held_out else f" ({text.NO_CHECK})"
+def own_sentence(view: View, summary: Summary) -> str:
+    """Asked, then reached, by whom, and the verdict."""
+    worst = summary.judged.worst
+    who = "" if worst is None else f", in {plain(worst.client)}"
+    people = "new people" if summary.unseen else text.FITTED
+    reached = f"on {people} {format.round_gap(worst_gap(summary))}{who}"
+    cost = format.round_signed_points(-summary.judged.cost)
+    return f"{asked(view)}; {reached}. **{cost}**{_verdict(summary)}"
+
+
+def own_note(own: OwnClients, *, held_out: bool) -> str:
+    """Who was drawn, and that nothing is retrained."""
+    also = " to make the rules, as many new ones" if held_out else f" ({text.NO_CHECK})"
     runs = len(own.view.seeds)
-    anew = f", drawn anew in each of {runs} runs; means." if runs > 1 else "."
-    return (
-        f"{len(own.shares)} clients of {format.count(own.size)} people{also}, draw {own.draw}"
-        + anew
+    said = (
+        f"{len(own.shares)} clients of {format.count(own.size)} held-out people{also}"
+        f"{f'; mean of {runs} runs' if runs > 1 else ''}. Nobody is trained again: each person keeps "
+        "the model's answer. The map is of the people the rules were made for."
     )
+    policy = own.view.policy
+    return said if policy.is_plain else f"{said} Also asked: {plain(text.policy(policy), 300)}."
 
 
-def own_map_reading(*, inside: bool) -> str:
-    """How to read the map of one's own clients."""
-    frame = " The frame is where the limits are set." if inside else ""
-    return (
-        "**What each pair of limits leaves of accuracy in these clients, %**, fitted on "
-        f"validation.{frame}"
-    )
+def own_spoken(summary: Summary) -> str:
+    """The chart of one's own clients for those who hear it."""
+    return f"Each client's gap before and after, on {text.judged_on(summary)}"
 
 
-def beside_even(group: str, judged_on: str) -> str:
-    """The title of the comparison with even clients."""
-    return f"**As drawn, and with as many {plain(group)} spread evenly** ({judged_on})"
-
-
-def even_rows(summaries: Sequence[Summary], losses: Sequence[float]) -> dict[str, list[str]]:
+def even_rows(summaries: Sequence[Summary], losses: Sequence[Loss]) -> Mapping[str, list[str]]:
     """What is compared with even clients."""
     judged = [summary.judged for summary in summaries]
-
-    def cost(summary: Summary) -> str:
-        said = format.points(summary.judged.cost)
-        return said if summary.judged.cost >= 0 else f"{summary.effect.word} {said}"
-
-    def worst(figures: Figures) -> str:
-        return format.gap(figures.worst.gap if figures.worst else float("nan"))
-
     return {
-        "Accuracy, the model's own": [format.percent(each.accuracy_before) for each in judged],
-        "Accuracy, no limit": [format.percent(each.accuracy_unlimited) for each in judged],
-        "Accuracy, fair": [format.percent(each.accuracy) for each in judged],
-        "Cost against no limit": [cost(summary) for summary in summaries],
-        "Overall gap": [format.gap(each.overall) for each in judged],
-        "Mean client's gap": [format.gap(each.local_mean) for each in judged],
-        "Worst client's gap": [worst(each) for each in judged],
-        "Lost from 0.30 to 0.05, both (validation)": [format.percent(loss) for loss in losses],
+        "Accuracy": [
+            format.before_after(one.accuracy_before, one.accuracy, format.round_percent)
+            for one in judged
+        ],
+        "Change": [format.round_signed_points(-one.cost) for one in judged],
+        "Overall gap": [format.round_gap(one.overall) for one in judged],
+        "Mean client's gap": [format.round_gap(one.local_mean) for one in judged],
+        "Worst client's gap": [format.round_gap(worst_gap(one)) for one in summaries],
+        "Verdict": [text.verdict_title(summary) for summary in summaries],
+        "Lost from 0.30 to 0.05, both limits (fitted people)": [
+            format.round_points(loss.lost) for loss in losses
+        ],
     }

@@ -33,8 +33,8 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 return function(*arguments, **named)
 
         everybody = st.cache_resource(
-            make, max_entries=most, show_spinner=False, hash_funcs={View: repr}
-        )
+            max_entries=most, show_spinner=False, hash_funcs={View: repr}
+        )(make)
 
         @wraps(function)
         def result(*arguments: P.args, **named: P.kwargs) -> T:

@@ -2,8 +2,8 @@
 
 They are drawn by `frontend/*.js` as SVG and redrawn in place when their data change. The drawing
 code knows nothing of Streamlit: `drawMap(root, data, emit)` and `drawClients(root, data, emit)`.
-Its text travels with the data, 20 to 30 kB a change: files served from an `asset_dir` are found
-only where fairfl is installed from a wheel, and are loaded anew at every redraw.
+Its text travels with the data, 22 and 35 kB, to a setting that the browser has not seen: files in
+an `asset_dir` are found only where a wheel is installed, not from a checkout nor an editable one.
 """
 
 from collections.abc import Callable, Sequence

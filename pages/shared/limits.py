@@ -23,6 +23,5 @@ def limit_slider(name: str, noun: str = "client") -> None:
         text.OVERALL if name == "eps_global" else text.inside(noun),
         tuple(sorted({*LEVELS, value})),
         format_func=format.epsilon,
-        help=text.OVERALL_TIP if name == "eps_global" else text.inside_tip(noun),
         **state.bound_field(name),
     )

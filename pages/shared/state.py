@@ -65,6 +65,7 @@ OF_PAGES = (
     *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
     *("neighbours", "points", "present", "question", "screen", "shares"),
     *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
+    *("apart", "curve", "scenario_notion", "scenario_rates", "scenario_region", "scenario_seed"),
 )
 OF_OLD_PAGES = ("back", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # now nothing
 OF_STEPS = (  # the lesson's

@@ -22,9 +22,9 @@ from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "no held-out check possible"
-NO_CHECK_HERE = "No held-out check possible: there are no unseen people in this set."
-UNSEEN, FITTED = "unseen people", "the people it was fitted on"
+NO_CHECK = "there are no new people to check on"
+NO_CHECK_HERE = "No check on new people is possible: this set has none."
+UNSEEN, FITTED = "new people", "the people the rule was set on"
 RATE_KINDS = {
     "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
     "scores": (
@@ -94,17 +94,12 @@ CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says 
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 
 
-OVERALL, OVERALL_TIP = "Gap allowed overall, ε₀", "Between groups, everybody together."
+OVERALL = "Gap allowed overall, ε₀"
 
 
 def inside(noun: str) -> str:
     """The label of the limit inside clients."""
     return f"Gap allowed in each {noun}, εc"
-
-
-def inside_tip(noun: str) -> str:
-    """What that limit is."""
-    return f"Between groups, in every {noun}."
 
 
 def signed_in(who: str) -> str:
@@ -336,10 +331,10 @@ def sure(row: ClientRow) -> str:
     if np.isnan(row.gap):
         return "nobody to compare"
     said = (
-        f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
-        f"{format.count(row.n)} people"
+        f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
+        f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: within noise" if row.within_noise else said
+    return f"{said}: may be chance" if row.within_noise else said
 
 
 def who_pays(summary: Summary) -> str:
@@ -347,11 +342,11 @@ def who_pays(summary: Summary) -> str:
     loser, gainer = summary.loses_most, summary.gains_most
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
-        return "No client loses accuracy against no limit."
-    said = f"**{plain(loser.client)}** loses most accuracy against no limit: {format.points(lost)}"
+        return "No client loses accuracy against the model as it is."
+    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"
+        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
     return said + "."
 
 

@@ -2,8 +2,9 @@
   // What is hard to read: letters too close in brightness to what is behind them (WCAG 2, 1.4.3),
   // and lines of charts that hardly differ from their ground (1.4.11). Told in words.
   const parse = (colour) => {
-    const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
-    return { red, green, blue, alpha };
+    const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+(e-\d+)?/g) ?? [0, 0, 0, 0]).map(Number);
+    const unit = colour.startsWith("color(srgb") ? 255 : 1; // what color-mix() becomes
+    return { red: unit * red, green: unit * green, blue: unit * blue, alpha };
   };
   const over = (top, ground) => ({
     red: top.red * top.alpha + ground.red * (1 - top.alpha),
@@ -22,9 +23,10 @@
     const [low, high] = [bright(one), bright(other)].sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
   };
+  const above = (element) => element.parentElement ?? element.getRootNode().host;
   const groundOf = (element) => {
     const layers = [];
-    for (let box = element; box; box = box.parentElement) {
+    for (let box = element; box; box = above(box)) {
       const layer = parse(getComputedStyle(box).backgroundColor);
       if (layer.alpha) layers.push(layer);
       if (layer.alpha === 1) break;
@@ -33,26 +35,32 @@
   };
   const opacityOf = (element) => {
     let opacity = 1;
-    for (let box = element; box; box = box.parentElement) opacity *= Number(getComputedStyle(box).opacity);
+    for (let box = element; box; box = above(box)) opacity *= Number(getComputedStyle(box).opacity);
     return opacity;
   };
   const words = (element) => element.textContent.trim().replace(/\s+/g, " ").slice(0, 60);
   const found = new Set();
 
-  // A slider's value stands above its thumb, whose colour is not behind it. Tables are canvases.
-  const aside = "svg, style, script, [disabled], [aria-disabled=true], [data-testid=stSliderThumbValue], [data-testid=stDataFrame]";
-  for (const element of document.querySelectorAll("[data-testid=stApp] *")) {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!own || element.closest(aside) || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-    const style = getComputedStyle(element);
-    const ground = groundOf(element);
-    const ink = parse(style.color);
-    ink.alpha *= opacityOf(element);
-    const size = parseFloat(style.fontSize);
-    const large = size >= 24 || (size >= 18.6 && Number(style.fontWeight) >= 700);
-    const contrast = ratio(over(ink, ground), ground);
-    if (contrast < (large ? 3 : 4.5)) found.add(`“${words(element)}” has a contrast of ${contrast.toFixed(1)}`);
-  }
+  // A slider's value stands above its thumb, whose colour is not behind it. Tables are canvases. What is
+  // written onto a coloured tile has its own ground.
+  const aside = "style, script, .js-plotly-plot, [disabled], [aria-disabled=true], [data-testid=stSliderThumbValue], " +
+    "[data-testid=stDataFrame], .tip, .on-tile, .letter";
+  const read = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) read(element.shadowRoot);
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+      if (!own || element.closest(aside) || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const style = getComputedStyle(element);
+      const ground = groundOf(element);
+      const ink = parse(element.namespaceURI.endsWith("svg") ? style.fill : style.color);
+      ink.alpha *= opacityOf(element);
+      const size = parseFloat(style.fontSize);
+      const large = size >= 24 || (size >= 18.6 && Number(style.fontWeight) >= 700);
+      const contrast = ratio(over(ink, ground), ground);
+      if (contrast < (large ? 3 : 4.5)) found.add(`“${words(element)}” has a contrast of ${contrast.toFixed(1)}`);
+    }
+  };
+  read(document.querySelector("[data-testid=stApp]"));
 
   for (const chart of document.querySelectorAll("[data-testid=stMain] .js-plotly-plot")) {
     const name = chart.closest("[data-testid=stElementContainer]")?.className.match(/st-key-([\w-]+)/)?.[1] ?? "a chart";

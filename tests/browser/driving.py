@@ -21,8 +21,9 @@ from playwright.sync_api import (
 from tests.helpers.serving import Server
 
 NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
-OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
+OVERALL, INSIDE = "Gap allowed overall", "Gap allowed in each"  # how their labels begin
 PATIENCE = 180_000  # milliseconds; a machine may be slow, and busy with other tests
+SHORTLY = 3_000  # milliseconds in which what is new has faded in, and charts fit a new window
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",
@@ -33,43 +34,41 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Nothing runs, nothing is stale, and every chart is drawn or waits for somebody to come near it,
-# and that for a while.
+# Nothing runs, nothing is stale, and every chart is drawn, and that for a while.
 QUIET = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
-    const told = place => place.querySelector('.fairfl-chart')?.dataset ?? {};
-    const drawn = place => Number(told(place).drawn);
     const quiet = app && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
         && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
         && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
-        && charts.every(place =>
-            place.querySelector('.main-svg') && (drawn(place) || told(place).waits));
+        && [...document.querySelectorAll('.stPlotlyChart')].every(one => one.querySelector('.main-svg'))
+        && [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
+            .every(one => one.shadowRoot?.querySelector('svg'));
     if (!quiet) { window.quietSince = undefined; return false; }
-    window.quietSince = Math.max(window.quietSince ?? performance.now(), ...charts.map(drawn));
+    window.quietSince ??= performance.now();
     return performance.now() - window.quietSince > 150;
 }"""
 UNREST = """() => {
     const app = document.querySelector('[data-testid=stApp]');
-    const charts = [...document.querySelectorAll('.stBidiComponent:not([class*=-mark] *)')];
     const count = what => document.querySelectorAll(`[data-testid=stMain] ${what}`).length;
     return {
         connection: app?.dataset.testConnectionState, script: app?.dataset.testScriptState,
         elements: count('[data-testid=stElementContainer]'),
         skeletons: count('[data-testid=stSkeleton]'), stale: count('[data-stale=true]'),
-        charts: charts.length, undrawn: charts.filter(c => !c.querySelector('.main-svg')).length,
     };
 }"""
 # A slider runs ahead of the server's answer, which also writes the address bar.
 ANSWERED = """labels => {
     const link = new URLSearchParams(location.search);
     const shown = label =>
-        document.querySelector(`input[type=range][aria-label='${label}']`)?.ariaValueText;
+        document.querySelector(`input[type=range][aria-label^='${label}']`)?.ariaValueText;
     return [link.get('eps_global'), link.get('eps_local')].every((value, k) =>
         shown(labels[k]) === 'no limit' ? value === '1' : Number(shown(labels[k])) === Number(value));
 }"""
+SAID = """() => [...document.querySelectorAll('.fairfl-sentence, .fairfl-numbers')]
+    .map(one => one.innerText.trim()).join('\\n')"""
 LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+FIRST_SCREEN = (Path(__file__).parent / "first_screen.js").read_text(encoding="utf-8")
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 TROUBLE = """() => [
     ...document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]'),
@@ -101,7 +100,7 @@ class Visitor:
         self.server = server
         self.complaints: list[str] = []
         self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme
+            viewport={"width": width, "height": 720}, color_scheme=theme
         )
         self.context.on("console", self._console)
         self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
@@ -138,10 +137,10 @@ class Visitor:
         return self.settle()
 
     def go(self, title: str) -> "Visitor":
-        """Change to another page by the sidebar."""
-        self.page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+        """Change to another page by the navigation."""
+        self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         self.page.wait_for_function(
-            "title => document.querySelector('[data-testid=stSidebarNavLink][aria-current=page]')"
+            "title => document.querySelector('[data-testid=stTopNavLink][aria-current=page]')"
             "?.innerText.trim() === title",
             arg=title,
         )
@@ -163,8 +162,8 @@ class Visitor:
         return self.settle()
 
     def navigation(self) -> dict[str, str]:
-        """The pages there are: title to path, as the sidebar shows them."""
-        links = self.page.get_by_test_id("stSidebarNavLink").evaluate_all(
+        """The pages there are: title to path, as the navigation shows them."""
+        links = self.page.get_by_test_id("stTopNavLink").evaluate_all(
             "links => links.map(link => [link.innerText.trim(), new URL(link.href).pathname])"
         )
         return {title: path.strip("/") for title, path in links}
@@ -173,8 +172,14 @@ class Visitor:
 
     @property
     def headline(self) -> str:
-        """The sentence on top."""
-        return self.page.locator("h4").first.inner_text()
+        """The page's one sentence: what was asked, what was reached."""
+        return self.page.locator(".fairfl-sentence").first.inner_text()
+
+    @property
+    def said(self) -> str:
+        """The sentence and the numbers."""
+        said: str = self.page.evaluate(SAID)
+        return said
 
     @property
     def link(self) -> dict[str, str]:
@@ -183,7 +188,7 @@ class Visitor:
 
     @property
     def epsilons(self) -> tuple[str, str]:
-        """What the two sliders show: overall, inside each client."""
+        """What the two sliders show: overall, in each client."""
         shown = [self.slider(name).get_attribute("aria-valuetext") for name in (OVERALL, INSIDE)]
         return shown[0] or "", shown[1] or ""
 
@@ -195,11 +200,16 @@ class Visitor:
         """
         looks = f"() => [...({LAYOUT})(), ...({CONTRAST})()]"
         try:
-            self.page.wait_for_function(f"() => !({looks})().length", polling=200)
+            self.page.wait_for_function(f"() => !({looks})().length", polling=200, timeout=SHORTLY)
         except TimeoutError:
             found: list[str] = self.page.evaluate(looks)
             return found
         return []
+
+    def first_screen(self) -> dict[str, Any]:
+        """Words and pictures that are on the screen without scrolling."""
+        seen: dict[str, Any] = self.page.evaluate(FIRST_SCREEN)
+        return seen
 
     def trouble(self) -> list[str]:
         """Error boxes on the page, and all complaints so far."""
@@ -208,8 +218,8 @@ class Visitor:
     # ---------------------------------------------------------------- moving
 
     def slider(self, name: str) -> Locator:
-        """A slider by its label."""
-        return self.page.locator(f"input[type=range][aria-label='{name}']")
+        """A slider by the beginning of its label."""
+        return self.page.locator(f"input[type=range][aria-label^='{name}']")
 
     def press(self, name: str, key: str = "ArrowRight") -> None:
         """Move a slider by the keyboard."""
@@ -217,12 +227,11 @@ class Visitor:
         self.page.keyboard.press(key)
 
     def changes(self, act: Callable[[], Any]) -> str:
-        """Do something, wait for another headline, and tell it once the page is whole."""
-        before = self.headline
+        """Do something, wait until other numbers are told, and return the sentence at rest."""
+        before = self.said
         act()
         self.page.wait_for_function(
-            "before => document.querySelector('h4')?.innerText.trim() !== before.trim()",
-            arg=before,
+            f"before => {{ const now = ({SAID})(); return now && now !== before; }}", arg=before
         )
         self.settle()
         return self.headline
@@ -230,7 +239,6 @@ class Visitor:
     def download(self, label: str, folder: Path) -> Path:
         """Press a download button; returns the file."""
         with self.page.expect_download() as begun:
-            # The page's own before the sidebar's, where both offer it.
             self.page.get_by_role("button", name=label, exact=True).last.click()
         target = folder / begun.value.suggested_filename
         begun.value.save_as(target)
@@ -243,7 +251,7 @@ class Visitor:
         other.page.on("websocket", lambda socket: self._asked_for(socket.url))
         return other
 
-    def resize(self, width: int, height: int = 900) -> "Visitor":
+    def resize(self, width: int, height: int = 720) -> "Visitor":
         """Make the window another size."""
         self.page.set_viewport_size({"width": width, "height": height})
         return self.settle()

@@ -1,142 +1,126 @@
-"""Every page the navigation shows: whole, quiet, at home on a telephone, light and dark.
+"""Every page as a stranger finds it: one screen, a picture first, few words, nothing cut.
 
     PICTURES=1 pytest tests/browser/test_every_page.py
 
-takes pictures of them, into screenshots/.
+takes pictures of all of them, into screenshots/.
 """
 
 import os
 import sys
 from pathlib import Path
 
-from tests.browser.driving import INSIDE, Visitor
+import pytest
+
+from tests.browser.driving import INSIDE, OVERALL, Visitor
 from tests.helpers.serving import ROOT
 
-PICTURES = ROOT / "screenshots"
-WIDE, NARROW = 1280, 390
-ELSEWHERE = {"experiment": "public_coverage", "notion": "sp", "region": "kernel", "seed": "1"}
+# Links of the pages that are looked at; the first of them is what a first visit opens.
+PAGES = (
+    "",
+    "?experiment=ham10000",
+    "?experiment=public_coverage&region=simplex",
+    "learn",
+    "compare",
+    "scenarios",
+    "privacy",
+    "methods",
+    "your_data",
+)
+WITHOUT_PICTURE = ("your_data",)  # while nothing has been brought
+SIZES = ((1280, 720), (1920, 1080), (390, 844))
+MOST_WORDS = 110
+FIRST_PICTURE = {(1280, 720): 720, (390, 844): 620}  # pixels above which it begins
 LIGHTNESS = """() => {
     const colour = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
     const [red, green, blue] = colour.match(/\\d+/g).map(Number);
     return red + green + blue > 382 ? 'light' : 'dark';
 }"""
+FOCUSED = """() => {
+    let now = document.activeElement;
+    const place = now?.closest('[class*=st-key-]')?.className.match(/st-key-([\\w-]+)/)[1] ?? '';
+    while (now?.shadowRoot?.activeElement) now = now.shadowRoot.activeElement;
+    const text = now?.matches('button, a') ? now.innerText : '';
+    return `${place} ${now?.getAttribute('aria-label') ?? ''} ${text}`;
+}"""
+# In the order in which a hand on the keyboard meets them.
+STOPS = ("Settings", "Experiment", OVERALL, INSIDE, "explore-map", "explore-clients")
 
 
-def test_every_page_by_its_address(regular, server):
-    """Light: wide, then as narrow as a telephone."""
-    pages = regular.open().navigation()
-    assert len(pages) >= 2
-    wrong = {}
-    for title, path in pages.items():
-        if path:  # the first one is open
-            regular.open(path)
-        wrong |= {
-            f"{title}, {width}": found for width, found in _looked_at(regular, path, "light")
-        }
-        if path == "learn":
-            wrong |= _steps(regular)
-    regular.resize(WIDE)
-    assert not wrong
-    if sys.platform.startswith("linux"):  # reads /proc
-        loaded = Path(f"/proc/{server.process.pid}/maps").read_text().lower()
-        assert "highs" in loaded
-        assert "tensorflow" not in loaded
-
-
-def test_every_page_by_the_navigation_in_the_dark(tab):
-    """With fifty clients, in large letters as in a hall: nothing is cut, every setting is kept.
-
-    `tests/pages` opens the other experiments.
-    """
-    visitor = tab()
-    visitor.page.emulate_media(color_scheme="dark")
-    visitor.open(large="True", **ELSEWHERE)
-    said = visitor.changes(lambda: visitor.press(INSIDE))
-    settings = visitor.link
-    first, *others = visitor.navigation().items()
-    wrong = {}
-    for title, path in (*others, first):
-        visitor.resize(WIDE).go(title)
-        assert {name: visitor.link.get(name) for name in ELSEWHERE} == ELSEWHERE, title
-        wrong |= {f"{title}, {width}": found for width, found in _looked_at(visitor, path, "dark")}
-    assert not wrong
-    assert visitor.headline == said
-    assert settings.items() <= visitor.link.items()
-
-
-def _steps(visitor: Visitor) -> dict[str, list[str]]:
-    """What is wrong with the lesson's steps on a telephone, each with its question answered."""
-    wrong = {}
-    onward = visitor.page.get_by_role("button", name="Next:")
-    step = 1
-    while onward.count():
-        onward.click()
-        step += 1
-        visitor.page.wait_for_function(
-            "step => new URLSearchParams(location.search).get('step') === step", arg=str(step)
-        )
-        visitor.settle()
-        asked = visitor.page.get_by_test_id("stRadio").locator("label").filter(visible=True)
-        if asked.count():
-            asked.nth(1).click()
-            visitor.page.get_by_text("Choose first").wait_for(state="detached")
-            visitor.settle()
-        found = visitor.misfits()
-        if found:
-            wrong[f"step {step}"] = found
-    assert step == 10
-    return wrong
-
-
-def _looked_at(visitor: Visitor, path: str, theme: str) -> list[tuple[int, list[str]]]:
-    """What is wrong with a page, at both widths; takes its picture where asked."""
+@pytest.mark.parametrize("link", PAGES)
+def test_a_page_fits_every_screen(regular, link):
+    """Light and dark, at a lecture's, a desk's and a telephone's size."""
+    regular.follow(f"{regular.server.address}/{link}")
     wrong = []
-    for width in (WIDE, NARROW):
-        visitor.resize(width)
-        found = [*visitor.trouble(), *visitor.misfits()]
-        if visitor.page.evaluate(LIGHTNESS) != theme:
-            found.append(f"is not {theme}")
-        if found:
-            wrong.append((width, found))
-        if "PICTURES" in os.environ:
-            _take_picture(visitor, width, f"{path or 'explore'}-{width}-{theme}.png")
-    return wrong
+    for theme in ("light", "dark"):
+        regular.page.emulate_media(color_scheme=theme)
+        for size in SIZES:
+            found = _wrong(regular.resize(*size), link, size, theme)
+            wrong += [f"{theme}, {size[0]}x{size[1]}: {one}" for one in found]
+            if "PICTURES" in os.environ:
+                (ROOT / "screenshots").mkdir(exist_ok=True)
+                name = f"{link or 'explore'}-{size[0]}-{theme}.png".replace("?", "explore-")
+                regular.page.screenshot(path=ROOT / "screenshots" / name)
+    regular.page.emulate_media(color_scheme="light")
+    regular.resize(1280, 720)
+    assert not wrong, "\n".join(wrong)
 
 
-def _take_picture(visitor: Visitor, width: int, name: str) -> None:
-    """Streamlit scrolls inside, so the window is made as tall as the page."""
-    PICTURES.mkdir(exist_ok=True)
-    height = visitor.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    visitor.resize(width, min(max(height, 400), 8000))
-    visitor.page.screenshot(path=PICTURES / name)
+def _wrong(visitor: Visitor, link: str, size: tuple[int, int], theme: str) -> list[str]:
+    """What is wrong with a page as it stands, in words."""
+    found = [*visitor.misfits(), *visitor.trouble()]
+    screen = visitor.first_screen()
+    if visitor.page.evaluate(LIGHTNESS) != theme:
+        found.append(f"is not {theme}")
+    if screen["words"] > MOST_WORDS:
+        found.append(f"{screen['words']} words: {screen['said']}")
+    if link in WITHOUT_PICTURE:
+        return found
+    if not screen["first"] < FIRST_PICTURE.get(size, size[1]):
+        found.append(f"the first picture begins at {screen['first']} px")
+    if size == (1280, 720) and not screen["whole"]:
+        found.append("no whole picture on the first screen")
+    explore = not link or link.startswith("?")
+    if size == (1280, 720) and explore and screen["lowest"] > 720:
+        found.append(f"a picture ends at {screen['lowest']} px")
+    return found
 
 
-def test_charts_are_whole_on_paper(regular):
-    """A browser that prints has no time to draw anew: the picture of the screen has to shrink.
+def test_all_pages_are_looked_at(regular):
+    shown = regular.open().navigation()
+    assert sorted(shown.values()) == sorted(link for link in PAGES if "?" not in link)
 
-    On a page wider than a chart's column it stays as it is: larger, it would be cut below.
-    """
-    regular.open("clients", experiment="adult", split="paper", region="simplex", seed=0)
+
+def test_the_server_of_pages_needs_no_tensorflow(regular, server):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("reads /proc")
+    regular.open()
+    loaded = Path(f"/proc/{server.process.pid}/maps").read_text().lower()
+    assert "highs" in loaded and "tensorflow" not in loaded
+
+
+def test_tab_meets_settings_experiment_sliders_map_and_clients_in_this_order(regular):
+    regular.open()
+    met = []
+    for _ in range(40):
+        regular.page.keyboard.press("Tab")
+        met.append(regular.page.evaluate(FOCUSED))
+        if STOPS[-1] in met[-1]:
+            break
+    places = [next((k for k, at in enumerate(met) if stop in at), None) for stop in STOPS]
+    assert None not in places and places == sorted(places), (places, met)
+
+
+def test_on_paper_pictures_are_whole_and_controls_are_gone(regular):
+    regular.open()
     regular.page.emulate_media(media="print")
-    seen = {}
-    for width in (360, 620):
-        regular.page.set_viewport_size({"width": width, "height": 900})
-        seen[width] = regular.page.locator(".fairfl-chart").evaluate_all(
-            """charts => charts.map(chart => {
-                const all = [...chart.querySelectorAll('.main-svg')];
-                const bottoms = all.map(svg => svg.getBoundingClientRect().bottom);
-                return {
-                    paper: chart.clientWidth,
-                    drawn: Math.max(...all.map(svg => Number(svg.getAttribute('width')))),
-                    shown: Math.max(...all.map(svg => svg.getBoundingClientRect().width)),
-                    cut: Math.max(...bottoms) - chart.getBoundingClientRect().bottom,
-                };
-            })"""
-        )
-    assert regular.page.get_by_test_id("stSidebar").is_hidden()
+    regular.page.set_viewport_size({"width": 720, "height": 1000})  # about A4
+    wide = regular.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    pictures = [regular.page.locator(f".st-key-{name}-place .ff") for name in ("map", "clients")]
+    boxes = [one.bounding_box() for one in pictures]
+    shown = [regular.page.get_by_test_id("stHeader").is_visible()]
+    shown.append(regular.page.locator(".st-key-frame-tools").is_visible())
     regular.page.emulate_media(media="screen")
-    regular.resize(1280)
-    assert any(chart["drawn"] > chart["paper"] for chart in seen[360])
-    assert any(chart["drawn"] < chart["paper"] for chart in seen[620])
-    for chart in (*seen[360], *seen[620]):
-        assert chart["shown"] < chart["paper"] + 1 and chart["cut"] < 1, seen
+    regular.resize(1280, 720)
+    assert wide <= 720 and shown == [False, False]
+    for box in boxes:
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 720

@@ -79,13 +79,13 @@ def test_it_has_the_verdict_and_the_alarms_of_evaluate_on_the_same_people(study,
     judged = run("evaluate", folder / "predictor.json", folder / "test.json", "--json").json
     assert result["alarms"] == judged["alarms"] and len(result["alarms"]) > 2
     assert result["verdict"] == judged["verdict"]
-    assert result["verdict"]["word"] == "met but harmful" and result["verdict"]["harmful"]
+    assert result["verdict"]["word"] == "not met" and result["verdict"]["harmful"]
     here = result["evaluation"]
     assert (here["accuracy"], here["model_accuracy"], here["n"]) == pytest.approx(
         (judged["accuracy"], judged["model_accuracy"], judged["n"])
     )
     told = said(ended)
-    assert "MET BUT HARMFUL. No limit is broken beyond chance, but somebody is hurt: " in told
+    assert "NOT MET. People are hurt " in told
     assert f"Worse off: {result['alarms'][0]['sentence']}" in told
 
 

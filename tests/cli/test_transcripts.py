@@ -281,7 +281,7 @@ def test_the_tables_of_evaluate_are_those_of_its_json(network):
             f"{row['after']:.1%}",
             f"{row['after_low']:.1%} to {row['after_high']:.1%}",
             f"{row['n']:,.0f}",
-            "yes" if row["beyond_chance"] else "too few people",
+            "yes" if row["beyond_chance"] else "may be chance",
         ]
         for row in cells
     ]

@@ -197,7 +197,7 @@ def test_few_people_are_shown_as_few_and_many_as_beyond_chance():
         harm = harm_of([under(counts, lottery)])
         (alarm,) = harm.by_client["clinic"].alarms
         assert (alarm.n, alarm.beyond_chance, harm.beyond_chance) == (people, sure, sure)
-        word = "beyond chance" if sure else "too few people to rule out chance"
+        word = "beyond chance" if sure else "that it fell by more than 5 points may be chance"
         assert f"n = {people}, 95 % between" in alarm.sentence() and word in alarm.sentence()
         # Three of four lose: a coin does as much in one of four times.
         assert alarm.p_value == pytest.approx(0.25 if not sure else 2 * 0.5**300, rel=1e-6)
@@ -340,7 +340,7 @@ def test_under_35_nobodys_cancer_is_recognised_and_that_is_told():
     assert effect.word == "gains on average" and effect.colour == "mixed"
     assert effect.told("2.59 points") == (
         "gains on average 2.59 points, but “cancer or pre-cancer” is recognised in 0.1 % of women, "
-        "was 11.6 % (n = 11: too few people to rule out chance)"
+        "was 11.6 % (n = 11: that it fell by more than 5 points may be chance)"
     )
     closed = [one for one in harm.closed if one.client == "under 35"]
     by_label = {one.rate.label: one for one in closed}

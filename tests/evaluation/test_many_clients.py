@@ -41,7 +41,7 @@ def solve(counts):
 def tell(counts):
     study = run_study([(0, build_program(counts, "eo"))], [counts], 0.05, 0.05)
     all_rates_of([one.reached for one in study.outcomes]).base.sentence(counts.clients[-1])
-    return summarise(study, study)
+    return summarise(study)
 
 
 @pytest.mark.parametrize("act", [select, solve, tell])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.verdicts import drawn, words
+from benchmarks.verdicts import drawn, no_smaller, words
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
@@ -91,6 +91,8 @@ def test_the_worst_is_named_first_and_the_others_are_counted():
     rates = [[0.1, 0.9], [0.2, 0.9], [0.5, 0.5], [0.3, 0.9], [0.35, 0.9], [0.4, 0.9]]
     found = verdict_of([judged(rates, [[500, 500]] * 6)], 1.0, np.full(6, 0.1))
     assert found.why.startswith("c0: gap 0.800")
+    one = verdict_of([judged(rates[:2], [[500, 500]] * 2)], 1.0, np.full(2, 0.1))
+    assert one.why.endswith(". 1 more is broken: c1.")
     assert found.why.endswith("4 more are broken: c1, c3, c4 and others.")
     few = verdict_of([judged(rates[:2], [[500, 500]] * 2)], 0.1, np.full(2, 0.1))
     assert few.why.endswith("2 more are broken: overall, c1.")
@@ -103,7 +105,9 @@ def test_not_met_says_that_somebody_is_hurt_as_well():
     lottery[0, 0] = [[1, 0], [1, 0]]
     found = verdict_of([of_table(table, lottery)], 1.0, np.array([0.1]))
     assert found.word == "not met" and found.is_harmful
-    assert "worse than before (0.800)" in found.why and "Besides, somebody is hurt: " in found.why
+    assert (
+        "worse than before (0.800)" in found.why and "Besides, people are hurt in c0 " in found.why
+    )
     assert found.to_json()["harmful"] and not found.is_recommendable
 
 
@@ -153,7 +157,7 @@ def test_a_confidence_settles_what_new_people_do_not_contradict():
     assert found.word == "met"
     assert found.why.startswith(
         "With 90 % confidence the client's gap is at most 0.1 (by measured margins); new people "
-        "do not contradict it (for 0 of 1 limits"
+        "do not contradict it (for none of 1 limit they"
     )
     broken = judged([[0.1, 0.9]], [[200, 200]])
     assert verdict_of([broken], 1.0, np.array([0.1]), Guarantee()).word == "not met"
@@ -215,9 +219,15 @@ def test_answering_everybody_alike_is_harm_and_never_met():
     found = verdict_of([many], 1.0, np.array([0.05]))
     assert many.gaps.local == pytest.approx([0.0])
     assert (found.word, found.shape) == ("met but harmful", "✕") and not found.is_recommendable
-    assert found.why.startswith("No limit is broken beyond chance, but somebody is hurt: ")
+    assert found.why.startswith(
+        "The limits are met, but people are hurt in c0 compared with the model as it is: "
+        "100.0 % of women (n = 6,000) are answered “l1”"
+    )
     # With a confidence, too; and on people too few to tell nobody says met.
     assert verdict_of([many], 1.0, np.array([0.05]), Guarantee()).word == "met but harmful"
+    # Harm is sure on fewer people than limits are: then nobody says met at all.
+    some = verdict_of([told_all_alike(30)], 1.0, np.array([0.05]))
+    assert some.is_harmful and some.inconclusive and (some.word, some.shape) == ("not met", "✕")
     few = told_all_alike(3)
     assert verdict_of([few], 1.0, np.array([0.05]), Guarantee()).word == "not sure yet"
 
@@ -269,10 +279,9 @@ def test_the_skin_lesions_at_005_are_never_met():
         run_study([(seed, program)], [experiment.counts(seed, "test")], *eps)
         for eps in ((1.0, 0.05), (1.0, 1.0))
     )
-    found = summarise(study, unlimited)
+    found = summarise(study)
     assert found.verdict.word in ("met but harmful", "not met") and found.verdict.is_harmful
-    # No limit is what others are compared with.
-    nothing = summarise(unlimited, unlimited)
+    nothing = summarise(unlimited)
     assert nothing.verdict is None and nothing.harm.alarms == ()
 
 
@@ -285,7 +294,7 @@ def test_few_people_cannot_tell_and_the_number_needed_would():
     assert (found.word, found.shape) == ("not sure yet", "○")
     assert "20 women and 40 men with “l1” stand behind it" in found.why
     needed = found.limits[0].needed
-    assert f"about {needed:,} of the smaller group are needed" in found.why
+    assert f"it takes about {needed:,} of the smaller group)" in found.why
     for times, word in ((0.8, "not sure yet"), (1.2, "met")):
         women = round(times * needed / 20) * 20
         more = raised([0.3, 0.6], [0.55, 0.6], [women, 2 * women])
@@ -302,6 +311,12 @@ def test_a_worst_gap_no_smaller_than_before_is_never_met():
     # Within the limit before: there was nothing to mend.
     kept = raised([0.55, 0.55], [0.56, 0.57], [60, 60])
     assert verdict_of([kept], 1.0, np.array([0.05]), Guarantee()).word == "met"
+
+
+def test_by_chance_a_mended_gap_is_often_seen_no_smaller_which_is_not_called_not_met():
+    """From .12 to the .1 asked: the reason why it takes met away, but makes no not met."""
+    assert no_smaller(0.12, 0.1, clients=5, people=30, limit=0.1, draws=100) > 0.2
+    assert no_smaller(0.12, 0.1, clients=5, people=1000, limit=0.1, draws=20) == 0
 
 
 def test_fitted_people_settle_nothing():
@@ -381,6 +396,9 @@ def test_three_labels_name_the_label_behind_the_gap():
     fair = predictor_of(FairnessProgram(counts, "eo").solve(1.0, 1.0))
     found = verdict_of([evaluate(fair, counts)], 1.0, np.array([0.05]))
     assert "3 women and 6 men with “vessel”" in found.why
+    assert str(PeopleBehind(Rate("l1", "l1"), "women", 1, 0.3, "men", 3, 0.6)) == (
+        "1 woman and 3 men with “l1”"
+    )
 
 
 def check(**changed):
@@ -428,15 +446,40 @@ def test_the_interval_of_the_worst_client_covers_its_gap(clients, gap):
 
 def test_the_worst_client_is_told_with_how_many_it_was_chosen_from():
     fit, test = (synthetic(8, 2, 2, rows=300, seed=s) for s in (0, 1))
-    study = run_study([(0, FairnessProgram(fit, "eop"))], [test], 0.05, 0.05)
-    worst = summarise(study, study).judged.worst
-    one = study.first.held_out
-    place = one.counts.clients.index(worst.client)
-    low, high = gap_interval(one.rates[place], one.people[place], 1 - 0.05 / 8)
-    assert worst.worst_of == 8
-    assert [worst.gap_low, worst.gap_high] == pytest.approx([float(low), float(high)])
-    told = one.to_json()["gap"]["local_worst"]
-    assert told["worst_of"] == 8 and told["interval"] == pytest.approx([float(low), float(high)])
+    some = dict.fromkeys(fit.clients, 1.0) | {"c0": 0.05}
+    # All clients and the overall gap are judged; only the clients; nobody, or one of them.
+    for overall, local, several in (
+        (0.05, 0.05, 9),
+        (1.0, 0.05, 8),
+        (1.0, 1.0, 8),
+        (0.1, some, 8),
+    ):
+        study = run_study([(0, FairnessProgram(fit, "eop"))], [test], overall, local)
+        summary, one = summarise(study), study.first.held_out
+        worst = summary.judged.worst
+        place = one.counts.clients.index(worst.client)
+        low, high = gap_interval(one.rates[place], one.people[place], 1 - 0.05 / several)
+        interval = pytest.approx([float(low), float(high)])
+        assert worst.worst_of == 8 and [worst.gap_low, worst.gap_high] == interval
+        told = one.to_json()["gap"]["local_worst"]
+        assert told["worst_of"] == 8 and told["interval"] == interval
+
+
+def test_one_gap_has_one_interval_in_verdict_headline_and_file():
+    fit, test = (synthetic(8, 2, 2, rows=300, seed=s) for s in (0, 1))
+    for overall, local in ((0.05, 0.05), (0.05, 1.0), (1.0, 0.1)):
+        study = run_study([(0, FairnessProgram(fit, "eop"))], [test], overall, local)
+        summary, one = summarise(study), study.first.held_out
+        judged, told = summary.judged, one.to_json()["gap"]
+        for check in summary.verdict.limits:
+            if check.client is None:
+                shown, written = (judged.overall_low, judged.overall_high), told["global_interval"]
+            elif check.client == judged.worst.client:
+                shown = judged.worst.gap_low, judged.worst.gap_high
+                written = told["local_worst"]["interval"]
+            else:
+                continue
+            assert shown == (check.low, check.high) == pytest.approx(tuple(written))
 
 
 def test_intervals_cover_on_one_person_and_more():

@@ -3,7 +3,7 @@
 import pytest
 
 from fairfl_core.people import experiments
-from pages.components.session.text import about
+from pages.shared.text import about
 from tests.package.conftest import TOP
 
 BUNDLED = experiments.list_experiments(protocol=None)

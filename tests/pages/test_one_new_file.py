@@ -3,13 +3,13 @@
 import json
 
 import pytest
+from pages.components.shared.downloads import predictor_json
+from pages.components.shared.report import html_report
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
-from pages.components.shared.downloads import predictor_json
-from pages.components.shared.report import html_report
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
 from tests.pages.conftest import unfolded, view_of
 from tests.pages.reading import numbers_tables

@@ -1,6 +1,6 @@
-"""Privacy: noise against fairness, as a page."""
+"""Privacy: noise against fairness, as a page; every number is the core's own."""
 
-from pathlib import Path
+import json
 
 import numpy as np
 import pytest
@@ -9,118 +9,167 @@ from streamlit.testing.v1 import AppTest
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
-from fairfl_core.privacy.noise_study import band, spending
-from fairfl_core.solving.answer_program import FairnessProgram
-from pages.components.privacy.results import (
+from fairfl_core.privacy.noise_study import spending
+from fairfl_core.solving.build import build_program
+from pages.privacy.results import (
     BUDGETS,
     PAPER,
     adult_beside_paper,
-    noise_of,
     noise_result,
+    other_medians,
 )
-from tests.pages.conftest import as_before, healthy, linked, view_of
+from tests.pages.conftest import TOP, as_before, healthy, linked, opened_all, view_of
+from tests.pages.reading import tables, unmarked, values
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "privacy.py"
+PAGE = TOP / "pages" / "privacy" / "page.py"
 
 
 def open_privacy(**settings):
-    settings = as_before(settings)
     app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in settings.items():
+    for name, value in as_before(settings).items():
         app.query_params[name] = str(value)
     return healthy(app.run())
 
 
-def headline(app):
-    return next(text.value for text in app.markdown if "At a privacy budget" in text.value)
+def lines(app):
+    return [unmarked(line.value) for kind in (app.markdown, app.caption) for line in kind]
 
 
-@pytest.mark.parametrize("name", experiments.list_experiments())
-def test_every_experiment_shows_the_failing_client_and_the_papers_table(name):
-    app = open_privacy(experiment=name, seed=0, draws=20, budget=0.2)
-    assert "fails most often" in headline(app)
-    assert any("really spends 4 ε" in text.value for text in app.markdown)
-    assert any("0.076 · 0.072 · 81.5 %" in table.value.to_string() for table in app.table)
-    assert any("Not protected" in text.value for text in app.markdown)
+def sentence(app):
+    return next(line for line in lines(app) if "noise of budget" in line)
 
 
-def test_the_budget_moves_the_headline_and_lives_in_the_link():
-    app = open_privacy(experiment="adult", seed=0)
-    before = headline(app)
-    app.select_slider(key="widget_budget").set_value(0.02).run()
-    healthy(app)
-    assert headline(app) != before and "budget of 0.02" in headline(app)
-    assert linked(app, "budget") == "0.02"
-    again = open_privacy(experiment="adult", seed=0, budget=0.02)
-    assert headline(again) == headline(app)
+def drawn(app, key):
+    """The traces of a chart by name, as the browser gets them."""
+    (chart,) = [one for one in app.get("plotly_chart") if one.proto.id.endswith(key)]
+    traces = json.loads(chart.proto.spec)["data"]
+    return {trace.get("name", trace["type"]): trace for trace in traces}
 
 
-def test_mechanism_neighbours_and_draws_change_what_is_said():
-    app = open_privacy(experiment="adult", seed=0, budget=0.2)
-    start = headline(app)
-    app.selectbox(key="widget_mechanism").set_value("paper").run()
-    assert headline(healthy(app)) != start
-    assert any("would call this ε = 0.05" in text.value for text in app.caption)
-    assert "--mechanism paper --epsilon 0.05 --neighbours replace-one" in app.code[0].value
-    app.selectbox(key="widget_neighbours").set_value("add-remove").run()
-    assert any("would call this ε = 0.1" in text.value for text in healthy(app).caption)
-    assert any("really spends 2 ε" in text.value for text in app.markdown)
-    app.selectbox(key="widget_draws").set_value("20").run()
-    app.toggle(key="widget_both").set_value(True).run()
-    assert linked(healthy(app), "draws") == "20" and linked(app, "both") == "True"
+def html_tables(app):
+    bodies = [one.proto.body for one in app.get("html")]
+    return [rows for body in bodies if "fairfl-table" in body for rows in tables(body)[0]]
 
 
-def test_where_no_limit_is_asked_no_client_fails():
-    app = open_privacy(experiment="adult", seed=0, eps_local=1)
-    assert "no client can fail" in headline(app)
+def with_settings(app):
+    app.session_state["settings"] = True
+    return healthy(app.run())
+
+
+# -------------------------------------------------------------------- numbers
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "link",
     [
-        {"budget": 3},
-        {"budget": "x"},
-        {"mechanism": "gauss"},
-        {"draws": 10**9},
-        {"neighbours": "far"},
-        {"both": "maybe"},
+        {"experiment": "adult", "budget": 0.1, "mechanism": "histogram", "own": "doctorate=0.2"},
+        {"experiment": "ham10000", "budget": 0.5, "mechanism": "paper", "rates": "shrunk"},
     ],
+    ids=["histogram", "paper"],
 )
-def test_a_link_that_makes_no_sense_opens_the_start(wrong):
-    app = open_privacy(experiment="adult", seed=0, **wrong)
-    assert headline(app) == headline(open_privacy(experiment="adult", seed=0))
+def test_noise_is_drawn_solved_on_and_judged_on_the_true_people(link):
+    app = open_privacy(**link, seed=1, draws=20, eps_local=0.08)
+    for key in ("privacy-clients-table-open", "privacy-local-table-open"):
+        app.session_state[key] = True
+    app = opened_all(app, "expander-numbers")
+    own = {name: value for name, value in link.items() if name in ("experiment", "own", "rates")}
+    view = view_of(**own, seed=1, eps_local=0.08)
+    experiment = experiments.open(view.experiment)
+    true, test = (experiment.counts(1, split) for split in experiments.SPLITS)
+    limits = dict.fromkeys(true.clients, 0.08) | dict(view.own_limits)
 
+    def judged(counts, people):
+        program = build_program(counts, view.notion, view.region, rates=view.rates)
+        return evaluate(predictor_of(program.solve(0.01, limits)), people)
 
-def test_the_pages_numbers_equal_noise_solve_and_judge_done_by_hand():
-    view, draws = view_of("adult", seed=0), 4
-    study = noise_of(view, "paper", "add-remove", draws, BUDGETS)
-    true = experiments.open("adult").counts(0, "validation")
-    at = BUDGETS.index(0.1)
-    worst = []
-    for state in np.random.SeedSequence(0).generate_state(draws):
-        noisy = what_if(true, spending("paper", 0.1, "add-remove"), seed=int(state))
-        solution = FairnessProgram(noisy, "sp", "simplex").solve(0.01, 0.05)
-        worst.append(evaluate(FairPredictor.from_solution(solution), true).gaps.local_worst)
-    np.testing.assert_allclose(study.reached.local_worst[at], worst, atol=1e-12)
-    assert study.spent == pytest.approx(BUDGETS)
-    app = open_privacy(
-        experiment="adult", seed=0, budget=0.1, mechanism="paper", neighbours="add-remove"
+    def figures(draws):
+        return {
+            "Largest gap of a client": np.array([np.nanmax(e.gaps.local) for e in draws]),
+            "Mean client's gap": np.array([e.gaps.local_mean for e in draws]),
+            "Overall gap": np.array([e.gaps.overall for e in draws]),
+            "Accuracy": np.array([e.accuracy for e in draws]),
+        }
+
+    states = np.random.SeedSequence(0).generate_state(20)
+
+    def noisy(name):
+        mechanism = spending(name, link["budget"], "replace-one")
+        return [what_if(true, mechanism, seed=int(state)) for state in states]
+
+    sent = noisy(link["mechanism"])
+    draws = [judged(counts, true) for counts in sent]
+    other = next(name for name in MECHANISMS if name != link["mechanism"])
+    others = figures([judged(counts, true) for counts in noisy(other)])
+    noiseless, found = figures([judged(true, true)]), figures(draws)
+    (rows,) = html_tables(app)
+    assert [row[0] for row in rows[1:]] == list(found)
+    for name, *cells in rows[1:]:
+        show = format.round_percent if name == "Accuracy" else format.round_gap
+        low, middle, high = np.quantile(found[name], (0.05, 0.5, 0.95))
+        assert cells == [
+            show(noiseless[name][0]),
+            show(middle),
+            f"{show(low)} to {show(high)}",
+            show(np.median(others[name])),
+        ]
+    low, middle, high = np.quantile(found["Largest gap of a client"], (0.05, 0.5, 0.95))
+    line = sentence(app)
+    assert (
+        f"; noise of budget {link['budget']:g} leaves a gap of {format.round_gap(middle)} in"
+        in line
     )
-    shown = noise_of(view, "paper", "add-remove", 40, BUDGETS)
-    assert app.metric[0].value == format.gap(band(shown.reached.local_worst).middle[at])
+    assert f"({format.round_gaps(low, high)} in 9 of 10 draws)" in line
+    asked = "0.08" if "own" not in link else "0.08 or more"
+    assert line.startswith(f"Asked {asked} in each ")
+    lost = noiseless["Accuracy"][0] - found["Accuracy"].mean()
+    if abs(lost) >= 0.0005:
+        word = "costs" if lost >= 0 else "gains"
+        assert f"and {word} {format.round_points(lost)} of accuracy." in line
+    local = np.array([e.gaps.local for e in draws])
+    fails = (local > np.array(list(limits.values())) + 1e-6).mean(axis=0)
+    table = next(one.value for one in app.dataframe if "fails, share of draws" in one.value)
+    for row in table.itertuples(index=False):
+        c = true.clients.index(row[0])
+        expected = [true.n_client[c], limits[row[0]], fails[c], np.median(local[:, c])]
+        np.testing.assert_allclose(row[1:], expected, atol=6e-5)
+    bars = drawn(app, "privacy-clients")["bar"]
+    np.testing.assert_allclose(values(bars, "x"), 100 * fails)  # in the clients' own order
+    at = BUDGETS.index(link["budget"])
+    assert values(drawn(app, "privacy-local")["largest"], "y")[at] == pytest.approx(middle)
+    unseen = [np.nanmax(judged(counts, test).gaps.local) for counts in sent]
+    chart = next(one.value for one in app.dataframe if "largest: median" in one.value)
+    assert chart["largest: median, unseen people"][at] == pytest.approx(
+        np.median(unseen), abs=6e-5
+    )
+
+
+@pytest.mark.parametrize("curve", ["overall", "accuracy"])
+def test_other_figures_are_drawn_against_the_budget_and_beside_the_other_mechanism(curve):
+    app = open_privacy(experiment="adult", seed=0, draws=20, curve=curve, both=True)
+    view = view_of("adult", seed=0)
+    result = noise_result(view, spending("histogram", 1.0, "replace-one"), 20, both=True)
+    traces = drawn(app, f"privacy-{curve}")
+    times = 100 if curve == "accuracy" else 1
+    reached, _, other = result.over_budgets(curve)
+    assert values(traces[curve], "y") == pytest.approx(times * reached.middle)
+    dotted = traces[f"{curve}, the paper's mechanism"]
+    assert values(dotted, "y") == pytest.approx(times * other)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_both_mechanisms_are_compared_at_the_same_true_budget(name, neighbours):
+    view = view_of("adult", seed=0)
     for budget in (BUDGETS[0], BUDGETS[-1]):
         mechanism = spending(name, budget, neighbours)
-        result = noise_result(view_of("adult", seed=0), mechanism, 2, both=False)
+        result = noise_result(view, mechanism, 2, both=True)
         assert result.budget == pytest.approx(budget)
-        assert result.other_mechanism.spent == pytest.approx(budget)
-        assert result.other_mechanism.name != name
+        assert result.other.spent == pytest.approx(result.study.spent)
+        assert {one.name for one in result.other.mechanisms} == set(MECHANISMS) - {name}
+        median = np.median(result.other.reached.local_worst[result.at])
+        assert other_medians(view, mechanism, 2)["local_worst"] == pytest.approx(median)
 
 
 def test_the_papers_table_is_the_papers():
@@ -134,13 +183,105 @@ def test_the_papers_table_is_the_papers():
     assert rows[-1].ours.local == pytest.approx(0.287, abs=0.05)  # FedAvg, as the paper found
 
 
-def test_settings_survive_a_change_of_page(opened):
-    app = opened("privacy", experiment="adult", seed=0, draws=20)
+# -------------------------------------------------------------------- the page
+
+
+@pytest.mark.parametrize("name", experiments.list_experiments())
+def test_every_experiment_has_one_sentence_and_two_pictures(name):
+    app = open_privacy(experiment=name, seed=0, draws=20, budget=0.2)
+    assert sentence(app) and len(app.get("plotly_chart")) == 2
+    assert len(app.select_slider) == 1  # the budget; everything else is in Settings
+
+
+def test_what_is_protected_and_the_papers_table_are_one_click_away():
+    app = open_privacy(experiment="adult", seed=0, draws=20, mechanism="paper", budget=0.2)
+    assert not any("Not protected" in line for line in lines(app)) and not html_tables(app)
+    app = opened_all(app, "expander-")
+    assert any(line.startswith("Not protected") for line in lines(app))
+    assert "--mechanism paper --epsilon 0.05 --neighbours replace-one" in app.code[0].value
+    assert any("really spends 4 ε" in line for line in lines(app))
+    assert any("0.076 · 0.072 · 81.5 %" in row for rows in html_tables(app) for row in rows)
+
+
+def test_the_budget_moves_the_sentence_and_lives_in_the_link():
+    app = open_privacy(experiment="adult", seed=0)
+    before = sentence(app)
+    app.select_slider(key="widget_budget").set_value(0.02).run()
+    assert sentence(healthy(app)) != before and "noise of budget 0.02" in sentence(app)
+    assert linked(app, "budget") == "0.02"
+    assert sentence(open_privacy(experiment="adult", seed=0, budget=0.02)) == sentence(app)
+
+
+def test_mechanism_neighbours_draws_and_limits_are_in_settings():
+    app = with_settings(open_privacy(experiment="adult", seed=0, budget=0.2))
+    start = sentence(app)
+    app.selectbox(key="widget_mechanism").set_value("paper").run()
+    assert sentence(healthy(app)) != start
+    assert any("would call this 0.05" in line for line in lines(app))
+    app.selectbox(key="widget_neighbours").set_value("add-remove").run()
+    assert any("would call this 0.1" in line for line in lines(healthy(app)))
+    app.selectbox(key="widget_draws").set_value(20).run()
+    app.toggle(key="widget_both").set_value(True).run()
+    assert linked(healthy(app), "draws") == "20" and linked(app, "both") == "True"
+    assert linked(app, "mechanism") == "paper" and linked(app, "neighbours") == "add-remove"
+    app.select_slider(key="widget_eps_local").set_value(0.1).run()
+    assert sentence(healthy(app)).startswith("Asked 0.10 in each client;")
+
+
+def test_it_says_up_front_that_it_shows_counts_where_explore_is_on_scores():
+    scores = open_privacy(experiment="adult", seed=0, region="exact", rates="labels")
+    assert any("Shown is the rule for counts" in line for line in lines(scores))
+    counts = open_privacy(experiment="adult", seed=0, region="kernel", rates="labels")
+    assert not any("rule for counts" in line for line in lines(counts))
+    assert sentence(scores) == sentence(counts)
+    policy = '{"floor":{"over 50K":0.1}}'
+    floors = open_privacy(experiment="adult", seed=0, region="kernel", policy=policy)
+    assert any("further limits are left out" in line for line in lines(floors))
+
+
+def test_where_no_limit_is_asked_no_client_can_break_one():
+    app = open_privacy(experiment="adult", seed=0, eps_local=1)
+    assert sentence(app).startswith("Asked 0.01 overall;")
+    assert any("so none can be broken" in line for line in lines(app))
+    assert sentence(open_privacy(seed=0, eps_local=1, eps_global=1)).startswith("Nothing asked;")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"budget": 3},
+        {"budget": "x"},
+        {"mechanism": "gauss"},
+        {"draws": 10**9},
+        {"draws": "auto"},
+        {"neighbours": "far"},
+        {"both": "maybe"},
+        {"curve": "up"},
+    ],
+    ids=str,
+)
+def test_a_link_that_makes_no_sense_opens_the_start(wrong):
+    app = open_privacy(experiment="adult", seed=0, **wrong)
+    assert sentence(app) == sentence(open_privacy(experiment="adult", seed=0))
+
+
+def test_a_hall_sees_one_picture_a_screen_and_can_leave():
+    app = open_privacy(experiment="adult", seed=0, present=True)
+    assert len(app.get("plotly_chart")) == 1 and not app.select_slider
+    app.button(key="onward").click().run()
+    assert drawn(healthy(app), "privacy-clients")
+    app.button(key="leave").click().run()
+    assert healthy(app).select_slider
+
+
+def test_settings_survive_a_change_of_page():
+    app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
+    app.switch_page("pages/privacy/page.py").run()
     app.select_slider(key="widget_budget").set_value(0.05).run()
-    healthy(app)
-    app.switch_page("pages/scenarios.py").run()
+    app.switch_page("pages/scenarios/page.py").run()
+    app.segmented_control(key="widget_apart").set_value("own").run()
     app.slider(key="widget_k").set_value(4).run()
-    app.switch_page("pages/privacy.py").run()
-    assert "budget of 0.05" in headline(healthy(app))
-    app.switch_page("pages/scenarios.py").run()
+    app.switch_page("pages/privacy/page.py").run()
+    assert "noise of budget 0.05" in sentence(healthy(app))
+    app.switch_page("pages/scenarios/page.py").run()
     assert app.slider(key="widget_k").value == 4

@@ -12,8 +12,11 @@ function buildMap(chart) {
     const [head, stage, alone, tip, live] = [element('div', 'head'), element('div', 'stage field'), element('div', 'alone'), element('div', 'tip'), element('div', 'unseen')];
     const svg = document.createElementNS(SVG, 'svg');
     const parts = {};
-    for (const name of ['cells', 'back', 'front']) parts[name] = svg.appendChild(document.createElementNS(SVG, 'g'));
-    change(stage, { tabindex: 0, role: 'application', 'aria-roledescription': 'map of limits' });
+    for (const name of ['cells', 'back', 'front']) {
+        parts[name] = svg.appendChild(document.createElementNS(SVG, 'g'));
+        change(parts[name], { class: name });
+    }
+    change(stage, { tabindex: 0, role: 'application', 'aria-label': 'Map of limits: arrow keys choose a cell, Enter goes there' });
     change(live, { 'aria-live': 'polite' });
     change(svg, { role: 'img' });
     stage.append(svg);
@@ -74,7 +77,7 @@ function buildMap(chart) {
     return { head, stage, alone, tip, svg, ...parts };
 }
 
-const limitText = limit => limit >= 1 ? 'none' : String(limit);
+const limitText = limit => limit >= 1 ? 'none' : String(Number(limit.toPrecision(3)));
 
 function cellLines({ accuracy, limits, noun }, [x, y]) {
     const value = accuracy[y][x];
@@ -83,8 +86,8 @@ function cellLines({ accuracy, limits, noun }, [x, y]) {
 }
 
 function paintMap(chart) {
-    const { data, stage, svg } = chart, n = data.limits.length, size = data.large ? 16 : 12;
-    chart.box.classList.toggle('large', data.large);
+    const { data, stage, svg } = chart, n = data.limits.length, size = textSize(data.large, stage.clientWidth, 640);
+    chart.box.style.fontSize = `${size}px`;
     legend(chart, chart.head, [
         ['title', data.title],
         ...(data.note ? [['text', data.note]] : []),
@@ -159,7 +162,7 @@ function paintAlone({ alone, data }) {
     alone.said = said;
     const most = Math.max(2, ...data.alone.map(([, points]) => Math.abs(points)));
     alone.replaceChildren(...(data.alone.length ? [element('span', 'word', 'alone:')] : []), ...data.alone.map(([name, points]) => {
-        const item = element('span', 'item', name), bar = element('i', 'price');
+        const item = element('span', 'item', name), bar = element('i', points < 0 ? 'price' : 'price gain');
         bar.style.width = `${Math.max(2, Math.round(64 * Math.abs(points) / most))}px`;
         item.append(element('b', '', signed(points)), bar);
         return item;

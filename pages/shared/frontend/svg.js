@@ -70,6 +70,8 @@ function textWidth(chart, text, size, weight = 400) {
     return chart.widths.get(key);
 }
 
+const textSize = (large, width, wide) => large ? 16 : width > wide ? 14 : 12;
+
 function shortened(chart, text, size, room) {
     let shown = text;
     while (shown.length > 1 && textWidth(chart, shown, size) > room) shown = `${shown.replace(/…$/, '').slice(0, -1)}…`;
@@ -154,5 +156,10 @@ function mixed(hexes, share) {
     const at = Math.min(Math.max(share, 0), 1) * (hexes.length - 1), low = Math.min(Math.floor(at), hexes.length - 2);
     const [from, to] = [channels(hexes[low]), channels(hexes[low + 1])];
     return from.map((part, k) => Math.round(part + (at - low) * (to[k] - part)));
+}
+/* Black or white, whichever is read better. */
+function inkOn(parts) {
+    const [r, g, b] = parts.map(part => part / 255 <= .04045 ? part / 3294.6 : ((part / 255 + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b > .179 ? '#000' : '#fff';
 }
 const rgb = parts => `rgb(${parts.join()})`;

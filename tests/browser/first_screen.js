@@ -1,0 +1,35 @@
+() => {
+  // What is wholly on the first screen: its words (those drawn into pictures aside) and its pictures.
+  const words = [], pictures = [];
+  const seen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const walk = (root, drawnAlready) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.closest("style, script, noscript, .unseen, [data-testid=stIconMaterial]") || !seen(element)) continue;
+      const box = element.getBoundingClientRect();
+      if (box.width <= 1 && box.height <= 1) continue; // for ears only
+      const drawn = element.shadowRoot?.querySelector(".ff") || element.matches(".js-plotly-plot, canvas, svg, img, .fairfl-picture");
+      if (drawn && !drawnAlready && box.width >= 220 && box.height >= 180 && !element.parentElement?.closest(".js-plotly-plot"))
+        pictures.push([Math.round(box.top), Math.round(box.bottom)]);
+      if (element.shadowRoot) walk(element.shadowRoot, drawn);
+      if (element.closest("svg")) continue;
+      for (const node of element.childNodes) {
+        if (node.nodeType !== 3) continue;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        const place = range.getBoundingClientRect();
+        if (place.width > 1 && place.height > 1 && place.top >= 0 && place.bottom <= innerHeight && place.left < innerWidth)
+          words.push(...node.textContent.split(/\s+/).filter((word) => /[A-Za-z]{2}/.test(word)));
+      }
+    }
+  };
+  walk(document.body);
+  const main = document.querySelector("[data-testid=stMain]");
+  return {
+    words: words.length,
+    said: words.join(" "),
+    first: Math.min(...pictures.map(([top]) => top)),
+    whole: pictures.filter(([top, bottom]) => top >= 0 && bottom <= innerHeight + 2).length,
+    lowest: Math.max(0, ...pictures.map(([, bottom]) => bottom)),
+    height: main.scrollHeight,
+  };
+}

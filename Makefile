@@ -41,9 +41,8 @@ $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/pyth
 run: $(RUNS) ## Start the dashboard (PORT=8501)
 	$(BIN)/fairfl app --port $(PORT)
 
-WORKERS ?= 2
-serve: $(RUNS) ## Serve the dashboard to many visitors, behind nginx (WORKERS=2 PORT=8501 ADDRESS=127.0.0.1)
-	$(BIN)/fairfl serve --workers $(WORKERS) --port $(PORT) --address $(or $(ADDRESS),127.0.0.1)
+serve: $(RUNS) ## Serve the dashboard to a class: two replicas behind nginx (PORT=8501 ADDRESS=127.0.0.1)
+	PATH="$(CURDIR)/$(BIN):$$PATH" PORT=$(PORT) ADDRESS=$(or $(ADDRESS),127.0.0.1) deploy/replicas.sh
 
 # At once: types take one core for half a minute in which many tests wait.
 test: $(INSTALLED) ## Lint, types and tests
@@ -121,7 +120,7 @@ nginx: ## Install nginx for `make serve` and its tests, if there is none
 	elif command -v apt-get >/dev/null; then \
 		$(APT_INSTALL) nginx-light; \
 	else \
-		echo "make: no apt-get here, and no nginx: tests of \`fairfl serve\` will be skipped."; \
+		echo "make: no apt-get here, and no nginx: tests of deploy/ will be skipped."; \
 	fi
 
 reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores

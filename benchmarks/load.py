@@ -1,7 +1,6 @@
-"""A class at once: forty people who each move a slider every five seconds, and one worker killed.
+"""A class at once: forty people who each move a slider every five seconds, one replica killed.
 
-`fairfl serve` with `--workers`, its visitors without browsers (`tests/helpers/crowd.py`), all on
-this machine. Then headlines that were read are read again by one visitor alone, from a server of
+`deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine. Then headlines that were read are read again by one visitor alone, from a server of
 one process that nobody else uses.
 
     python benchmarks/load.py --minutes 10 --kill     # what was wanted of a class
@@ -28,13 +27,13 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.helpers.crowd import Seen, alone, crowd  # noqa: E402
-from tests.helpers.serving import Served, Server  # noqa: E402
+from tests.helpers.serving import Replicas, Server  # noqa: E402
 
 
 class Watch(threading.Thread):
     """Looks at the server and its visitors at the beginning, now and then, and at the end."""
 
-    def __init__(self, served: Served, seen: Seen, every: float, log: Path) -> None:
+    def __init__(self, served: Replicas, seen: Seen, every: float, log: Path) -> None:
         super().__init__(daemon=True)
         self.served, self.seen, self.every, self.log = served, seen, every, log
         self.looks: list[dict[str, Any]] = []
@@ -62,7 +61,7 @@ class Watch(threading.Thread):
                 "median": round(lately.percentile(0.5), 3) if lately.moves else None,
                 "95 % within": round(lately.percentile(0.95), 3) if lately.moves else None,
                 "errors": len(self.seen.trouble),
-                "MB of the workers": round(self.served.megabytes),
+                "MB of the replicas": round(self.served.megabytes),
                 "MB of all": round(self.served.megabytes_of_all),
                 "load": round(os.getloadavg()[0], 1),
             }
@@ -79,13 +78,13 @@ def main() -> None:
     asked.log.parent.mkdir(parents=True, exist_ok=True)
     asked.log.write_text(json.dumps(vars(asked) | {"log": str(asked.log)}) + "\n", "utf-8")
     watches: list[Watch] = []
-    with Served(asked.workers) as served:
+    with Replicas(warm=True) as served:
 
         def begin(seen: Seen) -> None:
             watches.append(Watch(served, seen, 60 * asked.look, asked.log))
             watches[0].start()
             if asked.kill:
-                killing = threading.Timer(seconds / 2, served.kill_a_worker)
+                killing = threading.Timer(seconds / 2, served.kill_one)
                 killing.daemon = True
                 killing.start()
 
@@ -122,9 +121,8 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--people", type=int, default=40)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two moves")
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--region", default="exact")
-    parser.add_argument("--kill", action="store_true", help="kill a worker half way")
+    parser.add_argument("--kill", action="store_true", help="kill a replica half way")
     parser.add_argument("--check", type=int, default=100, help="headlines read again, at most")
     parser.add_argument("--look", type=float, default=1.0, help="minutes between two looks")
     parser.add_argument(
@@ -147,7 +145,7 @@ def _table(asked: argparse.Namespace, seen: Seen, looks: list[dict[str, Any]]) -
     table.add_row(
         "most reloads of one visitor", str(max(seen.reloads)), "1" if asked.kill else "0"
     )
-    for whose in ("MB of the workers", "MB of all"):
+    for whose in ("MB of the replicas", "MB of all"):
         most = max(look[whose] for look in looks)
         grown = f"{first[whose]:,} → {last[whose]:,}, {last[whose] / first[whose]:.2f}x"
         table.add_row(f"{whose}, everybody there → end", grown, "1.5x")

@@ -29,6 +29,8 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pages.components.your_data import text  # noqa: E402
+
 from fairfl_core.budget import Budget, within  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
 from fairfl_core.intake import (  # noqa: E402
@@ -40,7 +42,6 @@ from fairfl_core.intake import (  # noqa: E402
 )
 from fairfl_core.people.counts import ClientCounts  # noqa: E402
 from fairfl_core.solving.build import build_program  # noqa: E402
-from pages.components.your_data import text  # noqa: E402
 from tests.helpers.protocol import OVERALL, Gone, Visitor  # noqa: E402
 from tests.helpers.serving import Server  # noqa: E402
 

@@ -18,8 +18,6 @@ settings.register_profile(
     "ci", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
 )
 settings.load_profile("ci" if os.environ.get("CI") else "house")
-# Servers of tests make what they are asked for; what they would make unasked takes two cores.
-os.environ["FAIRFL_NO_GUESSES"] = "yes"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

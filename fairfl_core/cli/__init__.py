@@ -24,7 +24,6 @@ from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.reproduce import reproduce
 from fairfl_core.cli.review import review
-from fairfl_core.cli.serve import serve
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.sweep import sweep
 from fairfl_core.cli.train import train
@@ -59,7 +58,6 @@ for _command, _name in (
     (holding, "holding"),
     (review, "review"),
     (dashboard, "app"),
-    (serve, "serve"),
 ):
     app.command(_name)(_command)
 app.add_typer(federation, name="federation")

@@ -1,10 +1,10 @@
 """`app`: the dashboard, from any folder."""
 
+import importlib
 import os
 import runpy
-import signal
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -19,6 +19,10 @@ def app(
         str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")
     ] = "localhost",
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser.")] = False,
+    warm: Annotated[
+        bool,
+        typer.Option("--warm", help="Open every bundled experiment before visitors come."),
+    ] = False,
     settings: Annotated[
         list[str] | None, typer.Argument(help="Settings of Streamlit, after two dashes.")
     ] = None,
@@ -35,21 +39,22 @@ def app(
     given.append(f"--server.port={port}")
     if not headless and _has_a_screen():
         given += ["--server.headless=false", "--server.showEmailPrompt=false"]
+    script = TOP / "app.py"
+    sys.path.insert(0, str(TOP))  # as Streamlit will do
+    start = importlib.import_module("pages.shared.start")
+    if warm:
+        say("Opening every bundled experiment; this takes a minute.")
+        start.open_every_experiment(script)
+    start.leave_pages_folder()
     say(f"The dashboard is at http://{address}:{port}. Ctrl+C ends it.")
-    sys.argv = ["streamlit", "run", str(TOP / "app.py"), *given, *(settings or [])]
-    before = signal.signal(
-        signal.SIGINT, _stop_at_once
-    )  # until it serves, when it takes that over
+    sys.argv = ["streamlit", "run", str(script), *given, *(settings or [])]
     try:
         runpy.run_module("streamlit", run_name="__main__")
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _stop_at_once(*_: object) -> NoReturn:
-    """End without a word of libraries that are interrupted while they start."""
-    print("fairfl: Stopped.", file=sys.stderr, flush=True)
-    os._exit(130)
+    except Exception as error:
+        # Interrupted before it serves, Streamlit stumbles over what it has not made yet.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise typer.Abort from None
+        raise
 
 
 def _has_a_screen() -> bool:

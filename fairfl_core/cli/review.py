@@ -29,7 +29,7 @@ def review(
 ) -> None:
     """Solve every option of a review again, and set them side by side.
 
-    The first option is the one under review; the report says which is recommended, and why.
+    The report says which is recommended, if any, and why; the model as it is stands first.
     A review of an uploaded table holds the table's fingerprint and how it was read, never the
     table: give it with --rows.
 
@@ -37,6 +37,7 @@ def review(
     """
     from fairfl_core._io.whole import write_whole
     from fairfl_core.review import board_of, html_of, pdf_of, read_review, solve_option
+    from fairfl_core.review.text import ROWS
 
     if out is not None and out.suffix not in (".html", ".pdf"):
         raise InputError(f"{out}: a report is .html or .pdf; give a name that ends so.")
@@ -44,12 +45,12 @@ def review(
     with working(f"Solving {len(given.options)} options"):
         solve = partial(solve_option, uploaded=_uploaded(given, file, rows or []))
         results = [solve(option) for option in given.options]
-        board = board_of(results, solve, question=given.question)
+        board = board_of(results, question=given.question)
     if out is not None:
         write_whole(out, pdf_of(board) if out.suffix == ".pdf" else html_of(board))
     if as_json:
         columns = {
-            column.name: dict(zip(board.rows, column.cells, strict=True))
+            column.name: {title: column.cells[code].said for code, title in ROWS}
             for column in board.columns
         }
         print_json(
@@ -70,8 +71,7 @@ def review(
         return
     names = [column.name for column in board.columns]
     lines = [
-        [title, *(column.cells[place] for column in board.columns)]
-        for place, title in enumerate(board.rows)
+        [title, *(column.cells[code].said for column in board.columns)] for code, title in ROWS
     ]
     print_table(board.question, ["", *names], lines)
     say(f"{board.decision} {' '.join(board.reasons)}")
@@ -92,6 +92,6 @@ def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | No
     if given.reading is None:
         raise InputError(
             f"{file}: the review does not say how its table was read, as those of earlier versions; "
-            "save it again on the page Review."
+            "save it again on the page Compare."
         )
     return take_in([(path.name, read_whole(path)) for path in rows], given.reading).experiment

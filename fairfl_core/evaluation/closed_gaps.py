@@ -45,8 +45,15 @@ class GroupRate:
     after: float
 
     def __str__(self) -> str:
-        moved = f"{100 * self.before:.1f} % → {100 * self.after:.1f} %"
-        return f"{self.group} ({moved}, n = {self.n:,})"
+        return f"{self.group} ({self._moved()}, n = {self.n:,})"
+
+    def _moved(self) -> str:
+        """Write both rates with one decimal, or with as many as tell them apart."""
+        for digits in (1, 2, 3):
+            was, now = (f"{100 * rate:.{digits}f} %" for rate in (self.before, self.after))
+            if was != now:
+                return f"{was} → {now}"
+        return f"{100 * self.after:.1f} %"
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Options for people to decide between: kept, compared, noted on, and reported on two pages.
+"""Options for people to decide between: kept, compared, noted on, and reported on.
 
 Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) -> HTML, PDF
 """
 
-from fairfl_core.review.board import Board, board_of
+from fairfl_core.review.board import Board, Table, board_of
 from fairfl_core.review.file import FORMAT, MOST, UPLOADED, Option, Review, read_review
-from fairfl_core.review.render import html_of, pdf_of
+from fairfl_core.review.render import comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.review.result import Result, solve_option
 
 __all__ = [
@@ -16,7 +16,10 @@ __all__ = [
     "Option",
     "Result",
     "Review",
+    "Table",
     "board_of",
+    "comparison_css",
+    "comparison_html",
     "html_of",
     "pdf_of",
     "read_review",

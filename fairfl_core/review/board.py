@@ -1,41 +1,102 @@
-"""All that a report tells, as plain text in a plain value; HTML and PDF are made of the same."""
+"""All that Compare and a report tell, as plain values; HTML and PDF are made of the same.
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+The model as it is stands first, then the options in their order, and nothing that nobody kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
+
+import numpy as np
 
 import fairfl_core
 from fairfl_core._io import numbers
 from fairfl_core.datasets import DATASETS
-from fairfl_core.errors import CollisionError
-from fairfl_core.evaluation.summary import Summary
+from fairfl_core.evaluation.alarms import FEW
+from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits
 from fairfl_core.evaluation.verdict import MET
+from fairfl_core.fairness.intervals import at_once
+from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.review import text
-from fairfl_core.review.file import MOST, Option
 from fairfl_core.review.result import Result
-from fairfl_core.solving.policy import Floor
+from fairfl_core.solving.regions import region_kind
 
-__all__ = ["Board", "board_of", "rank", "recommended"]
+__all__ = [
+    "AS_IT_IS",
+    "Board",
+    "Cell",
+    "Column",
+    "Mark",
+    "Row",
+    "Table",
+    "board_of",
+    "clients_table",
+    "rank",
+    "recognition_table",
+    "recommended",
+]
 
-KEEPS = 0.05  # what nobody may lose where floors are tried: the rule of an alarm
-_RECOGNITION = 9  # rows on the second page; all of them are in the annex
-_BEHIND = 6
-_LONG = 180  # letters of a note on the first page
+AS_IT_IS = text.AS_IT_IS
+_PICTURED = 10  # groups in the picture: those that lose most
+_RECOGNITION, _LIMITS = 12, 8  # rows of an option's page; all are in the annex
+_LONG = 180  # letters of a note beside others
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number on its row's axis: where it stands, its interval, what it was, what was asked."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    before: float | None = None
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a row says of an option: the number or word, where, a line below it, its mark."""
+
+    text: str
+    note: str = ""
+    mark: Mark | None = None
+
+    @property
+    def said(self) -> str:
+        """The cell in one line."""
+        return f"{self.text} ({self.note})" if self.note else self.text
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: one axis for all options, from `low` to `high`; None: no axis."""
+
+    code: str
+    title: str
+    low: float | None = None
+    high: float | None = None
+    low_text: str = ""
+    high_text: str = ""
+
+    def place(self, value: float) -> float:
+        """Where a number stands on the axis, from 0 to 100."""
+        if self.low is None or self.high is None:
+            raise ValueError(f"{self.code} has no axis")
+        return round(100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0), 2)
 
 
 @dataclass(frozen=True)
 class Column:
     """One option as it stands beside the others."""
 
-    name: str
-    title: str
-    cells: tuple[str, ...]  # in the order of `text.ROWS`
+    name: str  # A, B, C, D; "The model as it is"
+    title: str  # what differs
+    cells: dict[str, Cell]  # by the codes of `text.ROWS`
     note: str
     recommended: bool
-    under_review: bool
-    picture: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,24 +109,38 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Detail:
+    """What is told of one option after the first page."""
+
+    title: str
+    verdict: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One group in the picture: how often its label is found before, and by each option."""
+
+    where: str
+    before: float
+    after: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Board:
-    """What the report says; every field is plain text, nothing in it is markup."""
+    """What is told; every field is plain text or a number, nothing in it is markup."""
 
     title: str
     question: str
-    verdict: str
-    sentence: str
-    headline: str
-    alarm: str
     recommended: str  # empty where none of them can be
     decision: str
     reasons: tuple[str, ...]
-    rows: tuple[str, ...]
+    rows: tuple[Row, ...]
     columns: tuple[Column, ...]
-    pays: tuple[str, ...]
     label: str
-    recognition: Table
-    behind: Table
+    found: tuple[Found, ...]
+    details: tuple[Detail, ...]
     sure: tuple[str, ...]
     rests: tuple[tuple[str, str], ...]
     words: tuple[tuple[str, str], ...]
@@ -73,154 +148,313 @@ class Board:
     annex: tuple[Table, ...]
     made: str
 
+    @property
+    def options(self) -> tuple[Column, ...]:
+        """The columns but for the model as it is."""
+        return self.columns[1:]
+
     def to_json(self) -> dict[str, Any]:
-        """The values a template takes."""
+        """The values as plain ones."""
         return asdict(self)
 
 
-def board_of(
-    results: Sequence[Result],
-    solve: Callable[[Option], Result],
-    *,
-    question: str = "",
-    link: str = "",
-) -> Board:
-    """What is told of some options: the first is under review, the others are beside it.
-
-    `solve` judges an option: where fewer than three are given, the same limits with floors and
-    twice the limits are tried too, so that a recommendation has something beside it.
-    """
-    first = results[0]
-    every = _with_others(list(results), solve)
-    ranked, best = rank(every), recommended(every)
-    beside = ranked[: max(len(results), MOST - 1)]
-    baseline = solve(replace(first.option.unlimited, name=text.NO_LIMIT, note=""))
-    columns = [_column(result, best, first) for result in (*beside, baseline)]
-    summary, experiment = first.summary, first.experiment
-    named = [(result.option.name, result.summary) for result in ranked]
-    if best is None:
-        reasons = [text.refused(*one) for one in named[:3]]
-    else:
-        reasons = text.reasons(best.summary, named[1:3])
-    return Board(
-        title=f"What fairness costs: {experiment.manifest['title']}",
-        question=question.strip() or text.DEFAULT_QUESTION,
-        verdict=text.verdict(summary).upper(),
-        sentence=text.why(summary),
-        headline=text.headline(summary, _rows_are(experiment).split(" (")[0]),
-        alarm=f"{summary.harm.title}. {summary.harm.sentence()}" if summary.harm.alarms else "",
-        recommended="" if best is None else best.option.name,
-        decision=text.decision(None if best is None else best.option),
-        reasons=tuple(reasons),
-        rows=tuple(title for _, title in text.ROWS),
-        columns=tuple(columns),
-        pays=tuple(text.who_pays(summary)),
-        label=summary.harm.favourable,
-        recognition=_recognition(summary, summary.harm.favourable, _RECOGNITION),
-        behind=_behind(summary),
-        sure=tuple(text.how_sure(summary, first.option)),
-        rests=tuple(_rests(first, link)),
-        words=text.WORDS,
-        caveats=text.CAVEATS,
-        annex=tuple(_annex(first, every)),
-        made=f"{date.today():%Y-%m-%d}, fairfl {fairfl_core.__version__}",
-    )
-
-
-def rank(results: Sequence[Result]) -> list[Result]:
-    """Options in the order in which they may be chosen, best first."""
-    return sorted(results, key=lambda result: _rank(result.summary))
+# -------------------------------------------------------------------- what is recommended
 
 
 def recommended(results: Sequence[Result]) -> Result | None:
     """Choose the best option that may be recommended; None where there is none."""
-    return next((one for one in rank(results) if _may_be_recommended(one.summary)), None)
+    return next((one for one in rank(results) if may_be_recommended(one)), None)
 
 
-def _may_be_recommended(summary: Summary) -> bool:
+def rank(results: Sequence[Result]) -> list[Result]:
+    """Options in the order in which they may be chosen: harm, then limits, then cost, then gap."""
+    return sorted(results, key=_rank)
+
+
+def may_be_recommended(result: Result) -> bool:
     """Never an ✕, and never one whose worst gap is no smaller than before."""
-    return summary.verdict is not None and summary.verdict.is_recommendable
+    verdict = result.summary.verdict
+    return verdict is not None and verdict.is_recommendable and worst_gap_is_smaller(result)
 
 
-def _rank(summary: Summary) -> tuple[float, ...]:
-    """Harm outranks whether limits are met, that outranks cost, and cost outranks the gap."""
-    judged, verdict = summary.judged, summary.verdict
+def worst_gap_is_smaller(result: Result) -> bool:
+    """Whether the worst gap inside a client is smaller than before; the overall one without any."""
+    runs = _judged(result)
+    checks = _checks(runs)
+    if not checks:
+        after, before = (
+            np.mean([one.gaps.overall for one in each])
+            for each in (runs, [one.before for one in runs])
+        )
+        return bool(after < before - CHANCE)
+    told = [one for one in checks if text.enough(one)]  # what is shown must not say otherwise
+    return all(
+        max(one.gap for one in part) < np.nanmax([one.before for one in part]) - CHANCE
+        for part in (checks, told)
+        if part
+    )
+
+
+def _rank(result: Result) -> tuple[float, ...]:
+    summary = result.summary
+    verdict = summary.verdict
     return (
-        float(not _may_be_recommended(summary)),
+        float(not may_be_recommended(result)),
         sum(alarm.beyond_chance for alarm in summary.harm.alarms),
         float(verdict is None or verdict.word != MET),
-        round(100 * judged.cost, 1),
+        round(100 * summary.judged.cost, 1),
         max(summary.eps_global, summary.eps_local[1]),
     )
 
 
-def _with_others(results: list[Result], solve: Callable[[Option], Result]) -> list[Result]:
-    """The options and, where there are few, what else could be asked."""
-    option = results[0].option
-    labels = results[0].experiment.labels
-    floors = tuple(Floor(label, keeps=KEEPS) for label in labels)
-    if option.policy.floors:
-        floors = option.policy.floors
-    tried = (
-        replace(option, name=text.WITH_FLOORS, policy=replace(option.policy, floors=floors)),
-        *(
-            _widened(option, name, times)
-            for name, times in ((text.TWICE, 2), (text.FOUR_TIMES, 4))
+# -------------------------------------------------------------------- the board
+
+
+def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -> Board:
+    """Compare some options, in their order, with the model as it is."""
+    first, best = results[0], recommended(results)
+    noun = text.noun_of(first.experiment)
+    titles = text.titles([result.option for result in results], noun)
+    columns = [_as_it_is(first)] + [
+        _column(result, title, noun, chosen=result is best)
+        for result, title in zip(results, titles, strict=True)
+    ]
+    label = first.summary.harm.favourable
+    reasons = [text.reason(result.option.name, result.summary) for result in results]
+    return Board(
+        title=f"What fairness costs: {first.experiment.manifest['title']}",
+        question=question.strip() or text.DEFAULT_QUESTION,
+        recommended="" if best is None else best.option.name,
+        decision=_decision(results, best, noun),
+        reasons=(*reasons, text.ORDER),
+        rows=_rows(columns, label, noun),
+        columns=tuple(columns),
+        label=label,
+        found=_found_rows(results),
+        details=tuple(
+            _detail(result, f"{result.option.name}: {text.asked(result.option, noun)}")
+            for result in results
         ),
+        sure=(
+            text.judged_on(first.summary.judged, new=first.summary.unseen is not None),
+            text.runs(first.summary),
+        ),
+        rests=tuple(_rests(first, link)),
+        words=text.WORDS,
+        caveats=text.CAVEATS,
+        annex=tuple(_annex(results)),
+        made=f"{date.today():%Y-%m-%d}, fairfl {fairfl_core.__version__}",
     )
-    known = {replace(result.option, name="", note="") for result in results}
-    for other in tried:
-        if len(results) >= MOST - 1 or replace(other, name="", note="") in known:
-            continue
-        try:
-            results.append(solve(replace(other, note="")))
-        except CollisionError:
-            continue  # these floors are out of reach of these limits
-    return results
 
 
-def _widened(option: Option, name: str, times: int) -> Option:
-    limits = (min(times * eps, 1.0) for eps in (option.eps_global, option.eps_local))
-    return replace(option, name=name, eps_global=next(limits), eps_local=next(limits))
+def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
+    if best is None:
+        return text.none_of([(result.option.name, result.summary) for result in results])
+    judged = best.summary.judged
+    cost = numbers.before_after(judged.accuracy_before, judged.accuracy, text.percent)
+    said = f"{text.word(best.summary.verdict)}; accuracy {cost}"
+    return text.recommend(best.option.name, text.asked(best.option, noun), said)
 
 
-def _column(result: Result, best: Result | None, first: Result) -> Column:
+def _judged(result: Result) -> list[Evaluation]:
+    """The evaluations that an option is judged by: on new people where there are any."""
+    return result.study.evaluations(unseen=result.study.has_held_out)
+
+
+def _checks(runs: Sequence[Evaluation]) -> list[LimitCheck]:
+    """Every client's gap with who stands behind it; intervals that hold for all at once."""
+    clients = max(one.compared_clients for one in runs)
+    if not clients:
+        return []
+    asked = np.zeros(len(runs[0].counts.clients))
+    return check_limits(runs, at_once(LEVEL, clients), asked, overall=False)
+
+
+def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
+    """The worst client with at least 10 people of each group behind its gap."""
+    return max((one for one in checks if text.enough(one)), key=lambda one: one.gap, default=None)
+
+
+def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
     summary, option = result.summary, result.option
-    judged, worst = summary.judged, summary.judged.worst
+    judged, verdict = summary.judged, summary.verdict
+    table = result.study.client_table(unseen=result.study.has_held_out)
+    change = zip(
+        table["client"], table["n"], table["accuracy"] - table["accuracy_before"], strict=True
+    )
     cells = {
-        "asked": text.asked(option),
-        "verdict": text.verdict(summary),
-        "accuracy": numbers.percent(judged.accuracy),
-        "cost": text.cost(judged),
-        "overall": text.overall(judged),
-        "worst": text.worst(judged),
-        "pays": text.pays(summary),
-        "worse_off": text.worse_off(summary.harm),
-        "changed": numbers.percent(summary.changed),
+        "asked": Cell(text.asked(option, noun)),
+        "verdict": Cell(text.word(verdict), text.brief_why(verdict)),
+        "worst": _worst_cell(result),
+        "overall": Cell(
+            text.gap(judged.overall),
+            text.interval(judged.overall_low, judged.overall_high, option.eps_global),
+        ),
+        "found": _found_cell(result),
+        "accuracy": Cell(
+            text.percent(judged.accuracy),
+            text.signed(-judged.cost),
+            Mark(judged.accuracy, before=judged.accuracy_before),
+        ),
+        "cost": Cell(
+            text.points(judged.cost) if judged.cost > 0 else f"gains {text.points(judged.cost)}"
+        ),
+        "pays": Cell(*text.pays(summary, list(change))),
+        "worse_off": Cell(text.worse_off(summary)),
+        "changed": Cell(text.percent(summary.changed)),
     }
-    picture = {
-        "accuracy": judged.accuracy,
-        "overall": judged.overall,
-        "overall_low": judged.overall_low,
-        "overall_high": judged.overall_high,
-        "worst": None if worst is None else worst.gap,
-        "worst_low": None if worst is None else worst.gap_low,
-        "worst_high": None if worst is None else worst.gap_high,
+    note = option.note if len(option.note) <= _LONG else option.note[: _LONG - 1] + "…"
+    return Column(option.name, title, cells, note, chosen)
+
+
+def _as_it_is(first: Result) -> Column:
+    """The model's own answers, on the people the first option is judged on."""
+    judged, harm = first.summary.judged, first.summary.harm
+    runs = [one.before for one in _judged(first)]
+    worst, low = _worst(_checks(runs)), _lowest(first, after=False)
+    interval = [float(np.mean([one.global_interval[k] for one in runs])) for k in (0, 1)]
+    found = Cell(text.TOO_FEW)
+    if low is not None:
+        share = harm.recognition.before
+        found = Cell(
+            text.found(share.share[low], harm.groups[low[1]], str(harm.scopes[low[0]])),
+            "",
+            Mark(*(float(part[low]) for part in (share.share, share.low, share.high))),
+        )
+    nothing = Cell(text.NOTHING_TO_SAY)
+    cells = {
+        "asked": nothing,
+        "verdict": Cell(text.NOTHING_ASKED),
+        "worst": Cell(text.TOO_FEW)
+        if worst is None
+        else Cell(
+            text.worst(worst),
+            text.between(worst.low, worst.high),
+            Mark(worst.gap, worst.low, worst.high),
+        ),
+        "overall": Cell(text.gap(judged.overall_before), text.between(*interval)),
+        "found": found,
+        "accuracy": Cell(text.percent(judged.accuracy_before), "", Mark(judged.accuracy_before)),
+        "cost": nothing,
+        "pays": nothing,
+        "worse_off": nothing,
+        "changed": nothing,
     }
-    return Column(
-        name=option.name,
-        title=option.name,
-        cells=tuple(cells[name] for name, _ in text.ROWS),
-        note=option.note if len(option.note) <= _LONG else option.note[: _LONG - 1] + "…",
-        recommended=result is best,
-        under_review=result is first,
-        picture=picture,
+    return Column(AS_IT_IS, "", cells, "", False)
+
+
+def _worst_cell(result: Result) -> Cell:
+    worst, told = _worst(_checks(_judged(result))), result.summary.judged.worst
+    if worst is None:
+        return Cell(text.TOO_FEW)
+    low, high = worst.low, worst.high
+    if told is not None and told.client == worst.client:  # the verdict's own interval
+        low, high = told.gap_low, told.gap_high
+    eps = dict(result.option.own_limits).get(str(worst.client), result.option.eps_local)
+    limit = eps if eps < 1 else None
+    mark = Mark(worst.gap, low, high, worst.before, limit)
+    return Cell(text.worst(worst), text.interval(low, high, eps), mark)
+
+
+def _lowest(result: Result, *, after: bool) -> tuple[int, int, int] | None:
+    """Where the favourable label is found least, of groups with at least 10 people who have it."""
+    harm = result.summary.harm
+    shares = harm.recognition.after if after else harm.recognition.before
+    label = harm.labels.index(harm.favourable)
+    share = np.where(harm.recognition.before.n.round() >= FEW, shares.share, np.nan)[1:, :, label]
+    if np.isnan(share).all():
+        return None
+    scope, group = np.unravel_index(np.nanargmin(share), share.shape)
+    return int(scope) + 1, int(group), label
+
+
+def _found_cell(result: Result) -> Cell:
+    harm, at = result.summary.harm, _lowest(result, after=True)
+    if at is None:
+        return Cell(text.TOO_FEW)
+    before, after = harm.recognition.before, harm.recognition.after
+    share, was = float(after.share[at]), float(before.share[at])
+    return Cell(
+        text.found(share, harm.groups[at[1]], str(harm.scopes[at[0]])),
+        text.was(was, share),
+        Mark(share, float(after.low[at]), float(after.high[at]), was),
     )
 
 
-def _recognition(summary: Summary, label: str | None, most: int | None) -> Table:
-    """How often a label (None: each) is recognised; overall first, then the worst clients."""
-    harm = summary.harm
+def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
+    """The rows that are shown, each number row with one axis for all options."""
+    ends = {code: _ends(columns, code) for code in ("worst", "found", "accuracy")}
+    low, high = ends["accuracy"]
+    middle, span = (low + high) / 2, max(high - low, 0.02)  # two points at least, as on maps
+    low, high = max(middle - 0.6 * span, 0.0), min(middle + 0.6 * span, 1.0)
+    gap_end = max(0.1, ends["worst"][1])
+    found_end = max(0.1, ends["found"][1])
+    return (
+        Row("verdict", "Verdict"),
+        Row("worst", f"Worst gap in one {noun}", 0.0, gap_end, "0", text.gap(gap_end)),
+        Row(
+            "found", f"“{label}” found, worst group", 0.0, found_end, "0", text.percent(found_end)
+        ),
+        Row("accuracy", "Accuracy", low, high, text.percent(low), text.percent(high)),
+        Row("pays", "Who pays"),
+    )
+
+
+def _ends(columns: Sequence[Column], code: str) -> tuple[float, float]:
+    marks = [column.cells[code].mark for column in columns]
+    values = [
+        value
+        for mark in marks
+        if mark is not None
+        for value in (mark.value, mark.low, mark.high, mark.before, mark.limit)
+        if value is not None and value == value
+    ]
+    return (min(values), max(values)) if values else (0.0, 1.0)
+
+
+def _found_rows(results: Sequence[Result]) -> tuple[Found, ...]:
+    """Groups that lose most of the favourable label under some option, largest loss first."""
+    first = results[0].summary.harm
+    label = first.labels.index(first.favourable)
+    before = first.recognition.before
+    after = np.stack([one.summary.harm.recognition.after.share[:, :, label] for one in results])
+    was, n = before.share[:, :, label], before.n[:, :, label].round()
+    there = (n >= FEW) & ~np.isnan(was) & ~np.isnan(after).any(axis=0)
+    there[0] = False  # everyone together: of whom single groups are told
+    fall = np.where(there, (was - after).max(axis=0), -np.inf)
+    order = np.argsort(-fall, axis=None, kind="stable")[: min(_PICTURED, int(there.sum()))]
+    places = zip(*np.unravel_index(order, fall.shape), strict=True)
+    return tuple(
+        Found(
+            f"{first.groups[group]}, {first.scopes[scope]}",
+            float(was[scope, group]),
+            tuple(float(one) for one in after[:, scope, group]),
+        )
+        for scope, group in places
+    )
+
+
+# -------------------------------------------------------------------- pages after the first
+
+
+def _detail(result: Result, title: str) -> Detail:
+    summary = result.summary
+    sentences = (text.why(summary), *text.hurt(summary), text.changed(summary), *summary.remarks)
+    tables = (
+        recognition_table(result, summary.harm.favourable, _RECOGNITION),
+        _limits(result, _LIMITS),
+    )
+    return Detail(
+        title,
+        text.word(summary.verdict),
+        sentences,
+        tuple(table for table in tables if table.rows),
+    )
+
+
+def recognition_table(result: Result, label: str | None = None, most: int | None = None) -> Table:
+    """How often a label (None: each) is found; overall first, then the worst clients."""
+    harm = result.summary.harm
     table = harm.recognition_table()
     if label is not None:
         table = table[table["label"] == label]
@@ -233,39 +467,46 @@ def _recognition(summary: Summary, label: str | None, most: int | None) -> Table
             row["group"],
             *(() if label is not None else (row["label"],)),
             numbers.count(row["n"]),
-            _limits(row, "before"),
-            _limits(row, "after"),
+            _share(row, "before"),
+            _share(row, "after"),
             text.recognised(
                 row["change"], alarm=bool(row["alarm"]), beyond_chance=bool(row["beyond_chance"])
             ),
         )
         for row in records
-        if row["n"] > 0
+        if row["n"] >= FEW
     ]
-    names = ("where", "group", *(() if label is not None else ("label",)), "n")
+    names = ("where", "group", *(() if label is not None else ("label",)), "people")
     header = (*names, "before (95 %)", "after (95 %)", "")
-    title = "Every label" if label is None else f"How often “{label}” is recognised"
+    title = (
+        f"{result.option.name}: every label found, before and after"
+        if label is None
+        else f"How often “{label}” is found, before and after"
+    )
     return Table(title, header, tuple(rows[:most]))
 
 
-def _limits(row: dict[str, Any], side: str) -> str:
+def _share(row: dict[str, Any], side: str) -> str:
     share, low, high = (row[name] for name in (side, f"{side}_low", f"{side}_high"))
-    return f"{numbers.percent(share)} ({100 * low:.0f} to {100 * high:.0f})"
+    return f"{text.percent(share)} ({100 * low:.0f} to {100 * high:.0f})"
 
 
-def _behind(summary: Summary) -> Table:
+def _limits(result: Result, most: int) -> Table:
+    verdict = result.summary.verdict
+    checks = () if verdict is None else text.without_few(verdict).limits
     rows = [
         (
             "overall" if check.client is None else check.client,
             numbers.epsilon(check.eps),
-            f"{numbers.gap(check.gap)} ({numbers.gaps(check.low, check.high)})",
+            f"{text.gap(check.gap)} ({text.gaps(check.low, check.high)})",
+            text.gap(check.before),
             str(check.behind),
             text.told(check),
         )
-        for check in (() if summary.verdict is None else summary.verdict.limits[:_BEHIND])
+        for check in checks[:most]
     ]
-    header = ("where", "asked", "gap (95 %, all limits at once)", "people behind it", "")
-    return Table("The people behind each gap, worst first", header, tuple(rows))
+    header = ("where", "asked", "gap (95 %, all limits at once)", "before", "people behind it", "")
+    return Table("Limits and the people behind each, worst first", header, tuple(rows))
 
 
 def _rows_are(experiment: Experiment) -> str:
@@ -278,49 +519,54 @@ def _rests(result: Result, link: str) -> list[tuple[str, str]]:
     option, summary, manifest = result.option, result.summary, result.experiment.manifest
     dataset, unseen = manifest["dataset"], summary.unseen
     people = numbers.count(summary.reached.n) + " fitted on"
-    people += f", {numbers.count(unseen.n)} unseen" if unseen else ", none unseen"
+    people += f", {numbers.count(unseen.n)} new" if unseen else ", none new"
+    rows = f"{numbers.count(dataset['rows_used'])} {_rows_are(result.experiment)}"
     said = [
         ("Data", f"{manifest['title']}; {dataset['source']}; {dataset['licence']}"),
-        (
-            "Rows",
-            f"{numbers.count(dataset['rows_used'])} {_rows_are(result.experiment)}; "
-            f"{dataset['sample']}",
-        ),
+        ("Rows", f"{rows}; {dataset['sample']}"),
         ("Split", f"{result.experiment.protocol}; {people} (per run)"),
-        ("Notion, region, rates", f"{option.notion}, {option.region}, {option.rates}"),
+        (
+            "Notion, region, rates",
+            f"{notion_kind(option.notion).title}, {region_kind(option.region).title}, "
+            f"{option.rates}",
+        ),
         ("Runs", ", ".join(map(str, option.seeds))),
+        ("Certainty", text.sure(option.guarantee)),
         ("Scores, sha256", option.sha256),
     ]
     return [*said, ("Link", link)] if link else said
 
 
-def _annex(first: Result, every: Sequence[Result]) -> list[Table]:
-    unseen = first.study.has_held_out
-    clients = first.study.client_table(unseen=unseen).sort_values("gap", ascending=False)
+def _annex(results: Sequence[Result]) -> list[Table]:
+    notes = [(one.option.name, one.option.note) for one in results if one.option.note]
+    tables = [Table("Notes of the reviewers", ("option", "note"), tuple(notes))] if notes else []
+    for result in results:
+        tables += [clients_table(result), recognition_table(result)]
+    return tables
+
+
+def clients_table(result: Result) -> Table:
+    """Every client, worst gap first; of gaps with fewer than 10 people behind them nothing."""
+    told = {str(check.client) for check in _checks(_judged(result)) if text.enough(check)}
+    table = result.study.client_table(unseen=result.study.has_held_out)
+    table = table[table["n"] >= FEW].sort_values("gap", ascending=False)
     rows = [
         (
             row.client,
             numbers.count(row.n),
-            numbers.percent(row.accuracy_before),
-            numbers.percent(row.accuracy),
-            numbers.gap(row.gap_before),
-            numbers.gap(row.gap),
-            numbers.gaps(row.gap_low, row.gap_high),
+            text.percent(row.accuracy_before),
+            text.percent(row.accuracy),
+            *(
+                (text.gap(row.gap_before), text.gap(row.gap), text.gaps(row.gap_low, row.gap_high))
+                if row.client in told
+                else (text.NOTHING_TO_SAY, text.TOO_FEW, text.NOTHING_TO_SAY)
+            ),
             numbers.epsilon(row.eps_local),
         )
-        for row in clients.itertuples()
+        for row in table.itertuples()
     ]
     header = (
-        *("client", "n", "accuracy before", "after"),
+        *("client", "people", "accuracy before", "after"),
         *("gap before", "after", "95 %", "asked"),
     )
-    notes = [(result.option.name, result.option.note) for result in every if result.option.note]
-    tables = [
-        Table("Every client", header, tuple(rows)),
-        _recognition(first.summary, None, None),
-    ]
-    return (
-        [Table("Notes of the reviewers", ("option", "note"), tuple(notes)), *tables]
-        if notes
-        else tables
-    )
+    return Table(f"{result.option.name}: every client", header, tuple(rows))

@@ -5,7 +5,7 @@ gets the same numbers (`fairfl review FILE`). An uploaded set is named by the ha
 the review says how it was read: whoever has that file too (`--rows TABLE`) gets them as well.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +58,6 @@ class Option:
     guarantee: Guarantee | None = None
     policy: Policy = NOTHING_MORE
     note: str = ""
-
-    @property
-    def unlimited(self) -> "Option":
-        """The same with no limit."""
-        return replace(self, eps_global=1.0, eps_local=1.0, own_limits=())
 
     def to_json(self) -> dict[str, Any]:
         """The form a review carries."""
@@ -131,7 +126,7 @@ class Review:
     def from_json(cls, value: Any) -> "Review":
         """Read a review; refuses what is not one."""
         if not isinstance(value, dict) or value.get("format") != FORMAT:
-            raise InputError(f'this is no {FORMAT} file; give one that "Review" wrote.')
+            raise InputError(f'this is no {FORMAT} file; give one that "Compare" wrote.')
         newer = {"reading"}  # files of earlier versions lack it
         check_keys(value, {"format", "question", "options"} | newer, newer, "the review")
         if not isinstance(value["options"], list) or not value["options"]:
@@ -163,7 +158,7 @@ def parse_review(data: bytes, name: str) -> Review:
     if len(data) > _LARGEST:
         raise InputError(
             f"{name}: is larger than {_LARGEST // 1_000_000} MB, which no review is; choose the "
-            "file that the page Review wrote."
+            "file that the page Compare wrote."
         )
     return Review.from_json(parse_json(data, name))
 

@@ -140,17 +140,20 @@ class Program(ABC):
             if self._optimism is None:
                 from fairfl_core.solving.optimism import measure_optimism
 
-                self._optimism = measure_optimism(self)
-                self._rows = self._constraints()
-                self._rebuild()
+                self._take_optimism(measure_optimism(self))
 
-    def fitted_on(self, people: ClientCounts | ScoredPeople) -> "Program":
-        """The same program for other people, without floors; its rates are taken as counted."""
+    def fitted_on(self, people: ClientCounts | ScoredPeople, optimism: Floats) -> "Program":
+        """The same program for other people, without floors, its rates corrected by so much."""
         program = region_kind(self.region).program(
             people, self.notion.name, self.rates, self.guarantee, replace(self.policy, floors=())
         )
-        program._optimism = np.zeros((len(self.counts.groups), len(self.notion.rates)))
+        program._take_optimism(optimism)
         return program
+
+    def _take_optimism(self, optimism: Floats) -> None:
+        self._optimism = optimism
+        self._rows = self._constraints()
+        self._rebuild()
 
     @abstractmethod
     def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:

@@ -1,30 +1,36 @@
 """What the model card says."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.summary import ClientRow, Figures, Summary
+from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
+from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable
+from fairfl_core.review import Result
+from fairfl_core.review import text as review_text
 from pages.shared import text
 from pages.shared.view import View
 
-WHAT_IT_IS, REQUESTED = "What it is", "Requested, reached, held out"
-GROUPS, CLIENTS = "Groups", "Clients"
-NOT_JUDGED, DATA = "What could not be judged", "The data"
+VERDICT, WHAT_IT_IS, REQUESTED = "Verdict", "What it is", "Requested, reached, held out"
+FOUND = "How often each label is found, before and after"
+EVERY_RATE, GROUPS, CLIENTS = "Every rate, overall", "Groups", "Clients"
+NOT_JUDGED, DATA, SETTINGS = "What could not be judged", "The data", "Settings and data"
 LIMITS_OF_USE, HOW = "Limits of use", "How a client applies it"
-GROUP_HEADER = ("group", "n", "accuracy, the model's own", "accuracy, fair", "answers changed")
-CLIENT_HEADER = (
-    "client",
-    "n",
-    "gap, the model's own",
-    "gap, fair",
-    "95 % interval",
-    "chance alone",
-)
-COMMAND = "fairfl predict"
-WITH_SCORES = "With {command}, which looks at the model's scores."
-WITHOUT_PACKAGE = "With {command}, or in Python without any package:"
-WHICH_MODEL = 'int({folds} * draw(client, f"fold\\x1f{{row_id}}"))'
+CAVEATS = review_text.CAVEATS
+GROUP_HEADER = ("group", "people", "accuracy, as it is", "accuracy, fair", "answers changed")
+RATE_HEADER = ("rate", "label", "group", "before (95 %)", "people", "after (95 %)", "people")
+NOTION_HEADER = ("notion", "gap before (95 %)", "gap after (95 %)", "this setting")
+NOTION_WORDS = {
+    MENDS: "mends it",
+    BREAKS: "breaks it",
+    UNCHANGED: "leaves it",
+    UNTOLD: "too few people to tell",
+}
+WITH_SCORES = "With fairfl predict, which looks at the model's scores."
+WITHOUT_PACKAGE = "With fairfl predict, or in Python without any package:"
+NO_LINK = "none: an uploaded set lives in one session, and this machine's own server on it alone"
 _CELLS = 20  # cells that cannot be judged, listed by name
 
 
@@ -33,48 +39,37 @@ def title(experiment: str) -> str:
     return f"Model card: a fair predictor. {experiment}"
 
 
-VERDICT = "Verdict"
-
-
-def verdict(summary: Summary) -> list[str]:
-    """The verdict: its word, its sentence, and what certainty was bought with."""
-    found = summary.verdict
-    said = (
-        "No limit was asked for." if found is None else f"{found.word.capitalize()}. {found.why}"
+def verdict(summary: Summary) -> tuple[str, ...]:
+    """The verdict's word and reason, who else is hurt, and what certainty was bought with."""
+    return (
+        f"{review_text.word(summary.verdict)}. {review_text.why(summary)}",
+        *review_text.hurt(summary),
+        *summary.remarks,
     )
-    return [said, *summary.remarks]
 
 
-def what_it_is(view: View, favourable: str) -> list[str]:
+def what_it_is(view: View, favourable: str) -> tuple[str, ...]:
     """The predictor and its settings in sentences."""
-    rates = text.RATES[view.rates]
+    rates = text.RATE_KINDS[view.rates]
     by_labels = (
         ""
         if view.rates == "labels"
         else " What was reached is counted by labels all the same, so it may lie above what was "
         "requested."
     )
-    return [
-        "A lottery that stands behind a model. It takes the client, the group and the model's "
-        "answer for a person and gives the answer that person gets. Decided by row id, the same "
-        "person always gets the same answer. The model itself is not changed.",
+    return (
+        "A random rule behind a model. It takes the client, the group and the model's answer for "
+        "a person and gives the answer that person gets. Decided by row id, the same person "
+        "always gets the same answer. The model itself is not changed.",
         f"Notion: {text.notion_title(view.notion)}. {text.notion_meaning(view.notion, favourable)}",
         f"Region: {text.region_title(view.region)}. {text.region_meaning(view.region)}",
         f"Rates: {rates[0]}. {rates[1]}{by_labels}",
-    ]
+    )
 
 
 def requested_header(*, held_out: bool) -> tuple[str, ...]:
     """Headings of the table of what was requested, reached, and held."""
     return "", "requested", "reached (fitted)", "held out (test)" if held_out else "held out"
-
-
-def which_model(folds: int) -> str:
-    """Which of several models' answers is the one to give to the lottery."""
-    return (
-        f"There are {folds} fold models; the one whose answer is given for a person has the number "
-        f"`{WHICH_MODEL.format(folds=folds)}`, counted from 0 in the order of the folds."
-    )
 
 
 def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -85,12 +80,12 @@ def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
         local = f"{format.epsilon(low)} to {local}"
     rows: dict[str, tuple[str, Callable[[Figures], str]]] = {
         "People": ("", lambda f: format.count(f.n)),
-        "Accuracy, the model's own": ("", lambda f: format.percent(f.accuracy_before)),
+        "Accuracy, as it is": ("", lambda f: format.percent(f.accuracy_before)),
         "Accuracy, fair": ("most within the limits", lambda f: format.percent(f.accuracy)),
-        "Overall gap, the model's own": ("", lambda f: format.gap(f.overall_before)),
+        "Overall gap, as it is": ("", lambda f: format.gap(f.overall_before)),
         "Overall gap, fair": (format.epsilon(summary.eps_global), _overall),
         "Worst client's gap, fair": (local, _worst),
-        "Mean client's gap, the model's own": ("", lambda f: format.gap(f.local_mean_before)),
+        "Mean client's gap, as it is": ("", lambda f: format.gap(f.local_mean_before)),
         "Mean client's gap, fair": ("", lambda f: format.gap(f.local_mean)),
     }
     return [
@@ -113,32 +108,59 @@ def _worst(figures: Figures) -> str:
     worst = figures.worst
     if worst is None:
         return "no client has two groups"
+    several = f", worst of {worst.worst_of:,}" if worst.worst_of > 1 else ""
     return (
         f"{format.gap(worst.gap)} (95 %: {format.gaps(worst.gap_low, worst.gap_high)}) in "
-        f"{worst.client}{text.worst_of(worst)}, n = {format.count(worst.n)}"
+        f"{worst.client}{several}, n = {format.count(worst.n)}"
+    )
+
+
+def which_model(folds: int) -> str:
+    """Which of several models' answers is the one to give to the rule."""
+    return (
+        f"There are {folds} fold models; the one whose answer is given for a person has the number "
+        f'int({folds} * draw(client, f"fold\\x1f{{row_id}}")), counted from 0 in the order of the '
+        "folds."
     )
 
 
 def groups_on(*, held_out: bool) -> str:
     """On whom the groups are judged."""
-    return "On held-out people." if held_out else f"On {text.FITTED}; {text.NO_CHECK}."
+    return "On new people." if held_out else f"On {text.FITTED}; {text.NO_CHECK}."
 
 
-def client_cells(row: ClientRow) -> tuple[str, ...]:
-    """A row of the clients' table."""
+def group_cells(row: Any) -> tuple[str, ...]:
+    """A row of the groups' table."""
+    shares = (row.accuracy_before, row.accuracy, row.changed)
+    return row.group, format.count(row.n), *(format.percent(share) for share in shares)
+
+
+def rate_cells(row: Any) -> tuple[str, ...]:
+    """A rate before and after with limits, each with its people."""
+    told = [
+        _limits(*(getattr(row, f"{side}{end}") for end in ("", "_low", "_high")))
+        if row.assessable
+        else NOT_ASSESSABLE
+        for side in ("before", "after")
+    ]
+    people = [format.count(n) for n in (row.n_before, row.n)]
+    return (row.rate, row.label or "", row.group, told[0], people[0], told[1], people[1])
+
+
+def _limits(share: float, low: float, high: float) -> str:
+    if share != share:
+        return "nobody"
+    return f"{format.percent(share)} ({format.percent(low)} to {format.percent(high)})"
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's gap before and after with limits, and what becomes of it."""
     return (
-        row.client,
-        format.count(row.n),
-        format.gap(row.gap_before),
-        format.gap(row.gap),
-        format.gaps(row.gap_low, row.gap_high),
-        format.gap(row.noise_floor),
+        text.notion_title(one.notion),
+        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
+        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
+        NOTION_WORDS[one.word],
     )
-
-
-def shown(most: int, clients: int) -> str:
-    """Said where not all clients are listed."""
-    return f"The {most} worst and the {most} largest of {clients:,}."
 
 
 def not_assessable(cells: Sequence[NotAssessable]) -> str:
@@ -154,3 +176,30 @@ def not_assessable(cells: Sequence[NotAssessable]) -> str:
     more = f"; and {len(cells) - _CELLS:,} more" if len(cells) > _CELLS else ""
     sentence = "; ".join(said) + more
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def settings(view: View, result: Result, link: str, made: str) -> list[tuple[str, ...]]:
+    """Everything the results depend on, by its name."""
+    manifest, summary = result.experiment.manifest, result.summary
+    dataset = manifest["dataset"]
+    people = [format.count(summary.reached.n)]
+    people += [format.count(summary.unseen.n) if summary.unseen else f"none ({text.NO_CHECK})"]
+    own = ", ".join(f"{client} {format.epsilon(limit)}" for client, limit in view.own_limits)
+    return [
+        ("Experiment", f"{manifest['title']} ({dataset['sample']})"),
+        ("Notion", text.notion_title(view.notion)),
+        ("Region", text.region_title(view.region)),
+        ("Rates", text.RATE_KINDS[view.rates][0]),
+        ("Split", result.experiment.protocol),
+        ("Certainty", review_text.sure(view.guarantee)),
+        ("Asked beyond the two limits", review_text.policy(view.policy)),
+        ("Runs", ", ".join(map(str, view.seeds))),
+        ("Gap allowed overall", format.epsilon(view.eps_global)),
+        ("Gap allowed inside each client", format.epsilon(view.eps_local)),
+        ("Clients with a limit of their own", own or "none"),
+        ("People (fitted on, new)", " and ".join(people)),
+        ("Data", f"{dataset['source']}, {dataset['licence']}"),
+        ("Scores, sha256", manifest["scores"]["sha256"]),
+        ("Made", made),
+        ("Link", link or NO_LINK),
+    ]

@@ -8,6 +8,8 @@ import streamlit as st
 
 from fairfl_core.errors import FairflError
 from pages.compare import text
+from pages.compare.model_card import model_card
+from pages.compare.report import html_report, pdf_report
 from pages.shared import state
 from pages.shared.charts import csv_for_people
 from pages.shared.results import clients_of, predictor_of
@@ -16,37 +18,13 @@ from pages.shared.view import View
 __all__ = [
     "TAKE_ALONG",
     "Download",
-    "card_html",
     "clients_csv",
     "offer",
     "predictor_json",
-    "report_html",
-    "report_pdf",
 ]
 
 # label, how it is made of a view and its link, file name, media type
 Download = tuple[str, Callable[[View, str], str | bytes], str, str]
-
-
-def report_html(view: View, link: str = "") -> str:
-    """The report on the view set now; opens offline."""
-    from pages.compare.report import html_report
-
-    return html_report(view, link)
-
-
-def report_pdf(view: View, link: str = "") -> bytes:
-    """The same on paper."""
-    from pages.compare.report import pdf_report
-
-    return pdf_report(view, link)
-
-
-def card_html(view: View, link: str = "") -> str:
-    """The model card of the view's predictor."""
-    from pages.compare.model_card import model_card
-
-    return model_card(view, link)
 
 
 def predictor_json(view: View, link: str = "") -> str:
@@ -60,9 +38,9 @@ def clients_csv(view: View, link: str = "") -> str:
 
 
 TAKE_ALONG: tuple[Download, ...] = (
-    (text.REPORT_HTML, report_html, "fairfl-report.html", "text/html"),
-    (text.REPORT_PDF, report_pdf, "fairfl-report.pdf", "application/pdf"),
-    (text.MODEL_CARD, card_html, "fairfl-model-card.html", "text/html"),
+    (text.THIS_HTML, html_report, "fairfl-this-setting.html", "text/html"),
+    (text.THIS_PDF, pdf_report, "fairfl-this-setting.pdf", "application/pdf"),
+    (text.MODEL_CARD, model_card, "fairfl-model-card.html", "text/html"),
     (text.PREDICTOR, predictor_json, "fairfl-predictor.json", "application/json"),
     (text.CLIENTS, clients_csv, "fairfl-clients.csv", "text/csv"),
 )

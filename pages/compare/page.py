@@ -1,132 +1,192 @@
-"""Review: up to four settings side by side, with notes, for people who decide."""
+"""Compare: up to four settings beside the model as it is, with notes, and one report."""
 
 import json
+from collections.abc import Callable
+from urllib.parse import urlencode
 
-import pandas as pd
 import streamlit as st
 
 from fairfl_core.errors import FairflError
-from fairfl_core.review import Board, Review
-from fairfl_core.review.file import parse_review
+from fairfl_core.review import Board, comparison_css, comparison_html, html_of, pdf_of
+from fairfl_core.review.file import MOST, parse_review
 from pages.compare import text
-from pages.compare.charts import options_figure
-from pages.compare.report import pdf_report, review_report
-from pages.compare.review import board_for, review_of, view_of
-from pages.shared import refusals, state
-from pages.shared.charts import chart, error_boundary
+from pages.compare.files import TAKE_ALONG, Download, offer
+from pages.compare.review import LETTERS, board_for, review_of, starting_options, view_of
+from pages.shared import own_data, present, state
+from pages.shared.catalogue import experiment_of
+from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.codecs import Text
-from pages.shared.frame import frame
+from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.view import View
+from pages.your_data.refusals import log_refusal
 
 QUESTION = state.Setting("question", "", Text(2000))
 _LOADED = "review-loaded"
+_TITLES = 14  # per cent of the table's width that its row titles take
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame() as view:
-        st.markdown(text.TITLE)
-        views = state.options()
-        if views:
-            st.text_area(text.QUESTION, help=text.QUESTION_TIP, height=80, **state.bound(QUESTION))
-            _compared(view, views)
+    with frame(_settings) as view:
+        state.publish_setting(QUESTION)
+        kept = state.options()
+        views = kept or starting_options(view)
+        if present.presenting():
+            present.screen((text.SIDE_BY_SIDE,))
         else:
-            st.markdown(text.NOTHING_KEPT)
-            st.page_link("pages/explore.py", label=text.TO_EXPLORE)
-        with error_boundary(text.LOADING):
-            _load()
+            _top(view, kept)
+        with error_boundary(text.SIDE_BY_SIDE):
+            compared(board_for(views))
+            if not present.presenting():
+                _below(views, kept)
 
 
-def _compared(view: View, views: tuple[View, ...]) -> None:
-    review = review_of(views, state.get(QUESTION))
-    with error_boundary(text.SIDE_BY_SIDE):
-        board = board_for(review, view)
-        st.markdown(text.decision(board.decision))
-        st.markdown(text.why(board.reasons))
-        table = pd.DataFrame(
-            {column.name: column.cells for column in board.columns}, index=list(board.rows)
-        )
-        st.table(table)
-        st.caption(text.FIRST)
-        _notes(views)
-        with error_boundary(text.PICTURE):
-            _picture(board, table)
-        _take_along(review)
+def compared(board: Board) -> None:
+    """The decision, and the table whose numbers are marks on one axis a row."""
+    st.html(text.decision(board.decision))
+    st.html(f"<style>{comparison_css()}</style>")
+    st.html(f'<div class="fairfl-wide">{comparison_html(board)}</div>')
 
 
-def _notes(views: tuple[View, ...]) -> None:
-    """A column an option: what reviewers say, and two buttons."""
-    for place, (cell, one) in enumerate(zip(st.columns(len(views)), views, strict=True)):
-        key = f"note-{place}"
+def _settings() -> None:
+    if state.options():
+        st.caption(text.EACH_ITS_OWN)
+    else:
+        view_settings()
+
+
+# -------------------------------------------------------------------- above and below the table
+
+
+def _top(view: View, kept: tuple[View, ...]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="top"):
+        if kept:
+            st.markdown(text.title(experiment_of(view.data).manifest["title"]), width="content")
+        else:
+            experiment_choice(width=330)
+            st.caption(text.STARTED, width="content")
+        st.space("stretch")
+        with lazy_popover(text.LOAD, "load", type="tertiary") as is_open:
+            if is_open:
+                with error_boundary(text.LOADING):
+                    _load()
+        with lazy_popover(text.REPORT, "report") as is_open:
+            if is_open:
+                _report(kept, starting_options(view))
+
+
+def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:
+    """Under each option what reviewers say of it, and what can be done with it."""
+    width = (100 - _TITLES) / (len(views) + 1)
+    first, *cells = st.columns([_TITLES + width, *[width] * len(views)])
+    with first:
+        if not kept:
+            st.button(text.KEEP_THESE, key="keep-these", on_click=state.keep, args=views)
+        elif len(kept) < MOST:
+            st.page_link("pages/explore/page.py", label=text.TO_EXPLORE)
+    for place, (cell, one) in enumerate(zip(cells, views, strict=True)):
         with cell:
-            st.markdown(text.heading("ABCD"[place], recommended=False))
-            st.session_state[key] = state.notes().get(one, "")
-            st.text_area(
-                text.NOTE,
-                key=key,
-                height=110,
-                max_chars=4000,
-                on_change=_noted,
-                args=(one, key),
-            )
-            with st.container(horizontal=True):
-                st.button(text.USE, key=f"use-{place}", on_click=_use, args=(one,))
-                st.button(
-                    text.LET_GO,
-                    key=f"go-{place}",
-                    on_click=state.let_go,
-                    args=(one,),
-                    type="tertiary",
-                )
+            if kept:
+                _note(place, one)
+            with st.container(horizontal=True, gap="small"):
+                if st.button(text.OPEN, key=f"use-{place}", help=text.OPEN_TIP):
+                    _use(one)
+                    st.switch_page("pages/explore/page.py")
+                if kept:
+                    st.button(
+                        text.REMOVE,
+                        key=f"go-{place}",
+                        help=text.REMOVE_TIP,
+                        type="tertiary",
+                        on_click=state.let_go,
+                        args=(one,),
+                    )
 
 
-def _noted(one: View, key: str) -> None:
-    state.notes()[one] = st.session_state[key]
+def _note(place: int, one: View) -> None:
+    key = f"note-{place}"
 
+    def noted() -> None:
+        state.notes()[one] = st.session_state[key]
 
-def _use(one: View) -> None:
-    state.change(**{name: getattr(one, name) for name in vars(one)})
-
-
-def _picture(board: Board, table: pd.DataFrame) -> None:
-    chart(
-        options_figure(board),
-        reading=text.PICTURE_READING,
-        table=table.reset_index(names=""),
-        name="options",
-        key="review-options",
+    st.session_state[key] = state.notes().get(one, "")
+    label = text.note_on(LETTERS[place])
+    st.text_area(
+        label,
+        key=key,
+        placeholder=label,
+        label_visibility="collapsed",
+        height=88,
+        max_chars=4000,
+        on_change=noted,
     )
 
 
-def _take_along(review: Review) -> None:
-    st.markdown(text.TAKE)
-    current = state.link_of_the_moment()
-    with st.container(horizontal=True):
-        st.download_button(
-            text.HTML_FILE,
-            lambda: review_report(review, *current()),
-            file_name="fairfl-report.html",
-            mime="text/html",
-            key="review-html",
-            on_click="ignore",
-        )
-        st.download_button(
-            text.PDF_FILE,
-            lambda: pdf_report(review, *current()),
-            file_name="fairfl-report.pdf",
-            mime="application/pdf",
-            key="review-pdf",
-            on_click="ignore",
-        )
-        st.download_button(
-            text.REVIEW_FILE,
-            lambda: json.dumps(review.to_json(), ensure_ascii=False, indent=1),
-            file_name="fairfl-review.json",
-            mime="application/json",
-            key="review-file",
-            on_click="ignore",
-        )
-    st.caption(text.SHELL)
+def _use(one: View) -> None:
+    state.change(**vars(one))
+
+
+# -------------------------------------------------------------------- the report, and files
+
+
+def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
+    if not kept:
+        st.caption(text.NOTHING_TO_REPORT)
+        st.button(text.KEEP_THESE, key="keep-to-report", on_click=state.keep, args=starting)
+        return
+    st.text_area(text.QUESTION, help=text.QUESTION_TIP, height=72, **state.bound(QUESTION))
+    question, notes, link = state.get(QUESTION), dict(state.notes()), _link()
+
+    def board() -> Board:
+        return board_for(kept, question=question, notes=notes, link=link)
+
+    review = review_of(kept, question, notes)
+    with st.container(horizontal=True, gap="small"):
+        _download(text.REPORT_HTML, lambda: html_of(board()), "fairfl-report.html", "text/html")
+        _download(text.REPORT_PDF, lambda: pdf_of(board()), "fairfl-report.pdf", "application/pdf")
+    _download(
+        text.REVIEW_FILE,
+        lambda: json.dumps(review.to_json(), ensure_ascii=False, indent=1),
+        "fairfl-review.json",
+        "application/json",
+        help=text.REVIEW_TIP,
+    )
+    names = LETTERS[: len(kept)]
+    chosen = st.segmented_control(
+        text.OF_OPTION, list(names), default=names[0], required=True, key="of-option"
+    )
+    one = kept[names.index(chosen or names[0])]
+    with st.container(horizontal=True, gap="small"):
+        offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+
+
+def _of(one: View, download: Download) -> Download:
+    """A download of an option, whatever is set on Explore."""
+    label, make, file, media = download
+    return label, lambda _view, _link: make(one, ""), file, media
+
+
+def _download(
+    label: str, make: Callable[[], str | bytes], file: str, media: str, help: str | None = None
+) -> None:
+    st.download_button(
+        label,
+        make,
+        file_name=file,
+        mime=media,
+        key=f"review-{file}",
+        help=help,
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def _link() -> str:
+    """The address of this comparison; none where nobody else could open it."""
+    base = (st.context.url or "").split("?")[0]
+    if own_data.is_own(state.view().experiment) or state.here_only(base):
+        return ""
+    return f"{base}?{urlencode(st.query_params.to_dict())}"
 
 
 def _load() -> None:
@@ -139,7 +199,7 @@ def _load() -> None:
         review = parse_review(file.getvalue(), file.name)
         views = [view_of(option, review.reading) for option in review.options]
     except FairflError as error:
-        refusals.log_refusal("review", [file], error)
+        log_refusal("review", [file], error)
         st.warning(text.refused(str(error)))
         return
     _use(views[0])

@@ -1,20 +1,52 @@
 """Options of a review: from views and back, solved by what the pages have solved already."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Reading
 from fairfl_core.review import UPLOADED, Board, Option, Result, Review, board_of
-from fairfl_core.review import text as words
-from pages.shared import own_data, state
+from pages.shared import own_data
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.results import study_of, summary_of
-from pages.shared.view import View, read_view, write_view
+from pages.shared.view import NO_LIMIT, View, read_view, write_view
 
-__all__ = ["board_for", "option_of", "review_of", "view_of"]
+__all__ = ["board_for", "option_of", "result_of", "review_of", "starting_options", "view_of"]
 
 LETTERS = "ABCD"
+START = 0.05  # the limit of the options that are shown before any is kept
+_SHARED = (
+    *("notion", "region", "rates", "seeds", "eps_global", "eps_local"),
+    *("own_limits", "guarantee", "policy"),
+)
+
+
+def starting_options(view: View) -> tuple[View, View]:
+    """What is compared before anything is kept: a limit inside clients, and the same in both."""
+    inside = replace(view, eps_global=NO_LIMIT, eps_local=START, own_limits=())
+    return inside, replace(inside, eps_global=START)
+
+
+def board_for(
+    views: Sequence[View],
+    *,
+    question: str = "",
+    notes: Mapping[View, str] | None = None,
+    link: str = "",
+) -> Board:
+    """Compare some views, in their order, with the model as it is."""
+    said = notes or {}
+    results = [
+        result_of(view, name, said.get(view, ""))
+        for name, view in zip(LETTERS, views, strict=False)
+    ]
+    return board_of(results, question=question, link=link)
+
+
+def result_of(view: View, name: str = "A", note: str = "") -> Result:
+    """A view solved and judged, as an option."""
+    option = option_of(view, name, note)
+    return Result(option, study_of(view), summary_of(view), experiment_of(view.data))
 
 
 def option_of(view: View, name: str, note: str = "") -> Option:
@@ -25,16 +57,8 @@ def option_of(view: View, name: str, note: str = "") -> Option:
         experiment=UPLOADED if own else view.experiment,
         data=UPLOADED if own else view.data,
         sha256=experiment_of(view.data).manifest["scores"]["sha256"],
-        notion=view.notion,
-        region=view.region,
-        rates=view.rates,
-        seeds=view.seeds,
-        eps_global=view.eps_global,
-        eps_local=view.eps_local,
-        own_limits=view.own_limits,
-        guarantee=view.guarantee,
-        policy=view.policy,
         note=note,
+        **{field: getattr(view, field) for field in _SHARED},
     )
 
 
@@ -71,32 +95,12 @@ def view_of(option: Option, reading: Reading | None = None) -> View:
     return view
 
 
-_SHARED = (
-    *("notion", "region", "rates", "seeds", "eps_global", "eps_local"),
-    *("own_limits", "guarantee", "policy"),
-)
-
-
-def review_of(views: Sequence[View], question: str) -> Review:
+def review_of(views: Sequence[View], question: str, notes: Mapping[View, str]) -> Review:
     """Kept views as a review, with their notes."""
-    notes = state.notes()
-    options = [
-        option_of(view, LETTERS[place], notes.get(view, "")) for place, view in enumerate(views)
-    ]
+    options = tuple(
+        option_of(view, name, notes.get(view, ""))
+        for name, view in zip(LETTERS, views, strict=False)
+    )
     held = own_data.current()
     own = held is not None and any(option.data == UPLOADED for option in options)
-    return Review(question, tuple(options), held.intake.reading if held and own else None)
-
-
-def board_for(review: Review, now: View, link: str = "") -> Board:
-    """What is told of a review; of the view set now alone, where nothing is kept."""
-    options = review.options or (option_of(now, words.AS_SET),)
-
-    def solve(option: Option) -> Result:
-        fields = {name: getattr(option, name) for name in _SHARED}
-        view = replace(now, **fields)
-        if option.data != UPLOADED:
-            view = replace(view, data=option.data)
-        return Result(option, study_of(view), summary_of(view), experiment_of(view.data))
-
-    return board_of([solve(one) for one in options], solve, question=review.question, link=link)
+    return Review(question, options, held.intake.reading if held and own else None)

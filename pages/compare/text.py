@@ -1,67 +1,60 @@
-"""What the Review page says."""
+"""What Compare says."""
+
+from html import escape
 
 from pages.shared.outside_text import plain
 
 # Parts of the page, as they are named where one fails.
-SIDE_BY_SIDE, PICTURE, LOADING = "The options side by side", "The picture", "The review file"
+SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
 
-TITLE = "#### Up to four settings side by side, for people to decide between"
-NOTHING_KEPT = (
-    "Nothing is kept yet. On **Explore**, set the limits and press **Keep as an option**; up to four "
-    "settings of the same people are then compared here, noted on, and taken into the report."
-)
-TO_EXPLORE = "Go to Explore"
+STARTED = "Two settings to begin with: **keep** your own on Explore."
+KEEP_THESE = "Keep these two"
+OPEN, OPEN_TIP = "Open", "Open this option on Explore"
+REMOVE, REMOVE_TIP = "Remove", "Compare without it; its note goes, too"
+TO_EXPLORE = "Add another on Explore"
+EACH_ITS_OWN = "Notion, region, split and runs are each option's own: open it on Explore."
+
+# -------------------------------------------------------------------- the report
+
+REPORT = "Report"
+NOTHING_TO_REPORT = "A report is on settings that somebody kept, and on no others."
 QUESTION, QUESTION_TIP = (
-    "The question that is to be decided",
+    "The question to be decided",
     "It stands on top of the report and in the review file.",
 )
-NOTE = "Notes of the reviewers"
-USE, LET_GO = "Set it", "Let it go"
-FIRST = (
-    "Option A is under review; the report recommends one of all, or none, by harm, limits and "
-    "cost."
+REPORT_HTML, REPORT_PDF = "Report (HTML)", "Report (PDF)"
+REVIEW_FILE = "Review file (JSON)"
+REVIEW_TIP = (
+    "Options, notes and question, to be opened here again. From a shell the same file gives the "
+    "same numbers: fairfl review FILE --out report.pdf, with --rows TABLE where the people are "
+    "uploaded ones."
 )
-PICTURE_READING = (
-    "**Gaps of the options on unseen people**: circles overall, squares in the worst client, bars "
-    "95 % intervals. The accuracy stands beside the name."
-)
-TAKE = "**Take along**"
-HTML_FILE, PDF_FILE = "Report on the options (HTML)", "Report on the options (PDF)"
-REVIEW_FILE = "Review (fairfl-review/1)"
-LOAD, LOAD_TIP = (
-    "Load a review file",
-    "A fairfl-review/1 file: its options, notes and question take the place of those here.",
-)
-SHELL = (
-    "From a shell the same file gives the same numbers: `fairfl review FILE --out report.pdf`, with "
-    "`--rows TABLE` where the people are uploaded ones: the review holds the table's fingerprint "
-    "and how it was read, never the table."
-)
-AXIS_GAP = "gap between groups<br>on unseen people (difference of rates)"
-OVERALL, WORST = "overall gap", "worst client's gap"
+OF_OPTION = "Take along of option"
+LOAD = "Open a file"
+LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the place of those here."
 
+# -------------------------------------------------------------------- files
 
-def heading(name: str, *, recommended: bool) -> str:
-    """An option's heading."""
-    return f"**{plain(name)}**" + (" :blue-badge[recommended]" if recommended else "")
+THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
+MODEL_CARD = "Model card (HTML)"
+PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
 
 
 def decision(sentence: str) -> str:
-    """Which option the rule prefers, if any."""
-    return f"**{plain(sentence, 300)}**"
+    """Which option is recommended, if any; as HTML, in which names are only text."""
+    return f'<p class="fairfl-sentence" aria-live="polite"><b>{escape(sentence)}</b></p>'
 
 
-def why(reasons: tuple[str, ...]) -> str:
-    """Why, line by line."""
-    return "\n".join(f"- {plain(reason, 600)}" for reason in reasons)
+def note_on(name: str) -> str:
+    """The label of an option's note."""
+    return f"Notes on {name}"
+
+
+def title(experiment: str) -> str:
+    """Whose options these are."""
+    return f"**{plain(experiment, 120)}**"
 
 
 def refused(why_not: str) -> str:
     """A file that is not taken."""
     return plain(f"Not taken: {why_not}", longest=700)
-
-
-# -------------------------------------------------------------------- files
-
-REPORT_HTML, REPORT_PDF, MODEL_CARD = "Report (HTML)", "Report (PDF)", "Model card (HTML)"
-PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"

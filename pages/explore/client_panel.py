@@ -14,23 +14,33 @@ from pages.explore import details, details_charts
 from pages.explore.client_results import effect_of_limit, every_rate, rate_table
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import chart, error_boundary, lazy_popover, numbers_table
-from pages.shared.codecs import PerName, Text
+from pages.shared.codecs import OneOf, PerName
 from pages.shared.outside_text import plain
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
 
-__all__ = ["CLIENT", "panel"]
-
-CLIENT = state.Setting("client", "", Text(200))
+__all__ = ["chosen_client", "panel"]
 
 
-def panel(view: View, client: str, noun: str) -> None:
-    """Open the drawer of a client; closing it lets go of the choice."""
-    st.dialog(
-        plain(client), width="medium", position="right", on_dismiss=lambda: state.put(CLIENT, "")
-    )(_panel)(view, client)
+def chosen_client(view: View) -> state.Setting[str]:
+    """Whose drawer is open; empty for nobody's."""
+    return state.Setting("client", "", OneOf(("", *experiment_of(view.data).clients)))
+
+
+def panel(view: View) -> None:
+    """Open the drawer of the client chosen, if there is one; closing it lets go of the choice."""
+    chosen = chosen_client(view)
+    client = state.get(chosen)
+    state.publish_setting(chosen)
+    if client:
+        st.dialog(
+            plain(client),
+            width="medium",
+            position="right",
+            on_dismiss=lambda: state.put(chosen, ""),
+        )(_panel)(view, client)
 
 
 def _panel(view: View, client: str) -> None:
@@ -53,7 +63,9 @@ def _panel(view: View, client: str) -> None:
         with error_boundary(text.EFFECT):
             others = tuple(pair for pair in view.own_limits if pair[0] != client)
             without = study_of(replace(view, own_limits=others))
-            st.caption(text.effect(effect_of_limit(study, without, client), summary))
+            st.caption(
+                text.effect(effect_of_limit(study, without, client), summary, noun_of(view.data))
+            )
     with st.container(horizontal=True):
         with lazy_popover(text.EVERY_RATE, "client-every-rate") as is_open:
             if is_open:
@@ -129,7 +141,7 @@ def _every_rate(study: Study, client: str, label: str) -> None:
         details_charts.rates(every_rate(mine, label), rates.groups),
         key="client-every-rate-chart",
         spoken=text.rates_spoken(label, client),
-        table=mine.round(4),
+        table=mine.fillna({"label": ""}).round(4),
         headings=text.EVERY_RATE_COLUMNS,
     )
     few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]

@@ -10,7 +10,7 @@ from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, N
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
-from fairfl_core.evaluation.summary import FREE, ClientRow, Payer, Summary
+from fairfl_core.evaluation.summary import ClientRow, Payer, Summary
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.solving.solution import RuleShare
 from pages.explore.client_results import LimitEffect
@@ -21,6 +21,7 @@ from pages.shared.outside_text import plain
 RATES, LOTTERY = "The client's rates", "The client's rule"
 EFFECT = "The effect on the others"
 EVERY_RATE, RATIOS = "Every rate", "Impact ratios"
+EVERYBODY = "overall"
 LEAVE_OUT = "Leave out groups under 2 % of all people"
 EVERY_RATE_COLUMNS = {
     "client": "where",
@@ -49,46 +50,6 @@ RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "imp
 OWN_LIMIT, OWN_LIMIT_TIP = (
     "Its own limit εc",
     "A limit for this client alone; the others keep theirs.",
-)
-RATE_COLUMNS = {
-    "client": "where",
-    "label": "label",
-    "rate": "rate",
-    "group": "group",
-    "n_before": "people, before",
-    "before": "before",
-    "before_low": "before, 95 % from",
-    "before_high": "before, 95 % to",
-    "n": "people",
-    "after": "after",
-    "after_low": "after, 95 % from",
-    "after_high": "after, 95 % to",
-    "assessable": "assessable",
-}
-NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
-}
-RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
-
-OWN_LIMIT, OWN_LIMIT_TIP = (
-    "Its own limit εc",
-    "A limit for this client alone; the others keep theirs.",
-)
-PEOPLE_BOTH, PEOPLE = "People (fitted · unseen)", "People"
-ACCURACY = "Accuracy here"
-CHANCE = "Chance alone"
-CHANCE_TIP = (
-    "The gap a perfectly fair predictor would show on so few people; and the gap to expect in "
-    "one realised draw of the lottery, luck included."
-)
-PRICE, PRICE_OF = "Local price", "for one more hundredth here"
-PRICE_TIP = (
-    "Points of accuracy, over everyone, that one more hundredth of tolerance in this client "
-    "would buy. One-sided at kinks."
 )
 RATE_COLUMNS = {
     "rate_of": "rate",
@@ -163,13 +124,15 @@ def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     return f"**{plain(group)}** – {'; '.join(told)}."
 
 
-def effect(of: LimitEffect, summary: Summary) -> str:
+def effect(of: LimitEffect, summary: Summary, noun: str) -> str:
     """What one client's own limit does to everyone."""
-    others = f"{of.others} other client{'s' if of.others != 1 else ''}"
+    gap = format.round_gap(abs(of.overall))
+    overall = format.NO_CHANGE if gap == "0" else f"{'−' if of.overall < 0 else '+'}{gap}"
+    others = format.plural(of.others, f"other {noun}")
     return (
-        f"**What its own limit does to everyone**: accuracy {format.signed_points(of.accuracy, 3)}, "
-        f"overall gap {of.overall:+.4f}; {others} change{'s' if of.others == 1 else ''} by more "
-        f"than {FREE:g} (on {text.judged_on(summary)})."
+        f"**What its own limit does to everyone**, on {text.judged_on(summary)}: accuracy "
+        f"{format.round_signed_points(of.accuracy)}, overall gap {overall}; another gap in "
+        f"{others}."
     )
 
 
@@ -183,7 +146,7 @@ def ratio_cells(row: Mapping[str, Any]) -> list[str]:
     digits = 3 if below and round(ratio, 2) >= FOUR_FIFTHS else 2
     ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.{digits}f}{' ▼' if below else ''}"
     return [
-        "overall" if row["client"] is None else plain(row["client"], 24),
+        EVERYBODY if row["client"] is None else plain(row["client"], 24),
         _group_compared(row),
         format.count(row["n"]),
         format.percent(row["selection_rate_before"]),

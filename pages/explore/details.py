@@ -83,7 +83,7 @@ def _pays(view: View, summary: Summary) -> None:
     sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     st.dataframe(
-        clients_of(view).round(4).rename(columns=shared_text.CLIENT_COLUMNS), hide_index=True
+        clients_of(view).round(3).rename(columns=shared_text.CLIENT_COLUMNS), hide_index=True
     )
     table_popover(
         lambda: clients_of(view).round(4),
@@ -195,7 +195,7 @@ def _rates(view: View, summary: Summary) -> None:
             details_charts.rates(every_rate(overall, summary.harm.favourable), rates.groups),
             key="every-rate",
             spoken=client_text.rates_spoken(summary.harm.favourable, None),
-            table=lambda: table.round(4),
+            table=lambda: table.fillna({"client": client_text.EVERYBODY, "label": ""}).round(4),
             headings=client_text.EVERY_RATE_COLUMNS,
         )
     with right:
@@ -209,7 +209,7 @@ def _rates(view: View, summary: Summary) -> None:
             if is_open:
                 impact_ratios(view, None)
         if counts_of(view.data, view.seeds[0], "test") is not None:
-            with lazy_popover(text.REGIONS, "regions") as is_open:
+            with lazy_popover(text.REGIONS, "compare-regions") as is_open:
                 if is_open:
                     _regions(view)
 
@@ -217,7 +217,8 @@ def _rates(view: View, summary: Summary) -> None:
 def impact_ratios(view: View, client: str | None) -> None:
     """How often each group is selected beside the highest, overall and in a client."""
     study = study_of(view)
-    st.toggle(client_text.LEAVE_OUT, **state.bound(LEAVE_OUT))
+    if client is None:  # one switch for both places
+        st.toggle(client_text.LEAVE_OUT, **state.bound(LEAVE_OUT))
     small = SMALL if state.get(LEAVE_OUT) else 0.0
     ratios = impact_ratios_of(study.evaluations(unseen=study.has_held_out), leave_out=small)
     table = ratios.table()

@@ -12,7 +12,7 @@ from fairfl_core.evaluation.summary import Summary
 from fairfl_core.review.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
 from pages.explore import charts, details, more_limits, text
-from pages.explore.client_panel import CLIENT, panel
+from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
@@ -29,6 +29,7 @@ from pages.shared.results import (
     collision_of,
     heat_of,
     is_dear,
+    programs_of,
     study_of,
     summary_of,
 )
@@ -86,9 +87,8 @@ def _whole(view: View, noun: str) -> None:
     with top:
         _keep(view)
     details.tabs(view, summary)
-    chosen = state.get(CLIENT)
-    if chosen in experiment_of(view.data).clients and summary is not None:
-        panel(view, chosen, noun)
+    if summary is not None:
+        panel(view)
 
 
 def _numbers_row(view: View, noun: str) -> Summary | None:
@@ -183,8 +183,8 @@ def _map(view: View, noun: str) -> None:
         one = view.of_seed(view.seeds[0]) if dear else view
         with progress(shared_text.SOLVING_MAP) as on_progress:
             heat = heat_of(one, COARSE if dear else GRID, on_progress)
-        before = study_of(view).over(lambda e: e.before.accuracy, unseen=False).mean
-        costs = charts.alone(heat, view, before)
+        own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
+        costs = charts.alone(heat, view, float(own))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
@@ -238,7 +238,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             spoken=text.clients_spoken(picture, noun, label),
             note=text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),
-            on_client=lambda: state.put(CLIENT, st.session_state[CLIENTS].client),
+            on_client=lambda: state.put(chosen_client(view), st.session_state[CLIENTS].client),
         )
 
 

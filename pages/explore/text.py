@@ -25,7 +25,6 @@ HELD, PAYS, SURE, MORE, RATES = (
     "More limits",
     "Every rate",
 )
-TABS = (HELD, PAYS, SURE, MORE, RATES)
 LESSON = "New here? Take the lesson"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
@@ -230,16 +229,17 @@ def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> s
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:
     """The map in a sentence."""
-    inside, overall = costs
+    inside, overall = (format.round_signed_points(cost / 100) for cost in costs)
     return (
-        f"Accuracy for every pair of limits. Alone, the limit in each {noun} changes accuracy by "
-        f"{inside:.1f} points, the overall limit by {overall:.1f}."
+        f"Accuracy for every pair of limits. Alone, the limit in each {noun}: {inside}; the "
+        f"overall limit: {overall}."
     )
 
 
 def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
     """What each kind of fairness costs by itself."""
-    return [(f"in each {noun}", round(costs[0], 2)), ("overall", round(costs[1], 2))]
+    inside, overall = (round(cost, 2) + 0.0 for cost in costs)  # no negative zero
+    return [(f"in each {noun}", inside), ("overall", overall)]
 
 
 def gap_axis(groups: Sequence[str]) -> str:
@@ -374,14 +374,14 @@ def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
     """The tightest limits within a price, in one sentence."""
     sure = f"{guarantee.confidence:.0%}".replace("%", " %")
     scope = "all limits at once" if guarantee.scope == "all" else "each limit"
+    price = f"{points:g} point{'s' if points != 1 else ''}"
     if found.eps > MOST_ADVISED:
         return (
-            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for "
-            f"{points:g} points."
+            f"No limit up to {MOST_ADVISED:g} holds with {sure} confidence ({scope}) for {price}."
         )
     return (
         f"**{format.epsilon(found.eps)}**, overall and in each client, is the tightest limit that "
-        f"holds with {sure} confidence ({scope}) for {points:g} points or less; it costs "
+        f"holds with {sure} confidence ({scope}) for {price} or less; it costs "
         f"{format.round_points(found.cost)} (mean over runs)."
     )
 

@@ -10,16 +10,30 @@ from numpy.typing import NDArray
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
-from pages.explore.old_figures import LEGEND_ABOVE, MARGIN
-from pages.learn import limits_text, lottery_text, notions_text, text
+from pages.learn import text
+from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
 
-__all__ = ["Row", "chance", "draws", "network", "settled", "shares"]
+__all__ = [
+    "Row",
+    "chance",
+    "draws",
+    "in_space",
+    "network",
+    "precision",
+    "shares",
+    "tree",
+    "under_the_curve",
+]
 
 Floats = NDArray[np.float64]
 HIDDEN = {"visible": False, "fixedrange": True}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"
 DAY = 12  # columns from one day's square of people to the next
+SPARSE = 7  # one dot for so many thresholds, else dots make a band
+EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+CORNER_LABELS = ("top left", "middle right", "top center")  # seen from EYE, clear of lines
+EYE = {"x": 0.5, "y": 2.3, "z": 0.75}  # from here the model's corners stand out
 
 
 @dataclass(frozen=True)
@@ -173,7 +187,7 @@ def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
                 x=column[mine] + DAY * day,
                 y=row[mine],
                 mode="markers",
-                name=lottery_text.told(answer),
+                name=text.told(answer),
                 showlegend=day == 0,
                 marker={
                     "symbol": symbol,
@@ -184,16 +198,14 @@ def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
                 text=np.array(ids)[mine],
                 hovertemplate="%{text}<extra></extra>",
             )
-        figure.add_annotation(
-            x=4.5 + DAY * day, y=-1.1, text=lottery_text.DAYS[day], showarrow=False
-        )
+        figure.add_annotation(x=4.5 + DAY * day, y=-1.1, text=text.DAYS[day], showarrow=False)
     if len(days) > 1:
         other = days[0] != days[1]
         figure.add_scatter(
             x=column[other] + DAY,
             y=row[other],
             mode="markers",
-            name=lottery_text.OTHER_THAN_BEFORE,
+            name=text.OTHER_THAN_BEFORE,
             marker={"symbol": "circle-open", "size": 22, "color": RING, "line": {"width": 2}},
             hoverinfo="skip",
         )
@@ -209,7 +221,7 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
         x=sizes,
         y=[limit] * len(sizes),
         mode="lines",
-        name=limits_text.ASKED_AND_MET,
+        name=text.ASKED_AND_MET,
         line={"color": AFTER, "dash": "dash", "width": 2},
     )
     if known:
@@ -217,33 +229,33 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
             x=sizes,
             y=[each.floor for each in carried],
             mode="lines",
-            name=limits_text.CHANCE_ALONE,
+            name=text.CHANCE_ALONE,
             line={"color": GREY, "width": 2, "dash": "dot"},
-            hovertemplate=limits_text.HOVER_CHANCE,
+            hovertemplate=text.HOVER_CHANCE,
         )
-        _add_unseen(figure, carried, n)
+        _add_everybody(figure, carried, n)
     figure.update_layout(
         xaxis={
-            "title": limits_text.AXIS_MET_ON,
+            "title": text.AXIS_MET_ON,
             "type": "log",
             "tickvals": sizes,
             "range": np.log10([sizes[0] * 0.8, sizes[-1] * 1.25]),
             "ticktext": [format.count(size) for size in sizes],
             "fixedrange": True,
         },
-        yaxis={"title": limits_text.AXIS_WOMEN_MEN, "range": [0, 0.34], "fixedrange": True},
+        yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34], "fixedrange": True},
     )
     return settled(figure, 340)
 
 
-def _add_unseen(figure: go.Figure, carried: Sequence[lesson.Carried], n: int) -> None:
+def _add_everybody(figure: go.Figure, carried: Sequence[lesson.Carried], n: int) -> None:
     typical = np.array([each.typical for each in carried])
     low, high = np.array([each.range for each in carried]).T
     figure.add_scatter(
         x=[each.n for each in carried],
         y=typical,
         mode="markers",
-        name=limits_text.UNSEEN_BARS,
+        name=text.EVERYBODY_BARS,
         marker={
             "size": [17 if each.n == n else 9 for each in carried],
             "color": AFTER,
@@ -258,7 +270,7 @@ def _add_unseen(figure: go.Figure, carried: Sequence[lesson.Carried], n: int) ->
             "width": 4,
             "color": translucent(AFTER, 0.55),
         },
-        hovertemplate=limits_text.HOVER_UNSEEN,
+        hovertemplate=text.HOVER_EVERYBODY,
     )
 
 
@@ -268,7 +280,7 @@ def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: 
     A row is (group, share ill, recognised, false alarms, precision).
     """
     figure = go.Figure()
-    shown = notions_text.BARS if known else notions_text.BARS[:2]
+    shown = text.BARS if known else text.BARS[:2]
     for place, (group, _, *rates) in enumerate(rows):
         values = [100 * rate for rate in rates[: len(shown)]]
         figure.add_bar(
@@ -283,6 +295,253 @@ def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: 
     figure.update_layout(
         barmode="group",
         xaxis={"fixedrange": True},
-        yaxis={"title": notions_text.AXIS_PRECISION, "range": [0, 108], "fixedrange": True},
+        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108], "fixedrange": True},
     )
     return settled(figure, 340)
+
+
+# -------------------------------------------------------------------- regions
+
+
+def under_the_curve(
+    triangle: Floats, kernel: Floats, reach: lesson.Reach, limit: float
+) -> go.Figure:
+    """ROC curves, what lotteries reach under them, and where the limit puts the groups.
+
+    `triangle` and `kernel` are the regions' corners, shape (groups, corners, labels).
+    """
+    figure = go.Figure()
+    for a, curve in enumerate(lesson.roc_curves()):
+        _add_curve(figure, curve, GROUP_COLOURS[a])
+        for corners, order, dash, fill in (
+            (triangle, (1, 0, 2, 1), "solid", "toself"),
+            (kernel, (0, 2, 3), "dot", None),
+        ):
+            points = corners[a][list(order)]
+            figure.add_scatter(
+                x=100 * (1 - points[:, 0]),
+                y=100 * points[:, 1],
+                mode="lines",
+                fill=fill,
+                fillcolor=translucent(GROUP_COLOURS[a], 0.12),
+                line={"color": GROUP_COLOURS[a], "dash": dash, "width": 1.5},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+    _add_marks(figure, triangle, reach, limit)
+    for name, dash in ((text.TRIANGLE, "solid"), (text.KERNEL_ADDS, "dot")):
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", name=name, line={"color": GREY, "dash": dash}
+        )
+    axis = {"range": [-2, 102], "fixedrange": True, "ticksuffix": " %", "zeroline": False}
+    figure.update_layout(
+        xaxis=axis | {"title": text.AXIS_ALARMED}, yaxis=axis | {"title": text.AXIS_FOUND}
+    )
+    return settled(figure, 400)
+
+
+def _add_curve(figure: go.Figure, curve: lesson.Roc, colour: str) -> None:
+    x, y = 100 * curve.false_alarms, 100 * curve.recognised
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        hoverinfo="skip",
+        line={"color": colour, "width": 1},
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=x[::SPARSE],
+        y=y[::SPARSE],
+        mode="markers",
+        name=text.thresholds(curve.group),
+        marker={"size": 5, "color": colour, "opacity": 0.7},
+        hovertemplate=text.HOVER_THRESHOLD,
+    )
+
+
+def _add_marks(figure: go.Figure, triangle: Floats, reach: lesson.Reach, limit: float) -> None:
+    """The model's own points, the chosen ones, and the square they must share."""
+    x, y = 100 * (1 - reach.share[:, 0]), 100 * reach.share[:, 1]
+    if 0 < limit < 1:
+        figure.add_shape(
+            type="rect",
+            x0=x.min(),
+            y0=y.min(),
+            x1=x.min() + 100 * limit,
+            y1=y.min() + 100 * limit,
+            line={"color": GREY, "dash": "dash"},
+        )
+    for a, group in enumerate(lesson.GROUPS):
+        figure.add_scatter(
+            x=[100 * (1 - triangle[a, 0, 0])],
+            y=[100 * triangle[a, 0, 1]],
+            mode="markers",
+            marker={
+                "symbol": f"{SYMBOLS[a]}-open",
+                "size": 13,
+                "color": GROUP_COLOURS[a],
+                "line": {"width": 2},
+            },
+            hovertemplate=text.hover_mark(group, text.MODELS_OWN),
+            showlegend=False,
+        )
+        figure.add_scatter(
+            x=[x[a]],
+            y=[y[a]],
+            mode="markers",
+            name=text.by_lottery(group),
+            marker={
+                "symbol": SYMBOLS[a],
+                "size": 15 - 5 * a,
+                "color": GROUP_COLOURS[a],
+                "line": {"width": 1.5, "color": "white"},
+            },
+            hovertemplate=text.hover_mark(group, text.THE_LOTTERY),
+        )
+
+
+def in_space(
+    corners: Floats, reach: lesson.Reach, labels: Sequence[str], known: bool
+) -> go.Figure:
+    """Each group's region with three answers; before the answer only the model's points."""
+    figure = go.Figure()
+    for a, group in enumerate(lesson.GROUPS):
+        points = 100 * corners[a]
+        _add_point(figure, points[0], f"{SYMBOLS[a]}-open", text.by_model(group), a, labels)
+        if known:
+            _add_tetrahedron(figure, points, GROUP_COLOURS[a])
+            mark = 100 * reach.share[a]
+            _add_point(figure, mark, SYMBOLS[a], text.by_lottery(group), a, labels)
+    if known:
+        ends = 100 * np.eye(len(labels))  # answering y to everybody recognises all of y only
+        figure.add_scatter3d(
+            x=ends[0],
+            y=ends[1],
+            z=ends[2],
+            mode="markers+text",
+            hoverinfo="skip",
+            text=[text.always(label) for label in labels],
+            textfont={"color": ink(), "size": 13},
+            textposition=list(CORNER_LABELS),
+            marker={"size": 4, "color": GREY},
+            showlegend=False,
+        )
+    scene: dict[str, object] = {
+        f"{axis}axis": {
+            "title": {"text": f"{label}, %", "font": {"color": ink(), "size": 13}},
+            "range": [0, 100],
+            "tickvals": [50, 100],  # a 0 would stand under the names of corners
+            "tickfont": {"color": ink(), "size": 12},
+            "gridcolor": GREY,
+        }
+        for axis, label in zip("xyz", labels, strict=True)
+    }
+    scene |= {"camera": {"eye": EYE, "center": {"x": 0, "y": 0, "z": -0.12}}, "dragmode": "orbit"}
+    return settled(figure, 400).update_layout(
+        scene=scene, uirevision="kept", margin={"l": 0, "r": 0, "t": 0, "b": 0}, dragmode="orbit"
+    )
+
+
+def _add_point(
+    figure: go.Figure,
+    place: Floats,
+    symbol: str,
+    name: str,
+    group: int,
+    labels: Sequence[str],
+) -> None:
+    figures = (f"{label} %{{{axis}:.1f}} %" for label, axis in zip(labels, "xyz", strict=True))
+    figure.add_scatter3d(
+        x=place[:1],
+        y=place[1:2],
+        z=place[2:],
+        mode="markers",
+        name=name,
+        marker={"symbol": symbol, "size": 7, "color": GROUP_COLOURS[group]},
+        hovertemplate="<br>".join((name, *figures)) + "<extra></extra>",
+    )
+
+
+def _add_tetrahedron(figure: go.Figure, points: Floats, colour: str) -> None:
+    x, y, z = points.T
+    figure.add_mesh3d(
+        x=x,
+        y=y,
+        z=z,
+        i=[0, 0, 0, 1],
+        j=[1, 1, 2, 2],
+        k=[2, 3, 3, 3],
+        color=colour,
+        opacity=0.12,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    ends = np.array([[points[a], points[b], np.full(3, np.nan)] for a, b in EDGES]).reshape(-1, 3)
+    figure.add_scatter3d(
+        x=ends[:, 0],
+        y=ends[:, 1],
+        z=ends[:, 2],
+        mode="lines",
+        line={"color": colour, "width": 3},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+# -------------------------------------------------------------------- which notion
+
+ROOT, FORK = (0.0, 3.0), (0.85, 1.5)
+LEAVES = {"sp": 4.0, "eop": 3.0, "eo": 2.0, "eo-full": 1.0, "precision": 0.0}
+TRUNK = 1.32  # where leaves begin
+
+
+def tree(notion: str) -> go.Figure:
+    """Two questions and the five notions they lead to; the way to the advised one is bold."""
+    figure = go.Figure()
+    trusted, hurts = text.TREE.values()
+    _add_branch(figure, ROOT, FORK, chosen=bool(notion) and notion != "sp")
+    for leaf, y in LEAVES.items():
+        _add_branch(figure, ROOT if leaf == "sp" else FORK, (TRUNK, y), chosen=leaf == notion)
+    _add_node(figure, ROOT, trusted[0].replace("recorded ", "recorded<br>"))
+    _add_node(figure, FORK, f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}")
+    answers = (trusted[1]["no"], *hurts[1].values())
+    for (leaf, y), said in zip(LEAVES.items(), answers, strict=True):
+        name = text.BRANCHES[leaf]
+        figure.add_annotation(
+            x=TRUNK,
+            y=y,
+            text=f"{said}:<br><b>{name}{' ◀' * (leaf == notion)}</b>",
+            showarrow=False,
+            xanchor="left",
+            align="left",
+        )
+    figure.update_layout(
+        xaxis=HIDDEN | {"range": [-0.5, 2.5]}, yaxis=HIDDEN | {"range": [-0.6, 4.6]}
+    )
+    return settled(figure, 330)
+
+
+def _add_branch(
+    figure: go.Figure, start: tuple[float, float], end: tuple[float, float], *, chosen: bool
+) -> None:
+    figure.add_scatter(
+        x=[start[0], end[0]],
+        y=[start[1], end[1]],
+        mode="lines",
+        line={"color": AFTER if chosen else translucent(GREY, 0.6), "width": 5 if chosen else 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_node(figure: go.Figure, place: tuple[float, float], said: str) -> None:
+    figure.add_annotation(
+        x=place[0],
+        y=place[1],
+        text=said,
+        showarrow=False,
+        bgcolor="#11161c" if ink() == "#e6edf3" else "#ffffff",  # lines end at the box
+        bordercolor=GREY,
+        borderpad=5,
+    )

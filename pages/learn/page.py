@@ -1,12 +1,12 @@
-"""Learn: a lesson of ten steps, each asking before it tells; then the words, and the limits."""
+"""Learn: a lesson of ten steps, each asking before it tells; then the score, and Explore."""
 
 import streamlit as st
 
-from pages.learn import glossary_text, text
+from pages.learn import text
 from pages.learn.steps import STEPS
-from pages.learn.widgets import STEP
+from pages.learn.widgets import STEP, answered, forget, guesses
 from pages.shared import present, state
-from pages.shared.charts import error_boundary
+from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.frame import frame
 
 SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
@@ -14,12 +14,8 @@ SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame(chooses=False):
+    with frame():
         _lesson()
-        if present.presenting():
-            return
-        _explained(text.WORDS, glossary_text.WORDS)
-        _explained(text.UNSETTLED, glossary_text.UNSETTLED)
 
 
 @st.fragment
@@ -29,9 +25,10 @@ def _lesson() -> None:
     state.leave_out(lambda name: name.startswith("step") and not name.startswith(f"step{step}_"))
     if not present.presenting():
         _ladder()
-    st.subheader(text.step_title(step), anchor=False)
+    st.markdown(f"#### {text.step_title(step)}")
+    shown, words = st.columns([7, 5], gap="large")  # on a phone the picture comes first
     with error_boundary(text.step_name(step)):
-        STEPS[step - 1].show()
+        STEPS[step - 1].show(shown, words)
     if present.presenting():
         present.presenter(
             back=lambda: state.put(STEP, max(step - 1, 1)),
@@ -40,27 +37,32 @@ def _lesson() -> None:
         )
         state.publish_setting(STEP)
     else:
-        _onward(step)
+        with words:
+            _onward(step)
     # A new step begins at its top, also on a phone; the script runs when the step changes.
     st.html(f"<script>/* {step:d} */ {SCROLL}</script>", unsafe_allow_javascript=True)
 
 
 def _ladder() -> None:
     """Where the reader is, and the way to any other step."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.segmented_control(
-            text.STEP,
-            range(1, len(STEPS) + 1),
-            required=True,
-            label_visibility="collapsed",
-            wrap=True,
-            **state.bound(STEP),
-        )
-        st.caption(text.ABOUT_LESSON)
+    st.segmented_control(
+        text.STEP,
+        range(1, len(STEPS) + 1),
+        format_func=lambda step: text.NAMES[step - 1],
+        required=True,
+        label_visibility="collapsed",
+        wrap=True,
+        **state.bound(STEP),
+    )
 
 
 def _onward(step: int) -> None:
-    with st.container(horizontal=True):
+    """Back and next, the end of the last step, and what explains the words."""
+    last = step == len(STEPS)
+    if last and answered(step):
+        first = guesses()
+        st.markdown(f"#### {text.score(sum(first.values()), len(first))}")
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             text.BACK,
             key="learn-back",
@@ -68,7 +70,12 @@ def _onward(step: int) -> None:
             on_click=state.put,
             args=(STEP, step - 1),
         )
-        if step < len(STEPS):
+        if last:
+            st.page_link(
+                "pages/explore/page.py", label=text.NOW_EXPLORE, icon=":material/explore:"
+            )
+            st.button(text.ANEW, on_click=forget, type="tertiary", key="learn-anew")
+        else:
             st.button(
                 text.onward(step),
                 key="learn-next",
@@ -76,11 +83,14 @@ def _onward(step: int) -> None:
                 on_click=state.put,
                 args=(STEP, step + 1),
             )
+        _explained(text.WORDS_TITLE, "learn-words", text.WORDS)
+        _explained(text.UNSETTLED_TITLE, "learn-unsettled", text.UNSETTLED)
 
 
-def _explained(title: str, entries: tuple[tuple[str, str], ...]) -> None:
-    with st.expander(title):
-        st.markdown("\n".join(f"- **{word}** {meaning}" for word, meaning in entries))
+def _explained(title: str, key: str, entries: tuple[tuple[str, str], ...]) -> None:
+    with lazy_popover(title, key, type="tertiary") as is_open:
+        if is_open:
+            st.markdown("\n".join(f"- **{word}** {meaning}" for word, meaning in entries))
 
 
 page()

@@ -1,4 +1,4 @@
-"""What the steps share: a question asked before it is answered, and settings that a link keeps.
+"""What the steps share: a question asked before it is answered, a picture, settings in a link.
 
 The reader's answers stay out of the link: whoever opens it is to think first.
 """
@@ -7,33 +7,52 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import pandas as pd
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 from pages.learn import text
-from pages.learn.question import Question
+from pages.learn.text import Question
 from pages.shared import state
+from pages.shared.charts import chart, table_popover
 from pages.shared.codecs import OneOf, Whole
 
 __all__ = [
     "STEP",
     "answered",
     "ask",
-    "beside",
     "choose",
     "forget",
+    "guesses",
+    "picture",
     "slide",
     "start_with",
     "switch",
+    "switched",
 ]
 
 T = TypeVar("T")
-STEP = state.Setting("step", 1, Whole(1, 10))
+STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
 
 
-def beside() -> tuple[Any, Any]:
-    """Two columns: the words, and the picture."""
-    left, right = st.columns([5, 7], gap="large")
-    return left, right
+def picture(
+    place: Any,
+    figure: BaseFigure,
+    *,
+    key: str,
+    reading: str,
+    table: pd.DataFrame,
+    spoken: str = "",
+) -> None:
+    """Draw a picture at its place; here what it shows (if anything is said yet) and its table.
+
+    What moves the picture is drawn before, so that it stands between both.
+    """
+    with place:
+        chart(figure, key=key, spoken=reading or spoken)
+    if reading:
+        st.markdown(reading)
+    table_popover(table, key=key)
 
 
 def answered(step: int) -> bool:
@@ -42,11 +61,20 @@ def answered(step: int) -> bool:
 
 
 def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
-    """Ask; once answered, say whether it was right and why. `then` changes the picture."""
+    """Ask; once answered, say whether it was right and why. `then` changes the picture.
+
+    The first guess is kept for the score.
+    """
     setting = _said(question.step)
     if state.get(setting) not in (None, *question.options):
         state.put(setting, None)
-    st.radio(question.text, question.options, index=None, **state.bound(setting, then))
+
+    def guessed() -> None:
+        guesses().setdefault(question.step, state.get(setting) == question.answer)
+        if then is not None:
+            then()
+
+    st.radio(question.text, question.options, index=None, **state.bound(setting, guessed))
     said = state.get(setting)
     if said is None:
         st.caption(text.CHOOSE_FIRST)
@@ -57,13 +85,19 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
     return said is not None
 
 
+def guesses() -> dict[int, bool]:
+    """By step that was answered, whether the first guess was right: the very dictionary."""
+    kept: dict[int, bool] = state.kept().setdefault("guesses", {})
+    return kept
+
+
 def _said(step: int) -> state.Setting[str | None]:
     return state.Setting(f"said{step}", None)
 
 
 def forget() -> None:
     """Start anew: the first step, no question answered, every setting at its start."""
-    state.forget(lambda name: re.match(r"said\d|step\d+_", name) is not None)
+    state.forget(lambda name: re.match(r"said\d|step\d+_|guesses$", name) is not None)
     state.put(STEP, 1)
 
 
@@ -96,8 +130,15 @@ def slide(
     return state.get(setting)
 
 
-def switch(name: str, label: str, start: bool) -> bool:
-    """Yes or no."""
-    setting = state.Setting(name, start, OneOf((False, True)))
-    st.toggle(label, **state.bound(setting))
-    return state.get(setting)
+def switch(name: str, label: str, start: bool) -> None:
+    """Yes or no, as `switched` reads it."""
+    st.toggle(label, **state.bound(_switch(name, start)))
+
+
+def switched(name: str, start: bool) -> bool:
+    """Whether a switch is on, before or after it is drawn."""
+    return state.get(_switch(name, start))
+
+
+def _switch(name: str, start: bool) -> state.Setting[bool]:
+    return state.Setting(name, start, OneOf((False, True)))

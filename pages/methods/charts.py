@@ -1,97 +1,242 @@
-"""The picture of all methods. A figure computes nothing: it draws what it is given."""
+"""Pictures of the Methods page. A figure computes nothing: it draws what it is given."""
 
 import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from pages.compare.drawing import Drawing
-from pages.explore.old_figures import MARGIN
+from fairfl_core.solving.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
+from pages.shared.figures import CIVIDIS, MARGIN, colour_limits, map_table, segments
 from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, HERE
+from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
 
-__all__ = ["frontiers"]
+__all__ = ["HEIGHT", "frontiers", "map_table", "paper_map", "ranking"]
 
-OURS = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
-# Signs that the key can draw too; ours are circles.
-SIGNS = (
-    "square",
-    "diamond",
-    "cross",
-    "x",
-    "triangle-up",
-    "triangle-down",
-    "star",
-    "triangle-left",
-    "triangle-right",
+HEIGHT, LARGE = 365, 520  # on a page, for a hall
+LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter
+    ("circle", "●"),
+    ("square", "■"),
+    ("diamond", "◆"),
+    ("triangle-up", "▲"),
+    ("triangle-down", "▼"),
+    ("star", "★"),
 )
-SHADES = ("#7f7f7f", "#a0714f", "#9b5de5", "#8a8d2a", "#5f7a94")
+SIGNS = {"more": "triangle-up", "alike": "circle", "less": "circle-open", "fairfl": "circle"}
+LEAST = -2.5  # points: who is further behind fairfl stands at the edge, with a number
+BELOW = 0.8  # points of the lines' picture below fairfl at the gap compared
+DEEPEST = 5.0  # points that it spans at most: who is far below would flatten all
 
 
-def frontiers(found: Compared, which: str, widest: float) -> Drawing:
-    """One line a method: ours coloured, rivals thin with a sign each; the front a broad line below.
+def _colours(found: Compared) -> dict[str, str]:
+    """Fairfl is blue; the others that are named take the next colours, in order of their names."""
+    names = sorted(line.method for line in found.labelled if not line.is_fairfl)
+    fairfl = [line.method for line in found.labelled if line.is_fairfl]
+    return dict(zip([*fairfl, *names], GROUP_COLOURS * 2, strict=False))
 
-    The picture reaches down to the front's own least accuracy, or who is far below would flatten all.
-    """
-    figure = Drawing()
-    gaps, accuracy = found.front
-    figure.add(
-        "scatter",
-        x=gaps,
-        y=100 * accuracy,
+
+def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figure:
+    """One line a method: a few named at their ends, the others thin and grey, named on hover."""
+    figure = go.Figure()
+    named = found.labelled
+    for line in found.lines:
+        if line not in named:
+            _add_line(figure, line, translucent(GREY, 0.45), "circle", 1, 4)
+    colours = _colours(found)
+    looks = {method: LOOKS[place % len(LOOKS)] for place, method in enumerate(colours)}
+    for line in sorted(named, key=lambda line: line.is_fairfl):
+        width = 4 if line.is_fairfl else 2
+        _add_line(figure, line, colours[line.method], looks[line.method][0], width, 9)
+    ends = np.array([100 * line.frontier.accuracy[-1].mean() for line in named])
+    low, high = _span(found, ends)
+    for line, place in zip(named, _apart(ends, low, high), strict=True):
+        sign = f'<span style="color:{colours[line.method]}">{looks[line.method][1]}</span>'
+        name = figure_text(text.short_title(line), 24)
+        figure.add_annotation(
+            x=1.01,
+            xref="paper",
+            y=place,
+            text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
+            showarrow=False,
+            xanchor="left",
+            font={"color": ink(), "size": 20 if large else 13},
+        )
+    figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
+    widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
+    return figure.update_layout(
+        height=LARGE if large else HEIGHT,
+        margin=MARGIN | {"r": 240 if large else 150},
+        showlegend=False,
+        hovermode="closest",
+        dragmode=False,
+        xaxis=_axis(text.axis_gap(gap_name), (0, 1.04 * widest)),
+        yaxis=_axis(text.AXIS_ACCURACY, (low, high)),
+    )
+
+
+def _span(found: Compared, ends: NDArray[np.float64]) -> tuple[float, float]:
+    """The accuracies drawn: where the named lines end, and fairfl's at the gap compared."""
+    fairfl = next(line.frontier for line in found.labelled if line.is_fairfl)
+    here = fairfl.at(max(found.gap, float(fairfl.gaps[0])))
+    assert here is not None  # at its smallest gap it is there
+    high = float(ends.max())
+    low = min(float(ends.min()), 100 * float(here.mean()) - BELOW)
+    return max(low, high - DEEPEST) - 0.2, high + 0.3
+
+
+def _add_line(
+    figure: go.Figure, line: Line, colour: str, sign: str, width: float, size: int
+) -> None:
+    name = figure_text(text.title(line.title))
+    frontier = line.frontier
+    figure.add_scatter(
+        x=frontier.gaps,
+        y=100 * frontier.accuracy.mean(axis=1),
+        mode="lines+markers",
+        name=name,
+        line={"color": colour, "width": width},
+        marker={"symbol": sign, "size": size, "color": colour},
+        customdata=[[name, figure_text(row.setting, 60)] for row in frontier.rows],
+        hovertemplate=text.HOVER_LINE,
+    )
+
+
+def _apart(ends: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Heights of labels near the ends of their lines, none upon another."""
+    step = (high - low) / 16
+    order = np.argsort(ends)
+    steps = step * np.arange(len(ends))
+    placed = np.maximum.accumulate(np.clip(ends[order], low + step / 2, high) - steps) + steps
+    placed = np.minimum(placed, high - step / 2 - steps[::-1])
+    found = np.empty(len(ends))
+    found[order] = placed
+    return found
+
+
+def ranking(found: Compared, *, large: bool = False) -> go.Figure:
+    """One row a method, the most accurate first: its points less fairfl's, with an interval."""
+    figure = go.Figure()
+    ranked = found.ranked
+    rows = np.arange(len(ranked))
+    less = np.array([_less(line) for line in ranked])
+    error = np.array(
+        [0 if line.difference is None else 200 * line.difference.standard_error for line in ranked]
+    )
+    low = min(max(np.nanmin(less - error, initial=-0.5), LEAST), -0.5)
+    high = max(np.nanmax(less + error, initial=0.3), 0.3)
+    colours = _colours(found)
+    colour = [colours.get(line.method, GREY) for line in ranked]
+    figure.add_vline(x=0, line={"color": GROUP_COLOURS[0], "width": 1.5})
+    figure.add_scatter(
+        x=segments(less - error, less + error),
+        y=np.repeat(rows, 3),
         mode="lines",
-        name=text.FRONT,
-        line={"width": 8, "color": GREY},
+        line={"color": translucent(GREY, 0.7), "width": 3},
         hoverinfo="skip",
     )
-    ours = iter(OURS * 3)
-    rivals = iter(range(100))
-    for line in sorted(found.lines, key=lambda line: line.title.casefold()):
-        if line.ours:
-            _add(figure, line, next(ours), "circle", 3)
-        else:
-            turn = next(rivals)
-            _add(figure, line, SHADES[turn % len(SHADES)], SIGNS[turn % len(SIGNS)], 1)
-    figure.add_shape(
-        type="line",
-        x0=found.gap,
-        x1=found.gap,
-        yref="paper",
-        y0=0,
-        y1=1,
-        line={"color": HERE, "dash": "dash", "width": 1},
+    shown = np.clip(less, low, None)
+    told = [text.VERDICTS[line.verdict] or text.FAIRFL for line in ranked]
+    figure.add_scatter(
+        x=shown,
+        y=rows,
+        mode="markers",
+        marker={
+            "symbol": [
+                "triangle-left" if value < low else SIGNS.get(line.verdict, "circle")
+                for value, line in zip(less, ranked, strict=True)
+            ],
+            "size": 11,
+            "color": colour,
+            "line": {"width": 2, "color": colour},
+        },
+        customdata=[
+            [figure_text(text.title(x.title)), y] for x, y in zip(ranked, told, strict=True)
+        ],
+        hovertemplate=text.HOVER_RANK,
     )
+    size = 20 if large else 13
+    for row, line in enumerate(ranked):
+        off = bool(less[row] < low)
+        if line.at is not None:
+            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", size, paper=True)
+        if off or line.at is None:
+            said = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
+            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{said}", size)
+    names = [figure_text(text.short_title(line), 28) for line in ranked]
     return figure.update_layout(
-        height=560,
-        margin=MARGIN,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        xaxis={"title": {"text": text.axis_gap(which)}, "range": [0, widest], "fixedrange": True},
+        height=LARGE if large else HEIGHT,
+        margin=MARGIN | {"r": 90 if large else 56},
+        showlegend=False,
+        hovermode="closest",
+        dragmode=False,
+        xaxis=_axis(text.AXIS_LESS, (low - 0.05, high + 0.05)),
         yaxis={
-            "title": {"text": text.AXIS_ACCURACY},
-            "range": [100 * accuracy.min() - 1, 100 * accuracy.max() + 1],
+            "tickvals": rows,
+            "ticktext": names,
+            "tickfont": {"color": ink()},
+            "range": [len(ranked) - 0.4, -0.6],
+            "showgrid": False,
+            "zeroline": False,
             "fixedrange": True,
         },
     )
 
 
-def _add(figure: Drawing, line: Line, colour: str, sign: str, width: int) -> None:
-    frontier = line.frontier
-    spread = frontier.accuracy.std(axis=1, ddof=1) if frontier.accuracy.shape[1] > 1 else None
-    name = figure_text(line.title)
-    figure.add(
-        "scatter",
-        x=frontier.gaps,
-        y=100 * frontier.accuracy.mean(axis=1),
-        error_y={
-            "type": "data",
-            "array": 100 * (np.zeros(len(frontier.gaps)) if spread is None else spread),
-            "thickness": 1,
-            "width": 2,
-            "color": colour,
-        },
-        mode="lines+markers",
-        name=name,
-        line={"color": colour, "width": width},
-        marker={"symbol": sign, "size": 9 if width > 1 else 8, "color": colour},
-        customdata=[[name, figure_text(row.setting, 60)] for row in frontier.rows],
-        hovertemplate=text.HOVER,
+def _less(line: Line) -> float:
+    """A method's points less fairfl's."""
+    if line.is_fairfl and line.at is not None:
+        return 0.0
+    return float("nan") if line.difference is None else -100 * line.difference.mean
+
+
+def _say(
+    figure: go.Figure, x: float, row: int, said: str, size: int, *, paper: bool = False
+) -> None:
+    figure.add_annotation(
+        x=x,
+        xref="paper" if paper else "x",
+        y=row,
+        text=said,
+        showarrow=False,
+        xanchor="left",
+        font={"color": ink(), "size": size},
+    )
+
+
+def _axis(title: str, limits: tuple[float, float]) -> dict[str, object]:
+    return {
+        "title": {"text": title, "font": {"color": ink()}},
+        "tickfont": {"color": ink()},
+        "range": list(limits),
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
+    """A map of the paper's six limits, its accuracy printed in each block."""
+    accuracy = 100 * heat.accuracy
+    low, high = colour_limits(accuracy)
+    ticks = [f"{value:.2f}" for value in heat.eps_global]
+    figure = go.Figure()
+    figure.add_heatmap(
+        z=accuracy,
+        x=ticks,
+        y=ticks,
+        colorscale=CIVIDIS,
+        zmin=low,
+        zmax=high,
+        showscale=False,
+        texttemplate="%{z:.1f}",
+        xgap=1,
+        ygap=1,
+        hovertemplate=text.HOVER_CELL,
+    )
+    category = {"type": "category", "fixedrange": True, "tickfont": {"color": ink()}}
+    return figure.update_layout(
+        height=height,
+        margin=MARGIN,
+        dragmode=False,
+        xaxis=category | {"title": {"text": "overall, ε₀"}},
+        yaxis=category | {"title": {"text": "inside each, ε<sub>c</sub>"}},
     )

@@ -1,152 +1,223 @@
-"""Methods: every rival of the paper's tables, run here, compared at equal held-out gaps."""
+"""Methods: those of the paper's tables and others, run here, compared at equal gaps on new people."""
 
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import TypeVar
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.evaluation.methods import GAPS, MethodRow, method_experiments
-from pages.methods import text
-from pages.methods.charts import frontiers
-from pages.methods.results import (
-    LEVELS,
-    Compared,
-    abilities,
-    beaten,
-    compared,
-    costs,
-    notions_of,
-    rows_for,
-    settings,
-    table_2,
-)
-from pages.shared import state
+from fairfl_core.evaluation.methods import GAPS, method_experiments
+from pages.methods import charts, results, text
+from pages.methods.results import LEVELS, Compared, rows_for
+from pages.shared import present, state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import chart, error_boundary
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
-from pages.shared.view import View
+from pages.shared.html import html_table
 
 T = TypeVar("T")
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame(chooses=False) as view:
-        st.markdown(text.TITLE)
-        st.markdown(text.INTRO)
-        _live(view)
+    with frame(_notion_choice):
+        if present.presenting():
+            _screens()
+        else:
+            _live()
+
+
+def _of() -> state.Setting[str]:
+    names = tuple(method_experiments())
+    here = state.view().experiment
+    return state.Setting("of", here if here in names else names[0], OneOf(names))
+
+
+def _by() -> state.Setting[str]:
+    notions = results.notions_of(rows_for(state.get(_of())))
+    return state.Setting("by", notions[0], OneOf(notions))
+
+
+_GAP = state.Setting("gap", "gap_global", OneOf(tuple(GAPS)))
+_AT = state.Setting("at", 0.02, OneOf(LEVELS))
+_TAB: state.Setting[str | None] = state.Setting("tab", None, OneOf((None, *text.TABS)))
+
+
+def _notion_choice() -> None:
+    """The notion, among Settings."""
+    _select(_by(), text.NOTION, shared_text.notion_title)
+
+
+def _select(
+    setting: state.Setting[T], label: str, words: Callable[[T], str], *, bare: bool = False
+) -> None:
+    """A select box over what a setting may be; if `bare`, its label is only heard."""
+    assert isinstance(setting.codec, OneOf)
+    st.selectbox(
+        label,
+        setting.codec.options,
+        format_func=words,
+        label_visibility="collapsed" if bare else "visible",
+        **state.bound(setting),
+    )
+
+
+def _found() -> tuple[Compared, str]:
+    """The methods as they are set to be compared, and what the gap is called."""
+    experiment, which = state.get(_of()), state.get(_GAP)
+    found = results.compared(
+        rows_for(experiment),
+        state.get(_by()),
+        which,
+        state.get(_AT),
+        results.families_of(experiment),
+    )
+    return found, text.gap_names(noun_of(experiment))[which]
 
 
 @st.fragment
-def _live(view: View) -> None:
+def _live() -> None:
     """All that follows the choices: only this is re-run when one changes."""
-    experiment, notion, which, gap = _choices(view)
-    rows = rows_for(experiment)
-    found = compared(rows, notion, which, gap)
-    with error_boundary(text.RANKING):
-        _ranking(found, rows, notion, which)
-    with error_boundary(text.PICTURE):
-        _picture(found, rows, notion, which)
-    with error_boundary(text.COSTS):
-        _papers_tables(rows, experiment, notion)
-    with error_boundary(text.ABILITIES):
-        _abilities(rows, experiment)
+    _choices()
+    with error_boundary(text.PICTURES):
+        found, gap_name = _found()
+        st.markdown(text.sentence(found))
+        left, right = st.columns([6, 5], gap="medium")
+        with left:
+            _lines(found, gap_name)
+        with right:
+            _ranking(found)
+    tab = _tab()
+    if tab is not None:
+        with error_boundary(text.TABS[tab]):
+            _below(tab)
 
 
-def _choices(view: View) -> tuple[str, str, str, float]:
-    """Whose people, which notion and gap, and where on it methods are compared."""
-    names = tuple(method_experiments())
-    first = view.experiment if view.experiment in names else names[0]
-    cells = (*st.columns(2), *st.columns(2))
+def _choices() -> None:
+    """Whose people, which gap, and where on it methods are compared."""
+    cells = st.columns([4, 3, 4], gap="medium", vertical_alignment="bottom")
     with cells[0]:
-        experiment = _one(
-            "of", names, first, text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"]
+        _select(
+            _of(),
+            text.EXPERIMENT,
+            lambda name: experiment_of(name).manifest["title"],
+            bare=True,
         )
     with cells[1]:
-        notions = notions_of(rows_for(experiment))
-        notion = _one("by", notions, notions[0], text.NOTION, shared_text.notion_title)
+        names = text.gap_names(noun_of(state.get(_of())))
+        _select(_GAP, text.GAP, lambda gap: names[gap], bare=True)
     with cells[2]:
-        which = _one("gap", tuple(GAPS), "gap_global", text.GAP, text.gap_choice)
-    with cells[3]:
-        gap = _one("at", LEVELS, 0.02, text.AT, str, text.AT_TIP)
-    return experiment, notion, which, gap
+        st.select_slider(text.AT, LEVELS, help=text.AT_TIP, **state.bound(_AT))
 
 
-def _one(
-    name: str,
-    options: Sequence[T],
-    first: T,
-    label: str,
-    words: Callable[[T], str],
-    tip: str | None = None,
-) -> T:
-    """A select box whose choice stands in the link."""
-    setting = state.Setting(name, first, OneOf(options))
-    st.selectbox(label, options, format_func=words, help=tip, **state.bound(setting))
-    chosen: T = state.get(setting)
-    return chosen
+def _screens() -> None:
+    """One picture a screen, for a hall."""
+    screen = present.screen((text.LINES_TITLE, text.RANKING_TITLE, text.TABS["figure1"]))
+    with error_boundary(text.PICTURES):
+        found, gap_name = _found()
+        if screen == 2:
+            _figure_1()
+            return
+        st.markdown(text.sentence(found))
+        _lines(found, gap_name) if screen == 0 else _ranking(found)
 
 
-def _ranking(found: Compared, rows: tuple[MethodRow, ...], notion: str, which: str) -> None:
-    """Who is ahead in a sentence, how each fares, and everybody in a table."""
-    seeds = found.best.frontier.seeds if found.best else ()
-    st.markdown(f"#### {text.headline(found, which, seeds)}")
-    elsewhere = beaten(rows, notion, which, LEVELS)
-    said = text.reading(found, which, elsewhere, LEVELS)
-    if said:
-        st.markdown("\n".join(f"- {one}" for one in said))
-    cells = [text.rank_cells(line) for line in found.lines]
-    st.table(pd.DataFrame(cells, columns=list(text.RANK_COLUMNS)))
-    st.caption(text.RANK_READING)
-    if reading := text.pooled_reading(found):
-        st.markdown(reading)
-
-
-def _picture(found: Compared, rows: tuple[MethodRow, ...], notion: str, which: str) -> None:
-    widest = max(float(np.max(line.frontier.gaps)) for line in found.lines)
+def _lines(found: Compared, gap_name: str) -> None:
+    rows, notion = rows_for(state.get(_of())), state.get(_by())
+    _title(text.LINES_TITLE, shared_text.notion_title(notion).lower())
     chart(
-        frontiers(found, which, 1.05 * widest),
-        reading=text.picture_reading(which),
-        table=lambda: settings(rows, notion),
-        headings=text.HEADINGS,
-        name="methods",
+        charts.frontiers(found, gap_name, large=present.presenting()),
+        key="methods",
+        spoken=text.spoken_lines(found, gap_name),
+        table=lambda: results.settings(rows, notion),
+        headings=text.SETTINGS_COLUMNS,
     )
 
 
-def _papers_tables(rows: tuple[MethodRow, ...], experiment: str, notion: str) -> None:
-    """Tables 2 and 3, for the notion that the paper has."""
-    if notion != experiment_of(experiment).notion:
-        return
-    st.markdown(text.TABLE_2_TITLE)
-    _table(
-        text.TABLE_2_COLUMNS, [text.table_2_cells(x) for x in table_2(rows, experiment, notion)]
+def _ranking(found: Compared) -> None:
+    _title(text.RANKING_TITLE, text.legend(found))
+    chart(
+        charts.ranking(found, large=present.presenting()),
+        key="methods-ranking",
+        spoken=text.spoken_ranking(found),
+        table=lambda: pd.DataFrame(
+            [text.rank_cells(line) for line in found.lines], columns=list(text.RANK_COLUMNS)
+        ),
     )
-    st.caption(text.TABLE_2_READING)
-    with st.expander(text.DIFFERS):
+
+
+def _title(title: str, note: str) -> None:
+    st.html(f'<div class="fairfl-title"><b>{escape(title)}</b><span>{escape(note)}</span></div>')
+
+
+def _tab() -> str | None:
+    """What is open below the pictures; nothing at first, so that nothing is made unasked."""
+    st.segmented_control(
+        text.BELOW,
+        tuple(text.TABS),
+        format_func=lambda tab: text.TABS[tab],
+        label_visibility="collapsed",
+        wrap=True,
+        **state.bound(_TAB),
+    )
+    return state.get(_TAB)
+
+
+def _below(tab: str) -> None:
+    """What is behind the pictures, or one of the paper's own beside what runs here."""
+    experiment, notion = state.get(_of()), state.get(_by())
+    rows = rows_for(experiment)
+    papers = experiment_of(experiment).notion
+    if tab == "compared":
+        found, gap_name = _found()
+        ahead = results.ahead_of_fairfl(rows, notion, state.get(_GAP), LEVELS)
+        said = text.how_compared(found, gap_name, ahead, LEVELS)
+        st.markdown("\n".join(f"- {one}" for one in said))
+    elif tab == "figure1":
+        _figure_1()
+    elif tab == "table1":
+        able = results.abilities(rows, experiment)
+        _table(text.ABILITY_COLUMNS, [text.ability_cells(x) for x in able], text.ABILITIES_READING)
+    elif tab == "table4":
+        cells = [text.table_4_cells(row) for row in results.table_4("adult")]
+        _table(text.TABLE_4_COLUMNS, cells, text.TABLE_4_READING)
+    elif tab == "differs":
         st.markdown(text.differences(experiment))
-    st.markdown(text.TABLE_3_TITLE)
-    _table(text.TABLE_3_COLUMNS, [text.table_3_cells(x) for x in costs(rows, experiment, notion)])
-    st.caption(text.TABLE_3_READING)
+    elif notion != papers:
+        st.caption(text.NOT_THIS_NOTION.format(shared_text.notion_title(papers)))
+    elif tab == "table2":
+        cells = [text.table_2_cells(x) for x in results.table_2(rows, experiment, notion)]
+        _table(text.TABLE_2_COLUMNS, cells, text.TABLE_2_READING)
+    else:
+        cells = [text.table_3_cells(x) for x in results.costs(rows, experiment, notion)]
+        _table(text.TABLE_3_COLUMNS, cells, text.TABLE_3_READING)
 
 
-def _table(columns: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> None:
-    """A table of which several columns may be headed alike."""
-    st.table(pd.DataFrame(cells, columns=_apart(columns)))
+def _figure_1() -> None:
+    """The paper's maps of its three datasets."""
+    for cell, name in zip(st.columns(3, gap="medium"), results.FIGURE_1, strict=True):
+        with cell:
+            opened, heat = experiment_of(name), results.figure_1(name)
+            dataset = opened.manifest["title"]
+            _title(dataset, "")
+            chart(
+                charts.paper_map(heat),
+                key=f"figure1-{name}",
+                spoken=text.spoken_map(dataset, heat),
+                table=lambda heat=heat: charts.map_table(heat),
+            )
+            st.caption(text.alone(opened.notion, heat))
+    if not present.presenting():
+        st.caption(text.FIGURE_1_READING)
 
 
-def _apart(names: tuple[str, ...]) -> list[str]:
-    """Headings that differ, alike to the eye: each repeated one has one more word joiner."""
-    return [name + "\u2060" * names[:place].count(name) for place, name in enumerate(names)]
-
-
-def _abilities(rows: tuple[MethodRow, ...], experiment: str) -> None:
-    st.markdown(text.ABILITIES_TITLE)
-    _table(text.ABILITY_COLUMNS, [text.ability_cells(x) for x in abilities(rows, experiment)])
-    st.caption(text.ABILITIES_READING)
+def _table(columns: Sequence[str], cells: Sequence[Sequence[str]], reading: str) -> None:
+    """A table of text, of which several columns may be headed alike."""
+    st.html(f'<div class="fairfl-table">{html_table(columns, cells)}</div>')
+    st.caption(reading)
 
 
 page()

@@ -1,11 +1,13 @@
-"""Methods compared at equal held-out gaps: what the page shows, as plain values."""
+"""Methods compared at equal gaps on new people, and the paper's figures beside ours, as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.methods import (
     Difference,
     MethodFrontier,
@@ -15,33 +17,59 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
+from fairfl_core.evaluation.study import run_study
 from fairfl_core.paper.method_tables import FRAMEWORKS, converged_rows, shown_rows
-from fairfl_core.paper.printed import FEDAVG, TABLE_1, TABLE_2, TABLE_3, Convergence, Row
+from fairfl_core.paper.printed import (
+    FEDAVG,
+    GRID,
+    TABLE_1,
+    TABLE_2,
+    TABLE_3,
+    TABLE_4,
+    TABLE_4_ASKED,
+    TABLE_4_FEDAVG,
+    Convergence,
+    Row,
+)
 from fairfl_core.people.method_answers import open_method
+from fairfl_core.privacy.mechanisms import Mechanism
+from fairfl_core.privacy.noise_study import Runs, band, noise_study
+from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.solving.frontier import Frontier
 from pages.shared.caching import cached
+from pages.shared.catalogue import bundled, experiment_of
+from pages.shared.results import heat_of
+from pages.shared.view import PAPERS_REGION, read_view
 
 __all__ = [
+    "DRAWS",
+    "FIGURE_1",
     "LEVELS",
-    "Able",
-    "Beaten",
+    "Ability",
+    "Ahead",
     "Beside",
     "Compared",
     "Line",
+    "Noisy",
     "abilities",
-    "beaten",
+    "ahead_of_fairfl",
     "compared",
     "costs",
+    "figure_1",
     "notions_of",
     "rows_for",
     "settings",
     "table_2",
+    "table_4",
 ]
 
-OURS = "ours"
-FIXED = "ours_exact"  # the one of ours that is compared whatever the others reach
-RIVALS = ("logofair", "fedfact", "post_ffl")  # rivals that Table 1 does not name
+FAIRFL = "ours"  # how the methods of this package are called in data/methods
+FIXED = "ours_exact"  # the variant of fairfl that is told whatever the others reach
+NOT_IN_TABLE_1 = ("logofair", "fedfact", "post_ffl")
 LEVELS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)  # gaps to compare at
-_STEPS = 400  # places at which the front is drawn
+POOLED = "pooled"
+FIGURE_1 = ("adult", "public_coverage", "ham10000")
+DRAWS = 40  # of noise, for Table 4
 
 
 @cached(8)
@@ -50,27 +78,44 @@ def rows_for(experiment: str) -> tuple[MethodRow, ...]:
     return tuple(method_rows(experiment))
 
 
+@cached(8)
+def families_of(experiment: str) -> dict[str, str]:
+    """Where each method acts: before, in or after training; or on everyone's rows at one place."""
+    found = {}
+    for row in rows_for(experiment):
+        manifest = open_method(experiment, row.method).manifest
+        approach = (manifest.get("capabilities") or {}).get("approach") or row.method
+        approach = "in-processing" if approach == "aggregation" else approach
+        found[row.method] = POOLED if row.pooled else str(approach)
+    return found
+
+
 def notions_of(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    """The notions that rivals were trained or fitted for, the most common first."""
-    rivals = [row.notion for row in rows if not row.method.startswith(OURS)]
-    return tuple(sorted(set(rivals), key=lambda notion: -rivals.count(notion)))
+    """The notions that other methods were trained or fitted for, the most common first."""
+    others = [row.notion for row in rows if not row.method.startswith(FAIRFL)]
+    return tuple(sorted(set(others), key=lambda notion: -others.count(notion)))
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A method's frontier, its accuracy at the gap compared, and how ours compares with it.
+    """A method's frontier, its accuracy at the gap compared, and how fairfl compares with it.
 
-    `difference` is the best of ours less this, `from_fixed` our exact region less this; None for ours
-    itself, and where one of both never gets there.
+    `difference` is the best variant of fairfl less this, `from_fixed` our exact region less this;
+    None for fairfl itself, and where one of both does not reach the gap.
     """
 
     method: str
     title: str
-    ours: bool
     frontier: MethodFrontier
     at: np.ndarray | None
     difference: Difference | None
     from_fixed: Difference | None = None
+    family: str = ""
+
+    @property
+    def is_fairfl(self) -> bool:
+        """Whether it is a variant of this package."""
+        return self.method.startswith(FAIRFL)
 
     @property
     def pooled(self) -> bool:
@@ -79,37 +124,61 @@ class Line:
 
     @property
     def mean(self) -> float:
-        """Its accuracy at the gap, the mean over seeds; NaN where it never gets there."""
+        """Its accuracy at the gap, the mean over seeds; NaN where it does not reach it."""
         return float("nan") if self.at is None else float(self.at.mean())
+
+    @property
+    def verdict(self) -> str:
+        """How accurate it is beside fairfl: more, less or as accurate; or it cannot be compared."""
+        if self.difference is None:
+            return "fairfl" if self.is_fairfl and self.at is not None else "unreached"
+        return {"better": "less", "worse": "more", "alike": "alike"}[self.difference.verdict]
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """All methods at one held-out gap, the most accurate first; `best` is the best of ours."""
+    """All methods at one gap on new people, the most accurate first, then who comes nearest."""
 
     gap: float
     lines: tuple[Line, ...]
-    best: Line | None
+
+    @property
+    def fairfl(self) -> Line | None:
+        """The variant of fairfl that is most accurate, or comes nearest to the gap."""
+        return next((line for line in self.lines if line.is_fairfl), None)
+
+    @property
+    def best(self) -> Line | None:
+        """The same, where it reaches the gap."""
+        found = self.fairfl
+        return found if found is not None and found.at is not None else None
 
     @property
     def fixed(self) -> Line | None:
-        """Our exact region, where it gets there."""
+        """Our exact region, where it reaches the gap."""
         return next((x for x in self.lines if x.method == FIXED and x.at is not None), None)
 
     @property
-    def front(self) -> tuple[np.ndarray, np.ndarray]:
-        """The Pareto front: the most accurate of all methods at every gap that one of them reaches."""
-        ends = [gaps for line in self.lines for gaps in line.frontier.gaps]
-        gaps = np.unique(np.concatenate([ends, np.linspace(min(ends), max(ends), _STEPS)]))
-        best = [
-            max(
-                float(at.mean())
-                for line in self.lines
-                if (at := line.frontier.at(gap)) is not None
-            )
-            for gap in gaps
-        ]
-        return gaps, np.array(best)
+    def others(self) -> tuple[Line, ...]:
+        """Methods that are no variant of fairfl."""
+        return tuple(line for line in self.lines if not line.is_fairfl)
+
+    @property
+    def ranked(self) -> tuple[Line, ...]:
+        """One line a method: of the variants of fairfl the first alone."""
+        return tuple(line for line in self.lines if not line.is_fairfl or line is self.fairfl)
+
+    @property
+    def labelled(self) -> tuple[Line, ...]:
+        """Those to be told apart by name: fairfl, and the first of every family."""
+        first: dict[str, Line] = {}
+        for line in self.others:
+            first.setdefault(line.family, line)
+        return tuple(line for line in self.ranked if line.is_fairfl or line in first.values())
+
+    def with_verdict(self, verdict: str) -> tuple[Line, ...]:
+        """Other methods that compare so."""
+        return tuple(line for line in self.others if line.verdict == verdict)
 
 
 def _frontiers(rows: Sequence[MethodRow], notion: str, which: str) -> dict[str, MethodFrontier]:
@@ -117,64 +186,69 @@ def _frontiers(rows: Sequence[MethodRow], notion: str, which: str) -> dict[str, 
     return {method: frontier_of(rows_of(rows, method, notion), which) for method in methods}
 
 
-def _best_of_ours(found: dict[str, MethodFrontier], gap: float) -> str | None:
-    ours = {
+def _best_variant(found: dict[str, MethodFrontier], gap: float) -> str | None:
+    variants = {
         method: float(at.mean())
         for method, frontier in found.items()
-        if method.startswith(OURS) and (at := frontier.at(gap)) is not None
+        if method.startswith(FAIRFL) and (at := frontier.at(gap)) is not None
     }
-    return max(ours, key=lambda method: ours[method], default=None)
+    return max(variants, key=lambda method: variants[method], default=None)
 
 
-def compared(rows: Sequence[MethodRow], notion: str, which: str, gap: float) -> Compared:
-    """Every method's frontier against a gap, and ours against each rival where the gaps agree."""
+def compared(
+    rows: Sequence[MethodRow],
+    notion: str,
+    which: str,
+    gap: float,
+    families: dict[str, str] | None = None,
+) -> Compared:
+    """Every method's frontier against a gap, and fairfl against each other where the gaps agree."""
     found = _frontiers(rows, notion, which)
-    best = _best_of_ours(found, gap)
+    best = _best_variant(found, gap)
 
-    def less(ours: str | None, method: str) -> Difference | None:
-        if ours is None or ours not in found or method.startswith(OURS):
+    def less(variant: str | None, method: str) -> Difference | None:
+        if variant is None or variant not in found or method.startswith(FAIRFL):
             return None
-        return difference(found[ours], found[method], gap)
+        return difference(found[variant], found[method], gap)
 
     lines = [
         Line(
             method,
             frontier.rows[0].title,
-            method.startswith(OURS),
             frontier,
             frontier.at(gap),
             less(best, method),
             less(FIXED, method),
+            (families or {}).get(method, method),
         )
         for method, frontier in found.items()
     ]
-    lines.sort(key=lambda line: (np.isnan(line.mean), -line.mean, line.title))
-    return Compared(gap, tuple(lines), next((x for x in lines if x.method == best), None))
+    lines.sort(key=lambda x: (np.isnan(x.mean), -x.mean, x.frontier.gaps[0], x.title))
+    return Compared(gap, tuple(lines))
 
 
 @dataclass(frozen=True)
-class Beaten:
-    """A rival that beats the best of ours beyond two standard errors, at which of the gaps asked."""
+class Ahead:
+    """A method that is more accurate than the best variant of fairfl, and at which gaps."""
 
     title: str
     gaps: tuple[float, ...]
     most: float
 
 
-def beaten(
+def ahead_of_fairfl(
     rows: Sequence[MethodRow], notion: str, which: str, gaps: Sequence[float]
-) -> list[Beaten]:
-    """Who beats the best of ours, at which gaps, and by how much at most."""
+) -> list[Ahead]:
+    """Who is more accurate beyond two standard errors, at which gaps, and by how much at most."""
     found = _frontiers(rows, notion, which)
-    rivals = [one for method, one in found.items() if not method.startswith(OURS)]
-    by_rival: dict[str, dict[float, float]] = {}
+    by_title: dict[str, dict[float, float]] = {}
     for gap in gaps:
-        best = _best_of_ours(found, gap)
-        for rival in rivals if best is not None else ():
-            apart = difference(found[str(best)], rival, gap)
-            if apart is not None and apart.verdict == "worse":
-                by_rival.setdefault(rival.rows[0].title, {})[gap] = -apart.mean
-    return [Beaten(title, tuple(at), max(at.values())) for title, at in by_rival.items()]
+        best = _best_variant(found, gap)
+        for method, frontier in found.items() if best is not None else ():
+            apart = difference(found[str(best)], frontier, gap)
+            if not method.startswith(FAIRFL) and apart is not None and apart.verdict == "worse":
+                by_title.setdefault(frontier.rows[0].title, {})[gap] = -apart.mean
+    return [Ahead(title, tuple(at), max(at.values())) for title, at in by_title.items()]
 
 
 def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
@@ -187,7 +261,23 @@ def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
     return table.round(digits | dict.fromkeys(shares, 4))
 
 
-# ------------------------------------------------------------------ the paper's tables
+# -------------------------------------------------------------------- the paper's figure and tables
+
+
+def figure_1(name: str) -> Frontier:
+    """Accuracy over the paper's six limits: its region, its split, all runs, fitted people."""
+    link = {"experiment": name, "split": "paper", "region": PAPERS_REGION}
+    heat = heat_of(read_view(link, bundled())[0], GRID)
+    inside = slice(len(GRID))  # a map ends with no limit, the paper's at .30
+    return replace(
+        heat,
+        eps_local=heat.eps_local[inside],
+        eps_global=heat.eps_global[inside],
+        accuracy=heat.accuracy[inside, inside],
+        gap_global=heat.gap_global[inside, inside],
+        gap_local_mean=heat.gap_local_mean[inside, inside],
+        gap_local_worst=heat.gap_local_worst[inside, inside],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +311,7 @@ def costs(rows: Sequence[MethodRow], experiment: str, notion: str) -> list[Besid
 
 
 @dataclass(frozen=True)
-class Able:
+class Ability:
     """What a method does here, as its tests have it."""
 
     name: str
@@ -231,15 +321,107 @@ class Able:
     approach: str
 
 
-def abilities(rows: Sequence[MethodRow], experiment: str) -> list[Able]:
-    """Table 1's frameworks and the rivals it does not name, by what is told in their manifests."""
+def abilities(rows: Sequence[MethodRow], experiment: str) -> list[Ability]:
+    """Table 1's frameworks and three it does not name, by what is told in their manifests."""
     named = {framework: FRAMEWORKS[framework] for framework in TABLE_1}
     titles = {row.method: row.title for row in rows}
-    named |= {titles[method]: method for method in RIVALS if method in titles}
+    named |= {titles[method]: method for method in NOT_IN_TABLE_1 if method in titles}
     found = []
     for name, method in named.items():
         if method in titles:
             can = open_method(experiment, method).manifest["capabilities"]
             notions = tuple(can["notions"])
-            found.append(Able(name, can["level"], can["multi_class"], notions, can["approach"]))
+            found.append(Ability(name, can["level"], can["multi_class"], notions, can["approach"]))
     return found
+
+
+Three = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A row of Table 4: a budget, a mechanism, and (low, median, high) of draws, on new people.
+
+    `epsilon` is what the paper calls the budget: 0 is the model as it is, infinite no noise. Without
+    noise a figure is the mean over runs, thrice.
+    """
+
+    epsilon: float
+    spent: float
+    mechanism: str
+    local: Three
+    overall: Three
+    accuracy: Three
+    printed: Row
+
+
+@cached(1)
+def table_4(experiment: str) -> list[Noisy]:
+    """Table 4: the paper's mechanism, and the histogram at the budget that it truly spends."""
+    opened = experiment_of(experiment)
+    runs = [
+        (opened.counts(seed, "validation"), opened.counts(seed, "test")) for seed in opened.seeds
+    ]
+    programs = [
+        (seed, FairnessProgram(fitted, opened.notion, PAPERS_REGION))
+        for seed, (fitted, _) in zip(opened.seeds, runs, strict=True)
+    ]
+    quiet = run_study(programs, [test for _, test in runs], *TABLE_4_ASKED)
+    judged = [outcome.held_out for outcome in quiet.outcomes]
+    found = [
+        _quiet(0.0, [one.before for one in judged if one is not None], TABLE_4_FEDAVG),
+        _quiet(np.inf, [one for one in judged if one is not None], TABLE_4[np.inf]),
+    ]
+    for epsilon, printed in TABLE_4.items():
+        if epsilon < np.inf:
+            paper = Mechanism(name="paper", epsilon=epsilon)
+            for mechanism in (paper, Mechanism(epsilon=paper.spent)):
+                found.append(_noisy(runs, opened.notion, epsilon, mechanism, printed))
+    return found
+
+
+def _quiet(epsilon: float, judged: Sequence[Evaluation], printed: Row) -> Noisy:
+    """A row without noise: the mean over runs."""
+
+    def mean(figures: Sequence[float]) -> Three:
+        value = float(np.mean(figures))
+        return value, value, value
+
+    return Noisy(
+        epsilon,
+        float("nan"),
+        "",
+        mean([one.gaps.local_mean for one in judged]),
+        mean([one.gaps.overall for one in judged]),
+        mean([one.accuracy for one in judged]),
+        printed,
+    )
+
+
+def _noisy(runs: Runs, notion: str, epsilon: float, mechanism: Mechanism, printed: Row) -> Noisy:
+    study = noise_study(
+        runs,
+        [mechanism],
+        notion,
+        PAPERS_REGION,
+        eps_global=TABLE_4_ASKED[0],
+        eps_local=TABLE_4_ASKED[1],
+        draws=DRAWS,
+        seed=0,
+    )
+    judged = study.held_out
+    assert judged is not None  # every run has test people
+
+    def spread(figure: NDArray[np.float64]) -> Three:
+        found = band(figure)
+        return float(found.low[0]), float(found.middle[0]), float(found.high[0])
+
+    return Noisy(
+        epsilon,
+        mechanism.spent,
+        mechanism.name,
+        spread(judged.local_mean),
+        spread(judged.overall),
+        spread(judged.accuracy),
+        printed,
+    )

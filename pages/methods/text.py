@@ -5,30 +5,32 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.methods import GAPS
 from fairfl_core.paper.differences import CHOICES, DIFFERENCES
 from fairfl_core.paper.method_tables import RULE
 from fairfl_core.paper.printed import TABLE_1, Measured
-from pages.methods.results import Able, Beaten, Beside, Compared, Line
+from fairfl_core.solving.frontier import Frontier
+from pages.methods.results import DRAWS, Ability, Ahead, Beside, Compared, Line, Noisy
 from pages.shared import text as shared
-from pages.shared.outside_text import plain
+from pages.shared.outside_text import Target, only_text, plain
 
-TITLE = "### Methods: every rival run here, compared where it is fair to compare"
-INTRO = (
-    "Methods ask for fairness in different ways, and some do not hold what they ask. So none is "
-    "compared at the tolerance it was given: each is drawn by what it reaches on **unseen people**, "
-    "accuracy against gap, and compared where the gaps agree."
-)
-EXPERIMENT, NOTION, GAP, AT = "Experiment", "Fairness notion", "Gap", "Compare at a gap of"
-AT_TIP = "On unseen people. A method that never gets there is said not to."
-GAP_TITLES = {name: words.capitalize() for name, words in GAPS.items()}
-# Parts of the page, as they are named where one fails.
-RANKING, PICTURE, COSTS = "The ranking", "The picture of all methods", "The paper's tables"
-ABILITIES = "What each method can do"
-PICTURE_KEY = "methods"
-FRONT = "Pareto front: no method beats it"
-AXIS_ACCURACY = "accuracy on unseen people (%)"
-HEADINGS = {
+EXPERIMENT, NOTION, GAP = "Experiment", "Fairness notion", "Which gap"
+AT = "Compared at a gap of"
+AT_TIP = "The gap reached on new people, not the one that a method was asked for."
+LINES_TITLE, RANKING_TITLE = "Accuracy by gap", "Beside fairfl"
+AXIS_ACCURACY = "accuracy, %"
+AXIS_LESS = "points"
+FAIRFL, UNREACHED = "fairfl", "–"
+VERDICTS = {
+    "more": "more accurate",
+    "alike": "as accurate",
+    "less": "less accurate",
+    "unreached": "does not reach this gap",
+    "fairfl": "",
+}
+HOVER_LINE = "%{customdata[0]}<br>%{customdata[1]}<br>gap %{x:.3f}, %{y:.1f} %<extra></extra>"
+HOVER_RANK = "%{customdata[0]}: %{customdata[1]}<extra></extra>"
+HOVER_CELL = "overall %{x}, inside %{y}: %{z:.1f} %<extra></extra>"
+SETTINGS_COLUMNS = {
     "method": "method",
     "setting": "setting",
     "seeds": "runs",
@@ -45,100 +47,177 @@ HEADINGS = {
 RANK_COLUMNS = (
     "method",
     "accuracy there",
-    "± over runs (points)",
-    "ours less this (points)",
+    "± over runs, points",
+    "less fairfl, points",
+    "± standard error",
     "verdict",
 )
-NEVER = "never gets there"
-VERDICTS = {
-    "better": "ours is better",
-    "worse": "**ours is worse**",
-    "alike": "cannot be told apart",
+# What stands below the pictures; also how a part is named where it fails.
+TABS = {
+    "compared": "How compared",
+    "figure1": "Figure 1",
+    "table1": "Table 1",
+    "table2": "Table 2",
+    "table3": "Table 3",
+    "table4": "Table 4",
+    "differs": "What differs",
 }
+BELOW, PICTURES = "The paper's figure and tables", "The comparison"
 
 
-def axis_gap(which: str) -> str:
+def title(name: str) -> str:
+    """A method's title; those of this package are called by its name."""
+    return name.replace("Ours", FAIRFL, 1)
+
+
+def gap_names(noun: str) -> dict[str, str]:
+    """The gaps methods can be compared at."""
+    return {
+        "gap_global": "overall",
+        "gap_local_mean": f"average {noun}",
+        "gap_local_worst": f"worst {noun}",
+        "gap_local_debiased": f"inside {noun}s, chance taken out",
+    }
+
+
+def axis_gap(name: str) -> str:
     """What the horizontal axis shows."""
-    return f"gap on unseen people, {GAPS[which]} (0 to 1)"
+    return f"gap on new people, {name}"
 
 
-def gap_choice(which: str) -> str:
-    """A gap in the select box."""
-    return GAP_TITLES[which]
+def short_title(line: Line) -> str:
+    """A method's title where there is little room; of fairfl's variants one is drawn."""
+    return FAIRFL if line.is_fairfl else line.title.removesuffix(", post-processing")
 
 
-def headline(found: Compared, which: str, runs: Sequence[int]) -> str:
-    """Who is ahead at the gap compared, in a sentence that praises nobody too much."""
-    place = f"At a gap of {format.gap(found.gap)} ({GAPS[which]}, unseen people)"
-    best = found.best
-    if best is None:
-        return f"{place} **none of our settings gets there**: choose a wider gap."
-    ours = f"the best of ours is right for {format.percent(best.mean)}, the mean of {_runs(runs)}"
-    ahead = _titled(found, "worse")
-    if ahead:
-        return f"{place} {ours}: **{_joined(ahead)} {_is(ahead)} more accurate**."
-    if any(line.difference is not None for line in found.lines):
-        return f"{place} {ours}: nobody is more accurate beyond chance."
-    return f"{place} {ours}: no rival gets there."
+def legend(found: Compared) -> str:
+    """The signs of the ranking that occur in it."""
+    signs = {"more": "▲", "alike": "●", "less": "○", "unreached": UNREACHED}
+    there = [key for key in signs if found.with_verdict(key)]
+    return "  ".join(f"{signs[key]} {VERDICTS[key]}" for key in there)
 
 
-def reading(
-    found: Compared, which: str, elsewhere: Sequence[Beaten], gaps: Sequence[float]
-) -> list[str]:
-    """How everybody fares beside the best of ours, in sentences; where it is beaten at other gaps."""
+def sentence(found: Compared) -> str:
+    """Who is how accurate at the gap compared."""
     if found.best is None:
-        return []
-    said = [_how_chosen(found)]
-    for verdict, words in (
-        ("worse", "**Ours is beaten by {}**, beyond two standard errors."),
-        ("better", "It beats {} beyond two standard errors."),
-        ("alike", "It cannot be told apart from {}."),
-    ):
-        if names := _titled(found, verdict):
-            said.append(words.format(_joined(names)))
-    if never := [plain(line.title) for line in found.lines if not line.ours and line.at is None]:
-        said.append(f"{_joined(never)} never got there.")
-    said.append(_at_all_gaps(which, elsewhere, gaps))
+        return "**fairfl does not reach this gap**: choose a wider one."
+    more, alike, less, unreached = (
+        found.with_verdict(verdict) for verdict in ("more", "alike", "less", "unreached")
+    )
+    of = f"{len(alike)} of {len(found.others)} other methods {_is(alike)}"
+    said = [f"**{of if alike else 'no other method is'} as accurate as fairfl**"]
+    if more:
+        said.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
+    if less:
+        said.append(f"{len(less)} less accurate")
+    if unreached:
+        said.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
+    return f"At this gap {_joined(said)}."
+
+
+def spoken_lines(found: Compared, gap_name: str) -> str:
+    """The picture of all frontiers in a sentence."""
+    names = _joined([title(line.title) for line in found.labelled])
+    return f"Accuracy by the gap ({gap_name}) on new people, one line a method; named: {names}."
+
+
+def spoken_ranking(found: Compared) -> str:
+    """The ranking in a sentence."""
+    said = [f"{title(x.title)} {VERDICTS[x.verdict]}".strip() for x in found.ranked]
+    return f"Methods at a gap of {found.gap:g}, the most accurate first: {'; '.join(said)}."
+
+
+def rank_cells(line: Line) -> tuple[object, ...]:
+    """A method's row in the table of the ranking."""
+    if line.at is None:
+        return (title(line.title), None, None, None, None, VERDICTS["unreached"])
+    apart = line.difference
+    return (
+        title(line.title),
+        round(line.mean, 4),
+        round(100 * float(line.at.std(ddof=1)), 2) if len(line.at) > 1 else None,
+        None if apart is None else round(-100 * apart.mean, 2),
+        None if apart is None else round(100 * apart.standard_error, 2),
+        "a variant of fairfl" if line.is_fairfl else VERDICTS[line.verdict],
+    )
+
+
+# -------------------------------------------------------------------- how it is compared
+
+
+def how_compared(
+    found: Compared, gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]
+) -> list[str]:
+    """What is behind the two pictures, in sentences."""
+    said = [
+        "Methods ask for fairness in different ways, and some do not hold what they ask. So each is "
+        "drawn by what it reaches on **new people**, and compared where the gaps agree. Lines join the "
+        "settings of a method that none of its others surpasses; named are fairfl, FedAvg and the most "
+        "accurate method of each kind (acting before, in or after training, or seeing everyone's rows).",
+        "Accuracy between two settings is interpolated: who draws one of two models by chance reaches "
+        "it. Bars are two standard errors of the difference, paired run by run; a method whose bar "
+        "covers fairfl's line is called as accurate. Runs split the same people anew, so that bars are "
+        "too short if anything.",
+    ]
+    if found.best is not None:
+        said.append(_variant(found))
+        said.append(_at_all_gaps(gap_name, elsewhere, gaps))
+    if pooled := _pooled(found):
+        said.append(pooled)
     return said
 
 
-def _titled(found: Compared, verdict: str, *, fixed: bool = False) -> list[str]:
-    """Rivals by how ours compares with them."""
-    apart = [(line, line.from_fixed if fixed else line.difference) for line in found.lines]
-    return [plain(line.title) for line, one in apart if one is not None and one.verdict == verdict]
-
-
-def _how_chosen(found: Compared) -> str:
-    """Which of ours is compared, that its choice flatters it, and what one fixed before would do."""
+def _variant(found: Compared) -> str:
+    """Which variant of fairfl is compared, that its choice flatters it, and what a fixed one does."""
     best, fixed = found.best, found.fixed
     assert best is not None
-    several = sum(line.ours for line in found.lines)
-    if several == 1:
-        return f"Ours here: “{plain(best.title)}”."
+    variants = sum(line.is_fairfl for line in found.lines)
+    name = f"“{plain(title(best.title))}”"
+    if variants == 1:
+        return f"fairfl here is {name}."
     said = (
-        f"The best of ours here is “{plain(best.title)}”: the best of {several} on these very "
-        "people, which flatters it a little."
+        f"fairfl here is {name}: the most accurate of its {variants} variants on these very people, "
+        "which flatters it a little."
     )
     if fixed is None or fixed is best:
         return said
-    ahead = _titled(found, "worse", fixed=True)
-    beaten = f"is beaten by {_joined(ahead)}" if ahead else "is beaten by nobody"
+    ahead = [
+        plain(line.title)
+        for line in found.others
+        if line.from_fixed is not None and line.from_fixed.verdict == "worse"
+    ]
+    more = f"{_joined(ahead)} {_is(ahead)}" if ahead else "no method is"
     return (
-        f"{said} “{plain(fixed.title)}”, whatever the others reach, is right for "
-        f"{format.percent(fixed.mean)} and {beaten}."
+        f"{said} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
+        f"{format.round_percent(fixed.mean)}; {more} more accurate."
     )
 
 
-def _at_all_gaps(which: str, elsewhere: Sequence[Beaten], gaps: Sequence[float]) -> str:
-    """Where ours is not at least as accurate as every rival, over all gaps one can choose."""
-    span = f"Over gaps ({GAPS[which]}) from {min(gaps):g} to {max(gaps):g}"
+def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]) -> str:
+    """Where fairfl is not at least as accurate as every other method, over all gaps on offer."""
+    span = f"Over gaps ({gap_name}) from {min(gaps):g} to {max(gaps):g}"
     if not elsewhere:
-        return f"{span} no rival beats the best of ours beyond two standard errors."
+        return f"{span} no method is more accurate than fairfl beyond two standard errors."
     told = "; ".join(
-        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.points(one.most)} at most)"
+        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.round_points(one.most)} at most)"
         for one in elsewhere
     )
-    return f"{span} the best of ours is beaten, beyond two standard errors, by {told}."
+    return f"{span} these are more accurate, beyond two standard errors: {told}."
+
+
+def _pooled(found: Compared) -> str:
+    """How methods fare that need everyone's rows in one place, where some are shipped."""
+    told = [
+        f"“{plain(line.title)}” {'is ' * (line.verdict != 'unreached')}{VERDICTS[line.verdict]}"
+        for line in found.others
+        if line.pooled
+    ]
+    if not told:
+        return ""
+    return (
+        "Programs that see everyone's rows in one place and know nothing of clients, at this gap: "
+        f"{'; '.join(told)}."
+    )
 
 
 def _levels(some: Sequence[float], gaps: Sequence[float]) -> str:
@@ -149,7 +228,7 @@ def _levels(some: Sequence[float], gaps: Sequence[float]) -> str:
     return _joined([f"{gap:g}" for gap in some])
 
 
-def _is(names: Sequence[str]) -> str:
+def _is(names: Sequence[object]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
@@ -158,89 +237,26 @@ def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{between.join(names[:-1])} and {names[-1]}"
 
 
-def _runs(seeds: Sequence[int]) -> str:
-    return f"{len(seeds)} run{'s' if len(seeds) != 1 else ''}"
+# -------------------------------------------------------------------- the paper's figure and tables
 
-
-def rank_cells(line: Line) -> tuple[str, ...]:
-    """A method's row in the ranking."""
-    if line.at is None:
-        return (plain(line.title), NEVER, "", "", "")
-    spread = float(line.at.std(ddof=1)) if len(line.at) > 1 else float("nan")
-    apart = line.difference
-    return (
-        plain(line.title),
-        format.percent(line.mean),
-        "" if np.isnan(spread) else f"{100 * spread:.2f}",
-        "" if apart is None else f"{100 * apart.mean:+.2f} ± {100 * apart.standard_error:.2f}",
-        "ours" if line.ours else "" if apart is None else VERDICTS[apart.verdict],
-    )
-
-
-RANK_READING = (
-    "Accuracy at that gap is interpolated between two settings of a method: who draws one of two "
-    "models by chance reaches it. “Ours less this” is paired run by run, with its standard error; "
-    "better or worse is said beyond two of them. Runs split the same people anew, so that these are too "
-    "small if anything."
+FIGURE_1_READING = (
+    "Accuracy (%) for every pair of the paper's limits, on the people it was fitted on, mean of ten "
+    "runs. The paper prints no numbers in its maps."
 )
-
-
-def pooled_reading(found: Compared) -> str:
-    """How methods fare that need everyone's rows in one place, where some are shipped."""
-    pooled = [line for line in found.lines if line.pooled]
-    if not pooled:
-        return ""
-    told = {
-        "": "never get there",
-        "alike": "are as accurate as the best of ours",
-        "worse": "are **more accurate than the best of ours**",
-        "better": "are less accurate than the best of ours",
-    }
-    fare: dict[str, list[str]] = {}
-    for line in pooled:
-        verdict = line.difference.verdict if line.difference else ""
-        fare.setdefault(verdict, []).append(f"“{plain(line.title)}”")
-    said = "; ".join(f"{_joined(names)} {told[verdict]}" for verdict, names in fare.items())
-    return (
-        "Other people's programs that see everyone's rows in one place and know nothing of "
-        f"clients, at this gap: {said}."
-    )
-
-
-def picture_reading(which: str) -> str:
-    """How to read the picture."""
-    return (
-        f"**Accuracy against the gap ({GAPS[which]}) on unseen people**: one line a method, its "
-        "settings that none of its others beats; bars are one standard deviation over runs. The "
-        "broad grey line below them is the Pareto front, what no method beats; the dashed line is the gap "
-        "compared at. Up and to the left is better. What lies far below the front is told in the "
-        "table alone."
-    )
-
-
-HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>gap %{x:.3f}, %{y:.2f} %<extra></extra>"
-
-# -------------------------------------------------------------------- the paper's tables
-
-TABLE_2_TITLE = "**The paper's Table 2 beside ours**: accuracy and gaps on unseen people"
 TABLE_2_READING = (
-    "Mean ± standard deviation over runs. “paper” is the paper's own setting, run here from first "
-    "weights; “tuned” is what eight trials on validation people chose. Where a method has no row of the "
-    "paper's own setting the paper names none. Settings are called as `fairfl methods` calls them."
+    "Mean ± standard deviation over runs, on new people. “paper” is the paper's own setting, run here from "
+    "first weights; “tuned” is what eight trials on validation people chose. Where a method has no row of "
+    "the paper's own setting the paper names none."
 )
 TABLE_2_COLUMNS = (
     "method",
     "setting",
-    "accuracy (%)",
+    "accuracy, %",
     "paper",
     "gap overall",
     "paper",
     "gap, mean client",
     "paper",
-)
-DIFFERS = "What differs from the paper's set-up"
-TABLE_3_TITLE = (
-    "**The paper's Table 3 beside ours**: rounds and seconds to convergence, and what travels"
 )
 TABLE_3_READING = RULE
 TABLE_3_COLUMNS = (
@@ -252,14 +268,55 @@ TABLE_3_COLUMNS = (
     "paper",
     "a client sends and receives",
 )
+TABLE_4_READING = (
+    f"Adult, statistical parity, both limits 0.01, on new people: median of {DRAWS} draws of noise over "
+    "the runs, and where 90 in 100 of them lie. The paper's mechanism spends four times the epsilon it "
+    "names (neighbours: one person replaced); the histogram is given that same true budget. The paper "
+    "prints one set-up without intervals."
+)
+TABLE_4_COLUMNS = (
+    "paper's epsilon",
+    "truly spent",
+    "mechanism",
+    "gap, mean client",
+    "paper",
+    "gap overall",
+    "paper",
+    "accuracy, %",
+    "paper",
+)
+NOT_THIS_NOTION = "The paper has this table for another notion. Choose {} under Settings to see both side by side."
+
+
+def alone(notion: str, heat: Frontier) -> str:
+    """The notion of a map, and what each limit costs by itself from its widest to its tightest."""
+    top = heat.accuracy[-1, -1]
+    inside, overall = (_cost(top - one) for one in (heat.accuracy[0, -1], heat.accuracy[-1, 0]))
+    return (
+        f"{shared.notion_title(notion)}. From 0.30 to 0.05, inside alone costs {inside}, overall "
+        f"alone {overall}."
+    )
+
+
+def _cost(lost: float) -> str:
+    said = format.round_points(lost)
+    return "nothing" if said == "0 points" else said
+
+
+def spoken_map(dataset: str, heat: Frontier) -> str:
+    """A map in a sentence."""
+    low, high = (
+        format.round_percent(float(one)) for one in (heat.accuracy.min(), heat.accuracy.max())
+    )
+    return f"{dataset}: accuracy for pairs of limits from 0.05 to 0.30, between {low} and {high}."
 
 
 def table_2_cells(beside: Beside) -> tuple[str, ...]:
-    """A row of Table 2, ours beside the paper's."""
+    """A row of Table 2, with the paper's figures."""
     row, printed = beside.row, beside.printed
     assert printed is not None
     return (
-        beside.framework,
+        title(beside.framework),
         setting(beside),
         _spread(100 * row.accuracy, 1),
         _measured(printed.accuracy, 100, 1),
@@ -271,10 +328,10 @@ def table_2_cells(beside: Beside) -> tuple[str, ...]:
 
 
 def table_3_cells(beside: Beside) -> tuple[str, ...]:
-    """A row of Table 3, ours beside the paper's."""
+    """A row of Table 3, with the paper's figures."""
     row, cost = beside.row, beside.cost
     return (
-        beside.framework,
+        title(beside.framework),
         setting(beside),
         f"{row.rounds_to_converge:,.0f}",
         "–" if cost is None else cost.rounds_printed,
@@ -284,19 +341,40 @@ def table_3_cells(beside: Beside) -> tuple[str, ...]:
     )
 
 
+def table_4_cells(row: Noisy) -> tuple[str, ...]:
+    """A row of Table 4, with the paper's figures beside its own mechanism."""
+    named = {0.0: "FedAvg", np.inf: "no noise"}.get(row.epsilon, f"{row.epsilon:g}")
+    papers = row.mechanism != "histogram"
+    printed = row.printed
+    return (
+        named,
+        "" if np.isnan(row.spent) else f"{row.spent:g}",
+        row.mechanism,
+        _band(row.local, 1, 3),
+        _measured(printed.local, 1, 3) if papers else "",
+        _band(row.overall, 1, 3),
+        _measured(printed.overall, 1, 3) if papers else "",
+        _band(row.accuracy, 100, 1),
+        _measured(printed.accuracy, 100, 1) if papers else "",
+    )
+
+
 def setting(beside: Beside) -> str:
     """A setting in the words of its file, and whether it was tuned."""
     row = beside.row
     bare = row.setting.removeprefix(row.notion).strip()
-    return plain(f"{bare}, tuned" if row.role == "chosen" and bare else bare or "as trained")
+    return f"{bare}, tuned" if row.role == "chosen" and bare else bare or "as trained"
 
 
 def differences(experiment: str) -> str:
     """What differs from the paper, and what was chosen where it is silent, as a list."""
-    return "\n".join(f"- {plain(one)}" for one in (*DIFFERENCES.get(experiment, ()), *CHOICES))
+    return "\n".join(
+        f"- {only_text(one, Target.MARKDOWN)}"
+        for one in (*DIFFERENCES.get(experiment, ()), *CHOICES)
+    )
 
 
-_GIVE_OR_TAKE = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"  # on a telephone one scrolls instead
+_GIVE_OR_TAKE = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
 
 
 def _spread(values: np.ndarray, digits: int) -> str:
@@ -311,11 +389,15 @@ def _measured(printed: Measured, unit: int, digits: int) -> str:
     return f"{mean}{_GIVE_OR_TAKE}{unit * printed.deviation:.{digits}f}"
 
 
+def _band(figures: tuple[float, float, float], unit: int, digits: int) -> str:
+    low, middle, high = (f"{unit * one:.{digits}f}" for one in figures)
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
 def _size(size: float) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} KB"
 
 
-ABILITIES_TITLE = "**The paper's Table 1, by what runs here**: every tick is tested"
 ABILITIES_READING = (
     "✓ is what the method does here, and a test trains or fits it so; “(paper: –)” and “(paper: ✓)” "
     "where the paper says otherwise. The last three stand in none of its tables."
@@ -328,7 +410,7 @@ ABILITY_COLUMNS = (
     *(shared.notion_title(name).lower() for name in NOTIONS),
     "by",
 )
-LEVELS = {
+WHERE_FAIR = {
     "local": "inside clients",
     "global": "overall",
     "local and global": "both",
@@ -336,7 +418,7 @@ LEVELS = {
 }
 
 
-def ability_cells(able: Able) -> tuple[str, ...]:
+def ability_cells(able: Ability) -> tuple[str, ...]:
     """A row of Table 1, by what was tested; with the paper's word where it is another."""
     paper = TABLE_1.get(able.name)
 
@@ -344,13 +426,13 @@ def ability_cells(able: Able) -> tuple[str, ...]:
         other = "" if printed is None or printed == does else f" (paper: {_sign(printed)})"
         return _sign(does) + other
 
-    fair = LEVELS[able.level]
+    fair = WHERE_FAIR[able.level]
     if paper is not None and paper.level != able.level:
-        fair += f" (paper: {LEVELS[paper.level]})"
+        fair += f" (paper: {WHERE_FAIR[paper.level]})"
     labels = None if paper is None else paper.multi_class
     notions = {name: None if paper is None else name in paper.notions for name in NOTIONS}
     return (
-        plain(able.name),
+        title(able.name),
         fair,
         tick(able.multi_class, labels),
         *(tick(name in able.notions, printed) for name, printed in notions.items()),

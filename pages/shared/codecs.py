@@ -65,8 +65,8 @@ class OneOf:
         for option in self.options:
             if str(option) == text:
                 return option
-        some = ", ".join(map(str, self.options[:6]))
-        raise Unusable(f"one of {some}" + (", …" if len(self.options) > 6 else ""))
+        names = [str(option) for option in self.options if option != ""]
+        raise Unusable(f"one of {', '.join(names[:6])}" + (", …" if len(names) > 6 else ""))
 
     def write(self, value: Any) -> str:
         """The option's name."""

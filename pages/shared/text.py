@@ -331,10 +331,10 @@ def sure(row: ClientRow) -> str:
     if np.isnan(row.gap):
         return "nobody to compare"
     said = (
-        f"between {format.gap(row.gap_low)} and {format.gap(row.gap_high)}, on "
-        f"{format.count(row.n)} people"
+        f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
+        f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: within noise" if row.within_noise else said
+    return f"{said}: may be chance" if row.within_noise else said
 
 
 def who_pays(summary: Summary) -> str:
@@ -342,11 +342,11 @@ def who_pays(summary: Summary) -> str:
     loser, gainer = summary.loses_most, summary.gains_most
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
-        return "No client loses accuracy against no limit."
-    said = f"**{plain(loser.client)}** loses most accuracy against no limit: {format.points(lost)}"
+        return "No client loses accuracy against the model as it is."
+    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.points(gained)}{but(effect)}"
+        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
     return said + "."
 
 

@@ -1,59 +1,96 @@
-"""The picture of a visitor's models. A figure computes nothing: it draws what it is given."""
+"""Pictures of a visitor's set and models. A figure computes nothing: it draws what it is given."""
 
 from collections.abc import Sequence
 
-from fairfl_core.evaluation.own_models import ModelSetting
-from pages.compare.drawing import Drawing
-from pages.explore.old_figures import MARGIN
-from pages.shared.outside_text import figure_text
-from pages.shared.theme import HERE
-from pages.your_data import models_text as text
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-__all__ = ["model_frontiers"]
+from fairfl_core.evaluation.own_models import ModelSetting
+from pages.shared.outside_text import figure_text
+from pages.shared.theme import GROUP_COLOURS, HERE, ink
+from pages.your_data import text
+
+__all__ = ["model_frontiers", "people_bars"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
+PATTERNS = ("", "/", ".", "x", "-", "|")  # beside the colours, which repeat after six
+NAMED = 15  # clients whose names have room below the bars
+
+
+def people_bars(
+    clients: Sequence[str], groups: Sequence[str], people: NDArray[np.float64], whom: str
+) -> go.Figure:
+    """One bar a client, in parts by group.
+
+    Parameters
+    ----------
+    clients, groups : sequence of str
+    people : array of shape (clients, groups)
+    whom : str
+        What is counted: people, or noised counts.
+    """
+    figure = go.Figure()
+    names = [figure_text(name, 20) for name in clients]
+    for place, group in enumerate(groups):
+        figure.add_bar(
+            x=np.arange(len(clients)),
+            y=people[:, place],
+            name=figure_text(group, 20),
+            marker={
+                "color": GROUP_COLOURS[place % len(GROUP_COLOURS)],
+                "pattern": {"shape": PATTERNS[place % len(PATTERNS)], "fillmode": "overlay"},
+            },
+            customdata=names,
+            hovertemplate="%{customdata}: %{y:,.0f}<extra>%{fullData.name}</extra>",
+        )
+    shown = [figure_text(name, 12) for name in clients] if len(clients) <= NAMED else []
+    return figure.update_layout(
+        barmode="stack",
+        margin={"l": 8, "r": 8, "t": 6, "b": 8},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        showlegend=True,
+        font={"color": ink()},
+        xaxis={"tickvals": np.arange(len(shown)), "ticktext": shown, "fixedrange": True},
+        yaxis={"title": {"text": whom.lower()}, "fixedrange": True},
+    )
 
 
 def model_frontiers(
     frontiers: Sequence[Sequence[ModelSetting]], which: str, gap: float
-) -> Drawing:
+) -> go.Figure:
     """One line a model with a colour and a sign of its own; the gap compared at is dashed."""
-    figure = Drawing()
+    figure = go.Figure()
     for turn, settings in enumerate(frontiers):
         if settings:
             _add(figure, settings, which, COLOURS[turn], SIGNS[turn])
     line = {"color": HERE, "dash": "dash", "width": 1}
     figure.add_shape(type="line", x0=gap, x1=gap, yref="paper", y0=0, y1=1, line=line)
     return figure.update_layout(
-        height=460,
-        margin=MARGIN,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
         showlegend=True,
+        font={"color": ink()},
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        xaxis={
-            "title": {"text": text.axis_gap(which)},
-            "rangemode": "tozero",
-            "fixedrange": True,
-        },
+        xaxis={"title": {"text": text.axis_gap(which)}, "rangemode": "tozero", "fixedrange": True},
         yaxis={"title": {"text": text.AXIS_ACCURACY}, "fixedrange": True},
     )
 
 
 def _add(
-    figure: Drawing, settings: Sequence[ModelSetting], which: str, colour: str, sign: str
+    figure: go.Figure, settings: Sequence[ModelSetting], which: str, colour: str, sign: str
 ) -> None:
-    accuracy = [100 * one.evaluation.accuracy for one in settings]
-    limits = [one.evaluation.accuracy_interval for one in settings]
+    accuracy = np.array([100 * one.evaluation.accuracy for one in settings])
+    limits = 100 * np.array([one.evaluation.accuracy_interval for one in settings])
     name = figure_text(settings[0].model)
-    figure.add(
-        "scatter",
+    figure.add_scatter(
         x=[one.gap(which) for one in settings],
         y=accuracy,
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": [100 * high - y for (_, high), y in zip(limits, accuracy, strict=True)],
-            "arrayminus": [y - 100 * low for (low, _), y in zip(limits, accuracy, strict=True)],
+            "array": limits[:, 1] - accuracy,
+            "arrayminus": accuracy - limits[:, 0],
             "thickness": 1,
             "width": 2,
             "color": colour,

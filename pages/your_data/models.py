@@ -1,4 +1,4 @@
-"""A visitor's models side by side: accuracy against the gap that unseen people see."""
+"""A visitor's models side by side: accuracy against the gap that new people see."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +16,7 @@ from pages.shared import own_data
 from pages.shared.caching import cached
 from pages.shared.charts import chart
 from pages.shared.view import View
-from pages.your_data import models_text as text
+from pages.your_data import text
 from pages.your_data.charts import model_frontiers
 
 __all__ = ["best_at", "overlapping", "settings_for", "settings_table", "show_models"]
@@ -33,13 +33,13 @@ def settings_for(experiment: str, notion: str, region: str) -> tuple[Settings, .
 
 
 def best_at(settings: Settings, which: str, gap: float) -> ModelSetting | None:
-    """A model's most accurate setting whose gap on unseen people is at most this."""
+    """A model's most accurate setting whose gap on new people is at most this."""
     within = [one for one in frontier(settings, which) if one.gap(which) <= gap]
     return within[-1] if within else None
 
 
 def overlapping(settings: Sequence[ModelSetting]) -> bool:
-    """Whether the limits of some two neighbours' accuracies overlap, the best first."""
+    """Whether the intervals of some two neighbours' accuracies overlap, the best first."""
     ranked = sorted(settings, key=lambda one: -one.evaluation.accuracy)
     return any(
         worse.evaluation.accuracy_interval[1] > better.evaluation.accuracy_interval[0]
@@ -59,7 +59,7 @@ def settings_table(models: Sequence[Settings]) -> pd.DataFrame:
 @st.fragment
 def show_models(view: View) -> None:
     """The choice of a gap, who is ahead there, and the picture."""
-    left, right = st.columns(2)
+    left, right, _ = st.columns([2, 2, 5])
     which = left.selectbox(
         text.GAP, tuple(MODEL_GAPS), format_func=text.gap_choice, key="your-models-gap"
     )
@@ -71,9 +71,10 @@ def show_models(view: View) -> None:
     st.markdown(text.headline(best, which, gap, overlap=len(there) > 1 and overlapping(there)))
     chart(
         model_frontiers([frontier(own, which) for own in shown], which, gap),
-        reading=text.reading(shown, which),
+        key="your-models",
+        spoken=text.reading(shown, which),
         table=lambda: settings_table(shown).round(5),
         headings=text.HEADINGS,
-        name="models",
-        key="your-models",
+        height=340,
     )
+    st.caption(text.reading(shown, which))

@@ -1,4 +1,4 @@
-"""Your data: bring a model's predictions or counts, check them, leave with a fair predictor."""
+"""Your data: bring a model's predictions or counts, check them, go on to Explore with them."""
 
 import json
 
@@ -6,100 +6,150 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.places import TOP
 from fairfl_core.intake import Intake
 from fairfl_core.people.counts import ClientCounts
-from pages.compare.model_card import APPLY, model_card
-from pages.compare.report import html_report
-from pages.shared import card_text, downloads, own_data, state, tolerances
-from pages.shared import text as shared_text
-from pages.shared.charts import table_below
+from pages.compare.files import predictor_json
+from pages.shared import own_data, state
+from pages.shared.catalogue import catalogue
+from pages.shared.charts import chart, error_boundary, lazy_expander, table_popover
 from pages.shared.frame import frame
-from pages.shared.results import counts_of, summary_of
-from pages.shared.view import View
-from pages.your_data import models_text, text, upload
+from pages.shared.results import counts_of
+from pages.shared.view import View, changed
+from pages.your_data import steps, text
+from pages.your_data.charts import people_bars
 from pages.your_data.models import show_models
+
+MOST_BARS = 60  # clients in the picture; the table has all
+PREDICTOR, SCRIPT = "fairfl-predictor.json", TOP / "docs" / "apply_predictor.py"
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    held = own_data.current()
-    with frame(brings_data=True, chooses=held is not None) as view:
-        if held is None:
-            st.markdown(text.TITLE)
-            _bring()
-        else:
-            _your_set(view, held)
+    with frame(brings_data=True) as view:
+        held = own_data.current()
+        st.markdown(text.TITLE)
+        boxes = [
+            column.container(border=True, height="stretch", key=f"step-{place}")
+            for place, column in enumerate(st.columns(3, gap="small"))
+        ]
+        for box, title in zip(boxes, text.STEPS, strict=True):
+            box.markdown(title)
+        brought, request = None, None
+        with boxes[0], steps.refusing():
+            brought = steps.choose_file(held)
+        with boxes[1], steps.refusing():
+            if brought is not None:
+                request = steps.confirm(brought)
+            else:
+                _columns_read(held)
+        with boxes[2], steps.refusing():
+            if request is not None and not steps.taken(request):
+                st.caption(text.NOTHING_YET)
+                steps.take(request)
+            elif held is not None and (brought is None or request is not None):
+                _checked(held)
+            else:
+                st.caption(text.NOTHING_YET)
+        if held is not None:
+            _details(view, held)
 
 
-def _bring() -> None:
-    st.markdown(text.PROMISE)
-    with error_boundary(text.UPLOAD):
-        upload.bring()
-
-
-def _your_set(view: View, held: own_data.Held) -> None:
-    mine = view.experiment == held.name
-    if mine:
-        _live()
+def _columns_read(held: own_data.Held | None) -> None:
+    """How the set at hand was read, where its file lies no longer on the page."""
+    if held is None:
+        st.caption(text.NO_FILE_YET)
+    elif held.intake.roles is None:
+        st.caption(text.NO_COLUMNS)
     else:
-        st.markdown(text.ANOTHER_CHOSEN)
-        st.button(text.CHOOSE_YOURS, on_click=state.change, kwargs={"experiment": held.name})
-    with error_boundary(text.CHECKS):
-        _checks(held)
-    if mine and held.intake.models:
-        with error_boundary(models_text.PART):
-            st.markdown(models_text.TITLE)
-            show_models(view)
-    if held.intake.messages:
-        with error_boundary(text.TRAVELLED):
-            _travelled(held.intake)
-    if mine:
-        with error_boundary(text.TAKE_ALONG):
-            _take_along(view, held.intake)
-    with st.expander(text.ANOTHER_SET):
-        st.button(text.REMOVE, on_click=upload.remove, key="remove-set")
-        _bring()
+        st.markdown(text.columns_read(held.intake.roles))
+        st.caption(text.further(held.intake.roles))
 
 
-@st.fragment
-def _live() -> None:
-    """The result and the two tolerances: only this is re-run when one moves."""
-    view = state.view()
-    place = st.container()
-    tolerances.sliders()
-    tolerances.preset_buttons()
-    with place, error_boundary(text.HEADLINE):
-        summary = summary_of(view)
-        st.markdown(f"#### {shared_text.headline(summary)}")
-        if summary.unseen is None:
-            st.markdown(text.ONLY_COUNTS)
+def _checked(held: own_data.Held) -> None:
+    """What to know before trusting a number, who is in the set, and the way on."""
+    checks = held.intake.checks
+    st.markdown(text.TRUST)
+    st.markdown(text.first_checks(checks))
+    with error_boundary(text.PICTURE):
+        tables = _tables(held)
+        _people_picture(tables)
     with st.container(horizontal=True):
-        for path, label in text.LINKS.items():
-            st.page_link(path, label=label)
+        if st.button(text.OPEN, type="primary", key="open-explore"):
+            state.change(experiment=held.name)
+            # With its link, or Explore would write one: a step more for the browser's Back.
+            st.switch_page("pages/explore/page.py", query_params=st.query_params.to_dict())
+        with st.popover(text.every_check(len(checks)), type="tertiary"):
+            st.markdown(text.checks(checks))
+        table_popover(lambda: people_table(tables), key="your-people")
 
 
-def _checks(held: own_data.Held) -> None:
+def _tables(held: own_data.Held) -> list[ClientCounts]:
+    """The counts of every split there is."""
     experiment = held.intake.experiment
-    st.markdown(text.CHECKS_TITLE)
-    st.markdown(text.checks(held.intake.checks))
     (seed,) = experiment.seeds
     tables = [counts_of(held.name, seed, split) for split in experiment.splits]
-    table_below(
-        people_table([counts for counts in tables if counts is not None]),
-        name="people",
-        key="your-people",
-        title=text.PEOPLE_TABLE,
+    return [counts for counts in tables if counts is not None]
+
+
+def _people_picture(tables: list[ClientCounts]) -> None:
+    first, people = tables[0], _people(tables)
+    shown = np.sort(np.argsort(-people.sum(axis=1), kind="stable")[:MOST_BARS])
+    title = text.people_title(len(people), len(shown), noise=first.has_noise)
+    st.caption(title)
+    clients = [first.clients[place] for place in shown]
+    whom = text.people(noise=first.has_noise)
+    chart(
+        people_bars(clients, first.groups, people[shown], whom),
+        key="your-people-picture",
+        spoken=title,
+        height=190,
     )
+
+
+def _people(tables: list[ClientCounts]) -> np.ndarray:
+    """People of each client and group over all splits."""
+    total: np.ndarray = np.sum([counts.table.sum(axis=(2, 3)) for counts in tables], axis=0)
+    return total
+
+
+def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
+    """People of each client, in all and by group, over all splits."""
+    people = _people(tables)
+    table = pd.DataFrame({"client": tables[0].clients, "n": people.sum(axis=1)})
+    for place, group in enumerate(tables[0].groups):
+        table[text.of_group(group)] = people[:, place]
+    return table.round()
+
+
+# -------------------------------------------------------------------- below
+
+
+def _details(view: View, held: own_data.Held) -> None:
+    """Models side by side, what travelled in a federation, the predictor at a client."""
+    mine = (
+        view if view.experiment == held.name else changed(view, catalogue(), experiment=held.name)
+    )
+    intake = held.intake
+    if intake.models:
+        with lazy_expander(text.MODELS_TITLE, "models", opened=True) as is_open:
+            if is_open:
+                with error_boundary(text.MODELS_PART):
+                    show_models(mine)
+    if intake.messages:
+        with lazy_expander(text.TRAVELLED, "messages") as is_open:
+            if is_open:
+                with error_boundary(text.TRAVELLED_PART):
+                    _travelled(intake)
+    with lazy_expander(text.APPLY, "apply") as is_open:
+        if is_open:
+            with error_boundary(text.APPLY_PART):
+                _apply(mine, intake)
 
 
 def _travelled(intake: Intake) -> None:
     """The log of the run: who sent what to whom, how large it was, and what for."""
-    table_below(
-        lambda: messages_table(intake),
-        name="messages",
-        key="your-messages",
-        title=text.TRAVELLED_TABLE,
-    )
+    st.dataframe(messages_table(intake), hide_index=True, height=260, key="your-messages")
     predictor = intake.predictor
     if predictor is not None:
         st.download_button(
@@ -121,47 +171,32 @@ def messages_table(intake: Intake) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS))
 
 
-def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
-    """People of each client, in all and by group, over all splits."""
-    people = np.sum([counts.table.sum(axis=(2, 3)) for counts in tables], axis=0)
-    table = pd.DataFrame({"client": tables[0].clients, "n": people.sum(axis=1)})
-    for place, group in enumerate(tables[0].groups):
-        table[text.people_of_group(group)] = people[:, place]
-    return table.round()
-
-
-def _take_along(view: View, intake: Intake) -> None:
+def _apply(view: View, intake: Intake) -> None:
+    """The fair predictor as a file, and the command that applies it to new rows."""
     by_bins = view.answers_by_scores and view.policy.without_group  # whose rules only we apply
-    st.markdown(text.TAKE_ALONG_TITLE)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        st.markdown(text.WHAT_IS_WHAT)
-        summary = summary_of(view)
-        people = shared_text.judged_on(summary)
-        st.markdown(shared_text.predictor_figures(summary.judged, people))
-        downloads.offer(
-            [
-                (
-                    text.PREDICTOR_FILE,
-                    downloads.predictor_json,
-                    downloads.PREDICTOR,
-                    "application/json",
-                ),
-                (text.CARD_FILE, model_card, "fairfl-model-card.html", "text/html"),
-                (text.REPORT_FILE, html_report, "fairfl-report.html", "text/html"),
-            ],
-            key="yours",
+    st.markdown(text.AT_A_CLIENT)
+    command = text.predict_command(intake.roles, PREDICTOR, intake.experiment.folds)
+    st.code(command, language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            text.PREDICTOR_FILE,
+            lambda: predictor_json(view),
+            file_name=PREDICTOR,
+            mime="application/json",
+            key="your-predictor",
+            on_click="ignore",
         )
-    with right:
-        st.markdown(text.AT_A_CLIENT)
-        folds = intake.experiment.folds
-        command = text.predict_command(intake.roles, downloads.PREDICTOR, folds)
-        st.code(command, language=None, wrap_lines=True)
-        st.markdown(text.ONLY_THE_PACKAGE if by_bins else text.ANY_PYTHON)
-    if not by_bins:
-        st.code(APPLY.read_text(encoding="utf-8"), language="python", height=330)
-        if folds > 1:
-            st.markdown(card_text.which_model(folds))
+        if by_bins:
+            st.caption(text.ONLY_THE_PACKAGE)
+            return
+        st.download_button(
+            text.SCRIPT_FILE,
+            lambda: SCRIPT.read_bytes(),
+            file_name=SCRIPT.name,
+            mime="text/x-python",
+            key="your-script",
+            on_click="ignore",
+        )
 
 
 page()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.driving import PATIENCE
 from tests.helpers.protocol import free_port
-from tests.helpers.serving import Served, Server, has_nginx
+from tests.helpers.serving import Server
 
 NEEDED = ("authlib", "httpx", "oidc_provider_mock")
 LACKING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -53,10 +53,7 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 def test_nobody_sees_a_page_who_has_not_signed_in(browser, provider, tmp_path):
     port = free_port()
     setting = secrets(tmp_path, provider, f"http://localhost:{port}")
-    if has_nginx():
-        server = Served(2, "--no-warm", "--", setting, port=port)
-    else:
-        server = Server("app.py", setting, port=port)
+    server = Server("", setting, port=port)
     with server, browser.new_context() as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)

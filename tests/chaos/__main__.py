@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
     parser.add_argument("--stops", type=int, default=8, help="of each kind and command")
     parser.add_argument("--files", type=int, default=10_000, help="mutated ones for each reader")
-    parser.add_argument("--people", type=int, default=40, help="at once on `fairfl serve`")
+    parser.add_argument("--people", type=int, default=40, help="at once on two replicas")
     parser.add_argument("--seconds", type=float, default=60, help="for which they are there")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="document whose table is made anew")

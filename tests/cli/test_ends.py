@@ -1,7 +1,6 @@
 """How commands begin and end: the dashboard's own start, the last sentence, and Ctrl-C."""
 
 import contextlib
-import os
 import runpy
 import signal
 import sys
@@ -15,16 +14,15 @@ from fairfl_core.errors import SolveError
 from tests.cli.running import run
 
 TOP = Path(__file__).resolve().parents[2]
-APP = sys.modules["fairfl_core.cli.app"]
 
 
 @pytest.fixture
 def streamlit(monkeypatch):
-    """What Streamlit is called with, and who would hear Ctrl-C meanwhile."""
+    """What Streamlit is called with."""
     calls = []
 
     def run_module(name, run_name):
-        calls.append((name, run_name, list(sys.argv), signal.getsignal(signal.SIGINT)))
+        calls.append((name, run_name, list(sys.argv)))
 
     monkeypatch.setattr(runpy, "run_module", run_module)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -34,16 +32,15 @@ def streamlit(monkeypatch):
 
 
 def test_the_dashboard_is_started_where_it_says(streamlit):
-    before = signal.getsignal(signal.SIGINT)
     ended = run("app", "--port", 8600, "--address", "0.0.0.0", "--", "--theme.base=dark")
     assert "The dashboard is at http://0.0.0.0:8600. Ctrl+C ends it." in ended.out
-    ((name, run_name, words, heard),) = streamlit
-    assert (name, run_name, heard) == ("streamlit", "__main__", APP._stop_at_once)
+    ((name, run_name, words),) = streamlit
+    assert (name, run_name) == ("streamlit", "__main__")
     assert words == [
         *("streamlit", "run", str(TOP / "app.py"), "--logger.hideWelcomeMessage=true"),
         *("--server.address=0.0.0.0", "--server.port=8600", "--theme.base=dark"),
     ]
-    assert ended.code == 0 and signal.getsignal(signal.SIGINT) is before
+    assert ended.code == 0
 
 
 @pytest.mark.parametrize(
@@ -67,11 +64,16 @@ def test_a_browser_is_opened_where_there_is_a_screen(
     assert streamlit[0][2][6:] == (asked if opens else [])
 
 
-def test_ctrl_c_ends_a_dashboard_that_starts_at_once(monkeypatch, capsys):
-    codes = []
-    monkeypatch.setattr(os, "_exit", codes.append)
-    APP._stop_at_once(signal.SIGINT, None)
-    assert codes == [130] and capsys.readouterr().err == "fairfl: Stopped.\n"
+def test_warm_opens_every_experiment_before_it_is_said_to_be_ready(streamlit, monkeypatch):
+    from pages.shared import start
+
+    opened = []
+    monkeypatch.setattr(start, "open_every_experiment", opened.append)
+    ended = run("app", "--warm")
+    assert opened == [TOP / "app.py"]
+    assert ended.out.index("Opening every bundled experiment") < ended.out.index("is at http")
+    run("app")
+    assert len(opened) == 1
 
 
 def test_ctrl_c_is_heard_while_a_command_runs_and_ends_it_before_and_after(monkeypatch):

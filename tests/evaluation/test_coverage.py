@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.holding.coverage import Coverage, coverage, draw_people
+from fairfl_core.evaluation.holding.coverage import Coverage, coverage, draw_people, filled
 from fairfl_core.evaluation.holding.document import holding
 from fairfl_core.evaluation.holding.evidence import (
     GUARANTEES,
@@ -79,6 +79,20 @@ def test_who_is_not_there_cannot_be_drawn():
         draw_people(lonely, np.array([1, 1, 1]), np.random.default_rng(0))
 
 
+@given(people=scored_people(), least=st.integers(0, 7), seed=st.integers(0, 99))
+def test_a_filled_population_has_people_in_every_cell(people, least, seed):
+    """Its own first; those added are known from their group and label in some client."""
+    more = filled(people, least, np.random.default_rng(seed))
+    assert [person(more, i) for i in range(len(people))] == [
+        person(people, i) for i in range(len(people))
+    ]
+    there, now = people.counts.n_label, more.counts.n_label
+    known = np.broadcast_to(there.sum(axis=0) > 0, there.shape)
+    assert (now == np.where(known, np.maximum(there, least), 0)).all()
+    own = {person(people, i)[1:] for i in range(len(people))}
+    assert all(person(more, i)[1:] in own for i in range(len(more)))
+
+
 # -------------------------------------------------------------------- coverage
 
 
@@ -136,6 +150,24 @@ def test_a_confidence_holds_and_none_does_not():
     assert none.mean < 0.9
     assert each.mean >= 0.95
     assert none.accuracy.mean() > each.accuracy.mean()
+
+
+def test_cells_that_are_empty_in_the_sample_are_judged_where_the_population_has_people():
+    """Nobody of group 1 with the label was ever seen in the first client."""
+    whole = scored_network(4, 2, 2, rows=400, seed=2)
+    favourable = whole.labels.index(whole.favourable)
+    gone = (whole.client == 0) & (whole.group == 1) & (whole.label == favourable)
+    names = ("client", "group", "label", "scores", "said")
+    people = replace(whole, **{name: getattr(whole, name)[~gone] for name in names})
+    population = filled(people, 5, np.random.default_rng(0))
+    sizes = np.full(4, 40)
+    samples = [draw_people(population, sizes, np.random.default_rng([3, 0, i])) for i in range(40)]
+    empty = np.mean([one.counts.n_label[0, 1, favourable] == 0 for one in samples])
+    assert 0.3 < empty < 0.9
+    settings = [Setting("simplex", "labels", 1.0, 0.1, one) for one in (None, EACH)]
+    none, each = coverage(population, sizes, "eop", settings, draws=40, seed=(3, 0)).values()
+    assert not np.isnan(each.local).any()
+    assert none.by_client[0] < 0.9 < 0.945 <= each.by_client[0]
 
 
 def of_gaps(local, eps=0.1, seed=None):
@@ -329,17 +361,17 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     experiments.save_cross_fitted(tmp_path / "tiny_cf", description, models, "tiny")
     told = []
     text = holding(tmp_path, draws=2, on_progress=lambda *done: told.append(done))
-    assert told == [(step, 12) for step in range(1, 13)]
+    assert told == [(step, 16) for step in range(1, 17)]
     assert "**tiny, kernel**" in text
     assert "Not cross-fitted, and left out: 1 of 3 seeds." in text
     assert (
         "2 draws from the population of seed 1 and 2 draws from the population of seed 4" in text
     )
-    # 2 protocols x 2 regions x 4 limits x 4 confidences; 5 rows for each half of the seeds; half
+    # 2 protocols and a pilot x 2 regions x 4 limits x 4 confidences; 5 rows for each half of the seeds; half
     # of the first without overall limits.
     tables = re.findall(r"### tiny, (.+)\n(?:[^|#]*\n)*((?:\|.*\n)+)", text)
     lengths = {name: rows.count("\n") - 2 for name, rows in tables}
-    assert lengths == {"resampled": 64, "test people": 15, "above the limit": 32}
+    assert lengths == {"resampled": 96, "test people": 15, "above the limit": 32}
     parts = re.findall(r"^## (\S+)", text, re.MULTILINE)
     assert parts == ["In", "(a)", "(b)", "(c)", "Wanted"]
 

@@ -10,7 +10,7 @@ from websockets.exceptions import WebSocketException
 
 from tests.helpers.protocol import INSIDE, OVERALL, Gone, Visitor
 
-_PATIENCE = 600  # seconds in which a dead worker is back, on a machine that is busy
+_PATIENCE = 600  # seconds in which a dead replica is back, on a machine that is busy
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Person:
         return self
 
     async def _come_back(self) -> None:
-        """As a browser does, which tries again while the door still believes in the dead worker."""
+        """As a browser does, which tries again while the door still believes in the dead replica."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -56,11 +56,11 @@ class Person:
                     raise
                 await asyncio.sleep(0.5)
 
-    async def move(self, name: str, label: str, step: str) -> float:
+    async def move(self, name: str, step: str) -> float:
         begun = time.perf_counter()
         while True:
             try:
-                await self.visitor.move(label, step)
+                await self.visitor.move(name, step)
                 break
             except Gone:
                 self.reloads += 1
@@ -102,19 +102,19 @@ async def crowd(
 
 async def _visit(person: Person, number: int, seen: Seen, every: float, steps: int | None) -> None:
     chance = random.Random(number)
-    limits = {OVERALL: "eps_global", INSIDE: "eps_local"}
+    limits = (OVERALL, INSIDE)
     await asyncio.sleep(chance.random() * every)
     while time.monotonic() < seen.end:
         begun = time.monotonic()
-        label = chance.choice([OVERALL, INSIDE])
+        label = chance.choice(limits)
         step = chance.choice(person.visitor.sliders[label].steps[:steps])
         try:
-            seen.moves.append(await person.move(limits[label], label, step))
+            seen.moves.append(await person.move(label, step))
         except Exception as error:
             seen.trouble.append(repr(error))
             return
         seen.trouble += person.visitor.warnings
-        told = tuple(str(person.link.get(name, "")) for name in limits.values())
+        told = tuple(str(person.link.get(name, "")) for name in limits)
         seen.said.add((*told, person.visitor.headline))
         await asyncio.sleep(max(0.0, begun + every - time.monotonic()))
 

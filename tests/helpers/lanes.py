@@ -14,7 +14,7 @@ WAITING = (
     "tests/browser/",
     "tests/federated/flower/test_loopback.py",
     "tests/pages/test_gone_means_gone.py",
-    "tests/cli/test_serve.py",
+    "tests/deploy/",
     "tests/chaos/",
     "tests/federated/test_train_cli.py",
     "tests/pages/test_same_question.py",

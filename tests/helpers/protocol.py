@@ -18,7 +18,8 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-OVERALL, INSIDE = "Gap allowed overall, ε0", "Gap allowed inside each client, εc"
+OVERALL, INSIDE = "eps_global", "eps_local"  # sliders, by the setting they move
+_SENTENCE = re.compile(r'class="fairfl-sentence"[^>]*>(.*?)</p>', re.DOTALL)
 _AGE = 2  # runs that a browser remembers a large message for
 _PATIENCE = 600  # seconds
 _BEGINS_ANEW = ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -44,11 +45,11 @@ class Visitor:
     Attributes
     ----------
     sliders : dict of Slider
-        By label.
+        By the setting they move.
     uploaders, buttons : dict of str
         How they are named to the server, by label.
     headline : str
-        The sentence on top.
+        The sentence of the page: asked, then reached.
     warnings : list of str
         Boxes that say that something could not be shown.
     messages, bytes : int
@@ -135,9 +136,9 @@ class Visitor:
         await self._socket.close()
 
     @property
-    def worker(self) -> str:
-        """The worker that `fairfl serve` keeps this visitor on."""
-        given = re.search(r"fairfl_worker=(\w+)", self._cookies)
+    def replica(self) -> str:
+        """The replica that nginx keeps this visitor on."""
+        given = re.search(r"fairfl_replica=(\w+)", self._cookies)
         return given[1] if given else ""
 
     # ---------------------------------------------------------------- the wire
@@ -234,13 +235,14 @@ class Visitor:
         kind = element.WhichOneof("type")
         if kind == "slider":
             shown = element.slider
-            self.sliders[shown.label] = Slider(shown.id, fragment, tuple(shown.options))
+            setting = shown.id.rsplit("widget_", 1)[-1]
+            self.sliders[setting] = Slider(shown.id, fragment, tuple(shown.options))
         elif kind == "file_uploader":
             self.uploaders[element.file_uploader.label] = element.file_uploader.id
         elif kind == "button":
             self.buttons[element.button.label] = element.button.id
-        elif kind == "markdown" and element.markdown.body.startswith("#### "):
-            self.headline = element.markdown.body
+        elif kind == "html" and (told := _SENTENCE.search(element.html.body)):
+            self.headline = told[1]
         elif kind in ("alert", "exception"):
             self.warnings.append(str(element))
 

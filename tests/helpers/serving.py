@@ -1,15 +1,16 @@
-"""The dashboard in processes of its own, on a free port of this machine: alone, or many workers."""
+"""The dashboard in processes of its own, on a free port of this machine: alone, or two replicas."""
 
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -23,14 +24,21 @@ PATIENCE = 600  # seconds to start, every page opened first, on a machine that i
 class Serving:
     """A server that was started by a command; ends with its `with`."""
 
-    def __init__(self, words: Sequence[str], port: int, host: str = "localhost") -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        port: int,
+        host: str = "localhost",
+        surrounding: Mapping[str, str] | None = None,
+    ) -> None:
         self.address = f"http://{host}:{port}"
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-m", *words],
+            words,
             cwd=ROOT,
             stdout=self._log,
             stderr=subprocess.STDOUT,
+            env=os.environ | (surrounding or {}),
         )
 
     def __enter__(self) -> Self:
@@ -48,11 +56,7 @@ class Serving:
         self._log.close()
 
     def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=5):
-                return True
-        except OSError:
-            return False
+        return _healthy(self.address)
 
     @property
     def log(self) -> str:
@@ -73,7 +77,7 @@ class Serving:
 
     @property
     def megabytes_of_all(self) -> float:
-        """Memory of all that was started: the proxy and whoever starts workers, too (Linux)."""
+        """Memory of all that was started: the proxy, too (Linux)."""
         return _megabytes([self.process.pid, *_descendants(self.process.pid)])
 
     @property
@@ -93,41 +97,70 @@ class Serving:
 
 
 class Server(Serving):
-    """`streamlit run`: one process."""
+    """One process: `fairfl app`, or `streamlit run` with another script."""
 
     def __init__(
-        self, script: str = "app.py", *settings: str, port: int = 0, host: str = "localhost"
+        self, script: str = "", *settings: str, port: int = 0, host: str = "localhost"
     ) -> None:
         port = port or free_port()
-        where = [f"--server.address={host}", f"--server.port={port}"]
-        super().__init__(["streamlit", "run", script, *where, *settings], port, host)
+        if script:
+            where = [f"--server.address={host}", f"--server.port={port}"]
+            words = ["streamlit", "run", script, *where, *settings]
+        else:
+            where = ["--address", host, "--port", str(port)]
+            words = ["fairfl_core", "app", "--headless", *where, "--", *settings]
+        super().__init__([sys.executable, "-m", *words], port, host)
 
 
-class Served(Serving):
-    """`fairfl serve`: several workers behind nginx."""
+class Replicas(Serving):
+    """`deploy/replicas.sh`: two replicas behind nginx."""
 
-    def __init__(
-        self, workers: int, *options: str, port: int = 0, host: str = "localhost"
-    ) -> None:
-        port = port or free_port()
-        words = ["fairfl_core", "serve", "--workers", str(workers), "--port", str(port)]
-        super().__init__([*words, *options], port, host)
+    def __init__(self, *, warm: bool = False) -> None:
+        port = _three_free_ports()
+        here = Path(sys.executable).parent
+        surrounding = {"PORT": str(port), "WARM": "--warm" if warm else ""}
+        surrounding["PATH"] = f"{here}:{os.environ.get('PATH', '')}"
+        self._doors = [port + 1, port + 2, port]
+        super().__init__([str(ROOT / "deploy" / "replicas.sh")], port, surrounding=surrounding)
+
+    def _answers(self) -> bool:
+        """Whether both replicas do, and nginx."""
+        return all(_healthy(f"http://127.0.0.1:{door}") for door in self._doors)
 
     @property
     def pids(self) -> list[int]:
-        """The workers' process numbers (Linux)."""
-        children = _children(self.process.pid)
-        nurseries = [pid for pid in children if b"nursery" in _command(pid)]
-        return [worker for nursery in nurseries for worker in _children(nursery)]
+        """The replicas' process numbers (Linux)."""
+        return [pid for pid in _descendants(self.process.pid) if b"--headless" in _command(pid)]
 
-    def kill_a_worker(self) -> None:
+    def kill_one(self) -> None:
         """One of them dies at once."""
         os.kill(self.pids[0], signal.SIGKILL)
 
 
 def has_nginx() -> bool:
-    """Whether `fairfl serve` can be run here."""
+    """Whether `deploy/replicas.sh` can be run here."""
     return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is not None
+
+
+def _healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _three_free_ports() -> int:
+    """The first of three ports in a row that nobody listens on."""
+    while True:
+        port = free_port()
+        try:
+            for next_one in (port + 1, port + 2):
+                with socket.socket() as taken:
+                    taken.bind(("127.0.0.1", next_one))
+        except (OSError, OverflowError):
+            continue
+        return port
 
 
 def _children(pid: int) -> list[int]:

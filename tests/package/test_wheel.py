@@ -57,7 +57,7 @@ def test_it_holds_the_core_and_the_app_letter_by_letter_and_nothing_else(inside)
 
 def test_it_is_typed_and_says_under_which_terms(inside, metadata):
     assert "fairfl_core/py.typed" in inside
-    assert "fairfl_core/_app/pages/components/shared/style.css" in inside
+    assert "fairfl_core/_app/pages/shared/style.css" in inside
     licences = {name.rsplit("/", 1)[1] for name in inside if ".dist-info/licenses/" in name}
     assert licences == {"LICENSE", "NOTICE"}
     assert "CC-BY-NC-4.0" in metadata["License-Expression"]

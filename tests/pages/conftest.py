@@ -41,9 +41,8 @@ def opened():
         app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120)
         for name, value in settings.items():
             app.query_params[name] = str(value)
-        if page:
-            app.switch_page(f"pages/{page}/page.py")
-        return app.run()
+        app.run()  # AppTest knows the pages of `st.navigation` only after a first run
+        return app.switch_page(f"pages/{page}/page.py").run() if page else app
 
     def open_page(page="", **settings):
         return healthy(raw(page, **as_before(settings)))

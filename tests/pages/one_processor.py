@@ -1,17 +1,21 @@
 """Print what the first pages tell, as JSON: run under the settings of another processor."""
 
 import json
+import logging
 import sys
 
-from pages.components.shared import results, shipped
-
 from fairfl_core._io.plain import to_plain
+from fairfl_core.people.experiments import list_experiments
+from pages.shared.catalogue import bundled
+from pages.shared.results import summary_of
+from pages.shared.view import read_view
 
 
 def main():
     """Compute the summary of every view that a visit begins with."""
-    views = shipped.start_views()
-    json.dump({repr(view): to_plain(results.computed_summary(view)) for view in views}, sys.stdout)
+    logging.disable(logging.WARNING)  # Streamlit's, that no server runs
+    views = [read_view({"experiment": name}, bundled())[0] for name in list_experiments()]
+    json.dump({repr(view): to_plain(summary_of(view)) for view in views}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,11 @@ def unmarked(markdown):
     return re.sub(r"\\(.)|\*\*", lambda sign: sign[1] or "", markdown)
 
 
+def together(text):
+    """Without what a line's end does to words, nor marks that are not seen."""
+    return re.sub(r"[\s\u00ad\u2060\u2068\u2069]", "", text)
+
+
 def lines(app):
     return [unmarked(line.value) for kind in (app.markdown, app.caption) for line in kind]
 

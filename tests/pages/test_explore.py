@@ -1,216 +1,288 @@
-"""Explore: what the sliders say is what the core computes, and the link remembers it."""
+"""Explore's first screen: the core's own numbers, one verdict, and only what is shown is solved."""
 
+import json
+
+import numpy as np
 import pytest
-from pages.components.explore import text
-from streamlit.testing.v1 import AppTest
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.evaluation.harm import harm_of
+from fairfl_core.evaluation.limit_check import within_chance
+from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.people import experiments
-from fairfl_core.people.experiments import SPLITS
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.build import build_program
-from pages.shared.results import summary_of
-from tests.pages.conftest import TOP, healthy, linked, view_of
+from fairfl_core.solving import frontier
+from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.program import Program
+from pages.explore.page import SWEEP
+from tests.pages.conftest import healthy, linked, view_of
+from tests.pages.visible import charts, numbers, sentence, visible, visible_text
 
-NAMES = experiments.list_experiments()
-
-
-def headline(app):
-    return next(text.value for text in app.markdown if text.value.startswith("#### "))
+ADULT = {"experiment": "adult", "seed": 0}
+STATES = {"experiment": "public_coverage", "region": "simplex"}
+SKIN = {"experiment": "ham10000", "seed": 0, "eps_global": 1, "eps_local": 0.05}
 
 
-def direct(name, notion, region, overall, local, seed):
-    experiment = experiments.open(name)
-    program = FairnessProgram(experiment.counts(seed, "validation"), notion, region)
-    fair = FairPredictor.from_solution(program.solve(overall, local))
-    return evaluate(fair, experiment.counts(seed, "test"))
+def tab(app, name):
+    """Open one of the tabs."""
+    app.session_state["details"] = name
+    return healthy(app.run())
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_experiment_opens_with_the_papers_notion(opened, name):
-    app = opened(experiment=name, seed=0)
-    assert app.selectbox(key="widget_notion").value == experiments.open(name).notion
-    assert "accuracy" in headline(app)
+def popover(app, key):
+    """Open a popover."""
+    app.session_state[key] = True
+    return healthy(app.run())
 
 
-@pytest.mark.parametrize("notion", ["sp", "eop", "eo", "eo-full"])
-@pytest.mark.parametrize("region", ["simplex", "kernel"])
-def test_the_headline_is_the_cores_own_number(opened, notion, region):
-    region = "kernel" if notion == "eo-full" else region
-    app = opened(
-        experiment="adult", notion=notion, region=region, seed=1, eps_global=0.02, eps_local=0.04
+def chips(app):
+    """Labels of the verdict's and the harm's popovers."""
+    return [line[1:-1] for line in visible(app) if line[:2] in ("[●", "[○", "[✕", "[▼", "[▽")]
+
+
+# -------------------------------------------------------------------- numbers
+
+
+def test_four_numbers_before_and_after(opened, link, core):
+    shown = numbers(opened(**link))
+    view = view_of(**link)
+
+    def told(before, after, write):
+        was, now = write(before), write(after)
+        return (was.removesuffix(" %"), now) if was != now else ("", now)
+
+    accuracy, own = core.mean(lambda e: e.accuracy), core.mean(lambda e: e.before.accuracy)
+    assert [one.label for one in shown] == [
+        "Accuracy",
+        "Gap overall",
+        f"Worst: {core.clients[core.worst]}",
+        "Answers changed",
+    ]
+    assert shown[0][1:3] == told(own, accuracy, format.round_percent)
+    assert shown[0].note.endswith(format.round_signed_points(accuracy - own))
+    overall = [core.mean(lambda e: e.before.gaps.overall), core.mean(lambda e: e.gaps.overall)]
+    assert shown[1][1:3] == told(*overall, format.round_gap)
+    assert f"asked {view.eps_global:g}" in shown[1].note
+    local = [core.mean(lambda e: e.before.gaps.local), core.mean(lambda e: e.gaps.local)]
+    assert shown[2][1:3] == told(*(one[core.worst] for one in local), format.round_gap)
+    low = core.mean(lambda e: e.interval_at_once(core.worst)[0])
+    assert ("may be chance" in shown[2].note) == within_chance(low)
+    assert f"asked {min(view.eps_local, *(e for _, e in view.own_limits), 1):g}" in shown[2].note
+    people = [e.counts.table.sum(axis=(0, 2, 3)) for e in core.unseen]
+    changed = np.mean([e.changed @ n / n.sum() for e, n in zip(core.unseen, people, strict=True)])
+    assert shown[3].now == format.round_percent(changed)
+    groups = zip(core.unseen[0].counts.groups, core.mean(lambda e: e.changed), strict=True)
+    assert shown[3].note == " · ".join(f"{g} {format.round_percent(s)}" for g, s in groups)
+
+
+def test_asked_then_reached_in_one_sentence(opened, link, core):
+    said, view = sentence(opened(**link)), view_of(**link)
+    worst = format.round_gap(core.mean(lambda e: e.gaps.local)[core.worst])
+    overall = format.round_gap(core.mean(lambda e: e.gaps.overall))
+    limits = sorted({view.eps_local, *(limit for _, limit in view.own_limits)})
+    inside = f"{limits[0]:g}" + (f" to {limits[-1]:.2f}" if len(limits) > 1 else "")
+    cost = core.mean(lambda e: e.before.accuracy) - core.mean(lambda e: e.accuracy)
+    told = format.round_points(cost)
+    costs = (
+        "Accuracy stays as it was."
+        if told.startswith("0 ")
+        else f"{'Costs' if cost > 0 else 'Gains'} {told}."
     )
-    expected = direct("adult", notion, region, 0.02, 0.04, 1)
-    said = headline(app)
-    assert f"**{100 * expected.accuracy:.1f} %**" in said
-    assert f"overall gap {expected.gaps.overall:.3f}" in said
-    worst = expected.counts.clients[expected.gaps.worst]
-    assert f"**{worst}**" in said and f"gap {expected.gaps.local_worst:.3f}" in said
+    asked, reached = said.split("; ")
+    assert asked.startswith(f"Asked {inside} in every ")
+    assert asked.endswith(f" and {view.eps_global:g} overall")
+    assert reached == (
+        f"on new people {worst} ({core.clients[core.worst]}) and {overall} overall. {costs}"
+    )
 
 
-def test_a_slider_moves_number_headline_and_link(opened):
-    app = opened(experiment="adult", seed=0)
-    before = headline(app)
-    app.select_slider(key="widget_eps_local_slider").set_value(0.2).run()
-    app.select_slider(key="widget_eps_global_slider").set_value(0.15).run()
-    healthy(app)
-    assert headline(app) != before
-    assert app.number_input(key="widget_eps_local").value == 0.2
+def test_the_chips_are_the_cores_verdict_and_harm(opened, link, core):
+    view, app = view_of(**link), opened(**link)
+    verdict = verdict_of(core.unseen, view.eps_global, core.solutions[0].eps_local, None)
+    harm = harm_of(core.unseen)
+    sure = {(one.client, one.group) for one in harm.proved}
+    lose = f"▼ {format.plural(len(sure), 'group')} {'loses' if len(sure) == 1 else 'lose'}"
+    shown = chips(app)
+    assert shown[0] == f"{verdict.shape} {verdict.word}"
+    assert shown[1:] == ([lose] if sure else shown[1:])
+    assert verdict.why not in visible_text(app)
+    popover(app, "harm")
+    said = visible_text(popover(app, "verdict"))
+    assert verdict.why in said
+    for one in sorted(harm.alarms, key=lambda one: not one.beyond_chance)[:6]:
+        assert one.sentence()[:380] in said
+    app.run()
+
+
+@pytest.mark.parametrize("name", experiments.list_experiments())
+def test_every_experiment_opens_with_the_papers_notion(opened, name):
+    app = popover(opened(experiment=name, seed=0), "settings")
+    assert app.selectbox(key="widget_notion").value == experiments.open(name).notion
+    assert len(numbers(app)) == 4 and set(charts(app)) == {"explore-map", "explore-clients"}
+
+
+def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
+    app = opened(**ADULT, region="exact", eps_global=1, eps_local=1)
+    assert "[no limit asked]" in visible(app) and not chips(app)
+    assert "[no group loses]" in visible(app)
+    assert sentence(app).startswith("No limit asked: on new people the widest gap is ")
+
+
+# -------------------------------------------------------------------- moving
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """What is solved from now on: limits, and whole maps."""
+    calls = []
+    one, many = Program.solve, frontier.frontier
+    monkeypatch.setattr(
+        Program, "solve", lambda self, *a, **k: calls.append("solve") or one(self, *a, **k)
+    )
+    monkeypatch.setattr(
+        "pages.shared.results.frontier", lambda *a, **k: calls.append("map") or many(*a, **k)
+    )
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("link", "runs"),
+    [
+        ({"experiment": "adult"}, 10),
+        ({"experiment": "adult", "seed": 3, "region": "exact"}, 1),
+        (STATES | {"seed": 1}, 1),
+    ],
+)
+def test_one_move_solves_what_it_shows(opened, solved, link, runs):
+    app = opened(**link, eps_global=0.0777, eps_local=0.13)  # asked by no other test
+    solved.clear()
+    app.select_slider(key="widget_eps_local").set_value(0.115).run()
+    assert runs <= len(healthy(app) and solved) <= runs + 1 and "map" not in solved
+    solved.clear()
+    app.select_slider(key="widget_eps_local").set_value(0.13).run()  # asked before
+    assert not solved
+
+
+def test_closed_tabs_and_popovers_solve_nothing(opened, solved, monkeypatch):
+    link = {"experiment": "adult", "seed": 4, "eps_local": 0.0777}
+    opened(**link)
+    solved.clear()
+    broken = lambda *_, **__: pytest.fail("computed unasked")  # noqa: E731
+    for name in ("all_rates_of", "impact_ratios_of", "certainty_costs", "certainty_of"):
+        monkeypatch.setattr(f"pages.explore.details.{name}", broken)
+    for name in ("advice_of", "region_curve", "clients_of"):
+        monkeypatch.setattr(f"pages.explore.details.{name}", broken)
+    monkeypatch.setattr("pages.explore.more_limits.policy_cost", broken)
+    app = opened(**link)
+    assert not solved and len(numbers(app)) == 4
+    assert not app.dataframe and not app.table and not app.get("plotly_chart")
+
+
+def test_a_slider_moves_numbers_sentence_map_and_link(opened):
+    app = opened(**ADULT)
+    before, here = numbers(app), charts(app)["explore-map"]["here"]
+    app.select_slider(key="widget_eps_local").set_value(0.2).run()
+    app.select_slider(key="widget_eps_global").set_value(0.15).run()
+    assert numbers(healthy(app)) != before and sentence(app).startswith("Asked 0.2 in every")
+    assert charts(app)["explore-map"]["here"] != here
     assert linked(app, "eps_local") == "0.2" and linked(app, "eps_global") == "0.15"
 
 
-def test_a_number_may_lie_between_the_sliders_steps(opened):
-    app = opened(experiment="adult", seed=0)
-    app.number_input(key="widget_eps_local").set_value(0.0321).run()
-    healthy(app)
-    assert linked(app, "eps_local") == "0.0321"
-    assert app.select_slider(key="widget_eps_local_slider").value == 0.03
-    expected = direct("adult", "sp", "simplex", 0.01, 0.0321, 0)
-    assert f"**{100 * expected.accuracy:.1f} %**" in headline(app)
-
-
-@pytest.mark.parametrize(
-    ("button", "pair"),
-    [
-        ("none", ("1", "1")),
-        ("local", ("1", "0.01")),
-        ("global", ("0.01", "1")),
-        ("both", ("0.01", "0.01")),
-    ],
-)
-def test_presets_and_the_way_back(opened, button, pair):
-    app = opened(experiment="adult", seed=0, eps_global=0.1, eps_local=0.1)
-    app.button(key=f"preset-{button}").click().run()
-    healthy(app)
-    assert (linked(app, "eps_global"), linked(app, "eps_local")) == pair
-    app.button(key="preset-reset").click().run()
-    assert linked(app, "eps_local") == "0.05"
-
-
-def test_settings_survive_a_change_of_page(opened):
-    app = opened(experiment="adult", seed=2, notion="eo", eps_local=0.09)
-    app.switch_page("pages/clients.py").run()
-    healthy(app)
-    assert app.selectbox(key="widget_seeds").value == (2,)
-    assert app.selectbox(key="widget_notion").value == "eo"
-    assert app.number_input(key="widget_eps_local").value == 0.09
-    app.select_slider(key="widget_eps_local_slider").set_value(0.25).run()
-    app.switch_page("pages/explore.py").run()
-    assert app.number_input(key="widget_eps_local").value == 0.25
+def test_a_limit_of_a_link_may_lie_between_the_steps(opened):
+    app = opened(**ADULT, eps_local=0.0321)
+    assert app.select_slider(key="widget_eps_local").value == 0.0321
+    tab(app, "More limits")
+    popover(app, "expander-exact")
+    app.number_input(key="widget_eps_local_number").set_value(0.0456).run()
+    assert linked(healthy(app), "eps_local") == "0.0456"
+    assert app.select_slider(key="widget_eps_local").value == 0.0456
 
 
 def test_another_experiment_brings_its_own_notion(opened):
-    app = opened(experiment="adult", notion="eop", seed=3, own="doctorate=0.2")
+    app = opened(**ADULT, notion="eop", own="doctorate=0.2")
     app.selectbox(key="widget_experiment").set_value("ham10000").run()
-    healthy(app)
+    assert linked(healthy(app), "own") is None
+    popover(app, "settings")
     assert app.selectbox(key="widget_notion").value == "eo"
-    assert (
-        app.selectbox(key="widget_seeds").value
-        == experiments.open(
-            "ham10000_cross_fitted"  # the split that every page starts with
-        ).seeds
-    )
-    assert linked(app, "own") is None
+    cross_fitted = experiments.open("ham10000_cross_fitted")  # the split a page starts with
+    assert app.selectbox(key="widget_seeds").value == cross_fitted.seeds
 
 
-def test_a_pinned_setting_is_compared(opened):
-    app = opened(experiment="adult", seed=0, eps_local=0.2)
+def test_settings_change_what_is_shown(opened):
+    app = popover(opened(**ADULT, eps_local=0.02), "settings")
+    for name, value in (("notion", "eo"), ("region", "exact"), ("rates", "scores")):
+        before = charts(app)
+        app.selectbox(key=f"widget_{name}").set_value(value).run()
+        assert linked(healthy(app), name) == value and charts(app) != before
+    app.toggle(key="widget_large").set_value(True).run()
+    assert linked(app, "large") == "True" and charts(app)["explore-map"]["large"]
+
+
+def test_a_kept_setting_is_in_the_link_and_on_the_map(opened):
+    app = opened(**ADULT, region="exact", eps_local=0.2, own="doctorate=0.1")
     app.button(key="keep").click().run()
-    app.select_slider(key="widget_eps_local_slider").set_value(0.01).run()
-    healthy(app)
+    assert app.button(key="keep").disabled
+    app.select_slider(key="widget_eps_local").set_value(0.01).run()
+    drawn = charts(healthy(app))["explore-map"]
+    assert drawn["kept"] == [["A", drawn["here"][0], drawn["limits"].index(0.2)]]
     kept = linked(app, "options")
-    assert "region=simplex" in kept and "eps_local=0.2" in kept
-    assert any("as set now" in str(table.value.columns) for table in app.table)
-    app.button(key="let-go").click().run()
-    assert linked(app, "options") is None
+    assert "region=exact" in kept and "eps_local=0.2" in kept and "doctorate" in kept
+    assert not app.button(key="keep").disabled
 
 
-def test_a_pin_says_in_what_it_differs():
-    now = view_of("adult", seed=0)
-    protocol = experiments.open(experiments.cross_fitted_of("adult")).protocol
-    for settings, word in (
-        ({"split": "cross-fitted"}, protocol),
-        ({"confidence": "0.95-all-measured"}, "95% confidence, all limits at once, measured"),
-        ({"rates": "shrunk"}, "labels, shrunk"),
-        ({"seed": 1}, "runs 1"),
-    ):
-        pin = view_of("adult", **{"seed": 0} | settings)
-        assert word in text.kept(0, pin, now, protocol)
-        assert word not in text.kept(0, pin, pin, protocol)
-
-
-def test_a_mistyped_link_opens_all_the_same(opened):
-    wrong = {
-        "experiment": "nowhere",
-        "notion": "x",
-        "region": "y",
-        "seed": "z",
-        "eps_local": "many",
-        "own": "a=b;=;",
-        "options": "1,2,3",
-        "order": "?",
-    }
-    app = opened(**wrong)
-    (line,) = [text.value for text in app.caption if text.value.startswith("Ignored in the link")]
-    assert all(f"{name} = “" in line.replace("\\", "") for name in wrong)
-    assert app.selectbox(key="widget_experiment").value == NAMES[0]
-    assert app.number_input(key="widget_eps_local").value == 0.05
-
-
-def test_an_error_in_one_chart_leaves_the_rest(opened, monkeypatch):
+def test_an_error_in_one_picture_leaves_the_rest(opened, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("secret path /home/someone")
 
-    monkeypatch.setattr("pages.components.shared.figures.heat_map", broken)
-    app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
+    monkeypatch.setattr("pages.explore.charts.map_data", broken)
+    app = opened.raw("explore", **ADULT)
     assert not app.exception
-    said = [box.value for box in app.warning]
-    assert said == ["The map cannot be shown because of an error of ours; the rest is unaffected."]
-    assert "accuracy" in headline(app) and len(app.metric) == 4
+    assert [box.value for box in app.warning] == [
+        "The map cannot be shown because of an error of ours; the rest is unaffected."
+    ]
+    assert len(numbers(app)) == 4 and "explore-clients" in charts(app)
 
 
-def test_the_exact_region_tells_fairness_and_approximation_apart(opened):
-    app = opened(experiment="adult", region="exact", seed=0)
-    said = next(text.value for text in app.markdown if "the paper's simplex" in text.value)
-    simplex = direct("adult", "sp", "simplex", 0.01, 0.05, 0)
-    people = [ScoredPeople.from_experiment(experiments.open("adult"), 0, s) for s in SPLITS]
-    fair = predictor_of(build_program(people[0], "sp", "exact").solve(0.01, 0.05))
-    exact = evaluate(fair, people[1])
-    assert f"**{100 * exact.accuracy:.1f} %**" in headline(app)
-    assert f"**{format.points(exact.accuracy - simplex.accuracy)} more**" in said
+# -------------------------------------------------------------------- play
 
 
-@pytest.mark.parametrize(
-    ("region", "rates"), [("simplex", "scores"), ("simplex", "shrunk"), ("exact", "scores")]
-)
-def test_rates_are_a_choice_of_their_own(opened, region, rates):
-    chosen = {"experiment": "adult", "notion": "eo", "region": region, "seed": 0}
-    app = opened(**chosen, rates=rates)
-    assert app.selectbox(key="widget_rates").value == rates
-    assert headline(app) != headline(opened(**chosen))
+def test_play_sweeps_from_no_limit_to_zero_and_stops_by_itself(opened):
+    app = opened(**ADULT, eps_local=0.2)
+    app.button(key="play").click().run()
+    seen = []
+    for _ in SWEEP:
+        seen.append(app.select_slider(key="widget_eps_local").value)
+        app.run()
+    assert tuple(seen) == SWEEP
+    assert app.button(key="play").label == "▶" and linked(healthy(app), "eps_local") == "0"
+    assert app.run().select_slider(key="widget_eps_local").value == 0
 
 
-def test_the_curve_of_the_regions_is_drawn_when_asked(opened):
-    app = opened(experiment="adult", seed=0)
-    app.toggle(key="widget_regions_drawn").set_value(True).run()
-    healthy(app)
-    assert any("further up and left is the better" in text.value for text in app.markdown)
+def test_play_can_be_stopped(opened):
+    app = opened(**ADULT, eps_local=0.2)
+    app.button(key="play").click().run().run()
+    assert app.button(key="play").label == "■"
+    app.button(key="play").click().run()
+    now = app.select_slider(key="widget_eps_local").value
+    assert app.button(key="play").label == "▶" and linked(app, "eps_local") == f"{now:g}"
+    assert app.run().select_slider(key="widget_eps_local").value == now
 
 
-def test_exact_is_suggested_where_it_saves_more_than_a_point(opened):
-    app = opened(experiment="adult", seed=0)
-    (line,) = [each.value for each in app.markdown if "looks at the scores" in each.value]
-    mine, exact = (
-        summary_of(view_of("adult", seed=0, region=region)).judged.accuracy
-        for region in ("simplex", "exact")
-    )
-    assert exact - mine > 0.01 and f"**{100 * (exact - mine):.1f} points**" in line
-    app.button(key="take-region").click().run()
-    assert linked(healthy(app), "region") == "exact"
-    assert not [each for each in app.button if each.key == "take-region"]
-    near = opened(experiment="public_coverage", seed=0)
-    assert not [each for each in near.button if each.key == "take-region"]
+# -------------------------------------------------------------------- collisions
+
+
+def test_a_collision_says_who_and_both_ways_out_work(opened):
+    labels = experiments.open("ham10000").labels
+    everyone = Policy(floors=tuple(Floor(label, keeps=0.0) for label in labels))
+    asked = SKIN | {"eps_local": 0, "policy": json.dumps(everyone.to_json())}
+    app = opened(**asked)
+    said = visible_text(app)
+    assert "✕ limits and floors collide" in said
+    assert "the floors stand against the limits in " in said
+    assert any(client in said for client in experiments.open("ham10000").clients)
+    assert not numbers(app) and "explore-map" in charts(app)
+    assert [line for line in visible(app) if line == "[More limits]"]
+    assert "[Who pays]" not in visible(app)
+    for key in ("widen", "lower"):
+        again = opened(**asked)
+        again.button(key=f"collision-{key}").click().run()
+        assert len(numbers(healthy(again))) == 4, key

@@ -4,8 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from pages.components.shared.model_card import model_card
-from pages.components.shared.report import html_report
 
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.harm import harm_of
@@ -291,41 +289,3 @@ def test_a_client_without_alarms_names_the_others(opened):
     assert not any("WORSE OFF" in line for line in lines(app))
     others = [unmarked(line.value) for line in app.caption]
     assert any(line.startswith(f"{harm.title} in other clients: ") for line in others)
-
-
-# -------------------------------------------------------------------- files
-
-
-@pytest.mark.parametrize("make", [html_report, model_card])
-def test_files_begin_with_who_is_worse_off(make, harm, core):
-    page = re.sub(
-        r"<[^>]*>",
-        "\n",
-        re.sub(r"<(script|style).*?</\1>", "", make(view_of(**DISASTER), ""), flags=re.S),
-    )
-    text = re.sub(r"\s+", " ", page).replace("&#x27;", "'")
-    first = text.upper().index("▼ SOMEONE IS WORSE OFF. ")
-    assert first < text.lower().index("met but harmful") and harm.counted() in text
-    assert "▼ SOMEONE IS WORSE OFF. " + next(iter(harm.by_client.values())).sentence() in text
-    for gain in re.finditer(r"\bgains\b[^.]*\.\d+ points(.{5})", text):
-        assert gain[0].startswith("gains on average") and gain[1] == ", but"
-    for label in (CANCER, "mole"):
-        for group in ("women", "men"):
-            before, n = recognised(core, "55 to 64", group, label, "before")
-            after, _ = recognised(core, "55 to 64", group, label, "after")
-            row = re.search(rf"55 to 64 {group} {label} {n} (.*?%\)) (.*?%\))", text)
-            assert row[1].startswith(f"{100 * before:.1f} % (")
-            assert row[2].startswith(f"{100 * after:.1f} % (")
-    for one in harm.closed[:12]:
-        assert one.sentence() in text
-    share, low, high, people = by_hand(core, None, "mole", "precision", "men", "after")
-    cell = f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %) {people:,.0f}"
-    assert cell in text
-    assert all_rates_of(core.unseen).base.sentence() in text
-
-
-def test_a_file_without_alarms_says_so():
-    view = view_of("adult", notion="sp", seed=0, eps_global=1, eps_local=1)
-    for text in (html_report(view, ""), model_card(view, "")):
-        assert "No label is recognised less often by more than 5 points" in text
-        assert "WORSE OFF" not in text and "class='alarm'" not in text

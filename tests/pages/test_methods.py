@@ -1,16 +1,12 @@
-"""The Methods page: every number is the core's, and a rival that wins is said to win."""
+"""The Methods page: every number is the core's, told in neutral words."""
 
 import json
+import re
 from functools import cache
 
 import numpy as np
 import pytest
-from pages.components.methods import text
-from pages.components.methods.figures import frontiers
-from pages.components.methods.results import LEVELS, Beaten, abilities, beaten, compared, table_2
-from pages.components.shared.chart_key import _SHAPES
 
-from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.methods import (
     MethodRow,
     difference,
@@ -20,36 +16,112 @@ from fairfl_core.evaluation.methods import (
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
 from fairfl_core.paper.method_tables import FRAMEWORKS
-from fairfl_core.paper.printed import FEDAVG, TABLE_1, TABLE_2, TABLE_3
+from fairfl_core.paper.printed import FEDAVG, GRID, TABLE_1, TABLE_2, TABLE_3, TABLE_4
+from fairfl_core.people import experiments
 from fairfl_core.people.method_answers import open_method
+from fairfl_core.solving.answer_program import FairnessProgram
+from pages.methods import charts, text
+from pages.methods.results import (
+    LEVELS,
+    Ahead,
+    abilities,
+    ahead_of_fairfl,
+    compared,
+    families_of,
+    table_2,
+)
 from tests.cli.running import run
+from tests.pages.conftest import TOP, healthy
+from tests.pages.reading import tables, values
 
 method_rows = cache(rows_anew)  # seconds of work, asked for by every test
+BOTH = pytest.mark.parametrize(
+    ("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")]
+)
 
 
-@pytest.mark.parametrize(("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")])
-def test_the_ranking_is_the_cores(opened, experiment, notion):
+def drawn(app, key):
+    """A chart of the page, as Plotly's browser library gets it."""
+    (found,) = [x for x in app.get("plotly_chart") if x.proto.id.endswith(f"-{key}")]
+    return json.loads(found.proto.spec)
+
+
+def html_tables(app):
+    return [rows for one in app.get("html") for rows in tables(one.proto.body)[0]]
+
+
+def words(app):
+    bodies = [
+        tables(one.proto.body)[1] for one in app.get("html") if "<style" not in one.proto.body
+    ]
+    return " ".join([*(x.value for x in [*app.markdown, *app.caption]), *bodies])
+
+
+@BOTH
+def test_the_ranking_is_the_cores(opened, experiment, notion):  # noqa: F811
     app = opened("methods", of=experiment, by=notion, gap="gap_global", at=0.05)
+    app.session_state["methods-ranking-table-open"] = True
+    ranked = healthy(app.run()).dataframe[0].value
     rows = method_rows(experiment)
-    ranked = next(one.value for one in app.table if "accuracy there" in one.value.columns)
-    by_title = {row.title: row.method for row in rows if row.notion == notion}
-    shown = {by_title[title.replace("\\", "")]: cells for title, *cells in ranked.to_numpy()}
+    by_title = {text.title(row.title): row.method for row in rows if row.notion == notion}
+    shown = {by_title[title]: cells for title, *cells in ranked.to_numpy()}
     assert set(shown) == {row.method for row in rows if row.notion == notion}
     found = {m: frontier_of(rows_of(rows, m, notion), "gap_global") for m in shown}
     at = {method: one.at(0.05) for method, one in found.items()}
-    ours = [m for m in shown if m.startswith("ours") and at[m] is not None]
-    best = max(ours, key=lambda m: at[m].mean())
-    for method, (accuracy, _, apart, verdict) in shown.items():
+    best = max(
+        (m for m in shown if m.startswith("ours") and at[m] is not None),
+        key=lambda m: at[m].mean(),
+    )
+    verdicts = {"better": "less accurate", "worse": "more accurate", "alike": "as accurate"}
+    counted = dict.fromkeys([*verdicts.values(), "does not reach this gap"], 0)
+    less = {}
+    for method, (accuracy, _, points, error, verdict) in shown.items():
         if at[method] is None:
-            assert accuracy == text.NEVER and not verdict
+            assert np.isnan(accuracy) and verdict == "does not reach this gap"
+        else:
+            assert accuracy == round(at[method].mean(), 4)
+        if method.startswith("ours"):
             continue
-        assert accuracy == format.percent(at[method].mean())
-        if not method.startswith("ours"):
-            less = difference(found[best], found[method], 0.05)
-            assert apart == f"{100 * less.mean:+.2f} ± {100 * less.standard_error:.2f}"
-            assert verdict == text.VERDICTS[less.verdict]
-    accuracies = [float(cell.split()[0]) for cell in ranked["accuracy there"] if "%" in cell]
-    assert accuracies == sorted(accuracies, reverse=True) and len(set(accuracies)) > 3
+        counted[verdict] += 1
+        if at[method] is not None:
+            apart = difference(found[best], found[method], 0.05)
+            less[method] = -100 * apart.mean
+            assert points == round(-100 * apart.mean, 2)
+            assert error == round(100 * apart.standard_error, 2)
+            assert verdict == verdicts[apart.verdict]
+    reached = [cells[0] for cells in shown.values() if not np.isnan(cells[0])]
+    assert reached == sorted(reached, reverse=True) and len(set(reached)) > 3
+    assert f"{counted['as accurate']} of {sum(counted.values())} other methods" in words(app)
+    assert f"{counted['less accurate']} less accurate" in words(app)
+    spec = drawn(app, "methods-ranking")
+    order = [m for m in shown if not m.startswith("ours") or m == best]
+    axis = spec["layout"]["yaxis"]
+    assert [by_title.get(name, best) for name in axis["ticktext"]][0] in (order[0], best)
+    low = spec["layout"]["xaxis"]["range"][0]
+    for method, x in zip(order, values(spec["data"][1], "x"), strict=True):
+        expected = 0.0 if method == best else less.get(method, np.nan)
+        assert np.isnan(x) == np.isnan(expected)
+        assert np.isnan(x) or x == pytest.approx(expected) or expected < low + 0.1
+
+
+@BOTH
+def test_a_few_lines_are_named_and_all_are_drawn(experiment, notion):
+    rows, families = method_rows(experiment), families_of(experiment)
+    found = compared(rows, notion, "gap_global", 0.02, families)
+    named = [line.method for line in found.labelled]
+    assert 4 <= len(named) <= 7 and "fedavg" in named
+    assert sum(name.startswith("ours") for name in named) == 1
+    for family in set(families.values()):  # the most accurate of its kind is among them
+        mine = [x for x in found.others if families[x.method] == family and x.at is not None]
+        assert not mine or max(mine, key=lambda line: line.mean).method in named
+    spec = charts.frontiers(found, "overall").to_dict()
+    assert len(spec["data"]) == len(found.lines)
+    for trace in spec["data"]:
+        line = next(x for x in found.lines if text.title(x.title) == trace["name"])
+        np.testing.assert_allclose(values(trace, "y"), 100 * line.frontier.accuracy.mean(axis=1))
+        np.testing.assert_allclose(values(trace, "x"), line.frontier.gaps)
+    written = " ".join(one.get("text", "") for one in spec["layout"]["annotations"])
+    assert all(text.short_title(line) in written for line in found.labelled)
 
 
 def row(method, accuracy, gap, seeds=4, jitter=0.001, pooled=False):
@@ -75,56 +147,49 @@ def row(method, accuracy, gap, seeds=4, jitter=0.001, pooled=False):
     )
 
 
-def test_a_rival_that_wins_is_said_to_win():
-    rows = [row("ours_exact", 0.80, 0.02), row("rival", 0.85, 0.02, jitter=0.002)]
+def test_a_method_that_is_more_accurate_is_said_to_be():
+    rows = [row("ours_exact", 0.80, 0.02), row("other", 0.85, 0.02, jitter=0.002)]
     rows += [row("weaker", 0.70, 0.02, jitter=0.002), row("late", 0.9, 0.3)]
+    rows += [row("twin", 0.80, 0.02)]
     found = compared(rows, "sp", "gap_global", 0.05)
-    said = text.headline(found, "gap_global", range(4))
-    assert "right for 80.2 %, the mean of 4 runs: **rival is more accurate**" in said
-    told = text.reading(found, "gap_global", [], (0.02, 0.05))
-    assert "**Ours is beaten by rival**, beyond two standard errors." in told
-    assert "It beats weaker beyond two standard errors." in told
-    assert "late never got there." in told
+    assert text.sentence(found) == (
+        "At this gap **other is more accurate**, **1 of 4 other methods is as accurate as fairfl**, "
+        "1 less accurate and 1 does not reach it."
+    )
     nowhere = compared(rows, "sp", "gap_global", 0.01)
-    assert "none of our settings gets there" in text.headline(nowhere, "gap_global", range(4))
-    assert text.reading(nowhere, "gap_global", [], (0.02, 0.05)) == []
+    assert "fairfl does not reach this gap" in text.sentence(nowhere)
+    assert len(text.how_compared(nowhere, "overall", [], (0.02, 0.05))) == 2
+    charts.frontiers(nowhere, "overall"), charts.ranking(nowhere)  # both can still be drawn
 
 
-def test_where_nobody_wins_nobody_is_said_to():
-    rows = [row("ours_exact", 0.80, 0.02), row("weaker", 0.70, 0.02, jitter=0.002)]
-    said = text.headline(compared(rows, "sp", "gap_global", 0.05), "gap_global", range(4))
-    assert "nobody is more accurate beyond chance" in said
-    alone = compared(rows[:1], "sp", "gap_global", 0.05)
-    assert "no rival gets there" in text.headline(alone, "gap_global", range(4))
-
-
-def test_gaps_at_which_ours_is_beaten_are_named_whatever_gap_is_looked_at():
+def test_gaps_at_which_another_is_more_accurate_are_named_whatever_gap_is_looked_at():
     rows = [row("ours_exact", 0.80, 0.02), row("ours_simplex", 0.88, 0.2)]
-    rows += [row("rival", 0.84, 0.05, jitter=0.002)]
-    (found,) = beaten(rows, "sp", "gap_global", (0.02, 0.05, 0.1, 0.2))
-    assert (found.title, found.gaps) == ("rival", (0.05, 0.1))
+    rows += [row("other", 0.84, 0.05, jitter=0.002)]
+    gaps = (0.02, 0.05, 0.1, 0.2)
+    (found,) = ahead_of_fairfl(rows, "sp", "gap_global", gaps)
+    assert (found.title, found.gaps) == ("other", (0.05, 0.1))
     assert found.most == pytest.approx(0.04 + 0.0015)
     looked_at = compared(rows, "sp", "gap_global", 0.02)
-    last = text.reading(looked_at, "gap_global", [found], (0.02, 0.05, 0.1, 0.2))[-1]
-    assert "from 0.02 to 0.2" in last and "rival at 0.05 and 0.1 (by 4.1 points at most)" in last
-    always = Beaten("rival", (0.05, 0.1, 0.2), 0.01)
-    last = text.reading(looked_at, "gap_global", [always], (0.02, 0.05, 0.1, 0.2))[-1]
-    assert "rival at 0.05 to 0.2 (by 1.0 points at most)" in last
-    none = text.reading(looked_at, "gap_global", [], (0.02, 0.2))[-1]
-    assert "no rival beats the best of ours" in none
+    last = text.how_compared(looked_at, "overall", [found], gaps)[-1]
+    assert "from 0.02 to 0.2" in last and "other at 0.05 and 0.1 (by 4.1 points at most)" in last
+    always = Ahead("other", (0.05, 0.1, 0.2), 0.01)
+    last = text.how_compared(looked_at, "overall", [always], gaps)[-1]
+    assert "other at 0.05 to 0.2 (by 1.0 points at most)" in last
+    last = text.how_compared(looked_at, "overall", [], gaps)[-1]
+    assert "no method is more accurate" in last
 
 
-def test_the_best_of_ours_is_said_to_be_chosen_on_these_people():
+def test_the_variant_of_fairfl_is_said_to_be_chosen_on_these_people():
     rows = [row("ours_exact", 0.80, 0.02), row("ours_simplex", 0.86, 0.02)]
-    rows += [row("rival", 0.84, 0.02, jitter=0.002)]
-    first = text.reading(compared(rows, "sp", "gap_global", 0.02), "gap_global", [], (0.02,))[0]
-    assert "the best of 2 on these very people" in first
-    assert "ours\\_exact" in first and "is right for 80.2 % and is beaten by rival" in first
+    rows += [row("other", 0.84, 0.02, jitter=0.002)]
+    told = text.how_compared(compared(rows, "sp", "gap_global", 0.02), "overall", [], (0.02,))[2]
+    assert "the most accurate of its 2 variants on these very people" in told
+    assert "ours\\_exact" in told and "is right for 80.2 %; other is more accurate" in told
 
 
 @pytest.mark.parametrize("gap", ["gap_global", "gap_local_mean"])
-@pytest.mark.parametrize(("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")])
-def test_the_page_says_where_ours_is_beaten_over_all_gaps(opened, experiment, notion, gap):
+@BOTH
+def test_the_page_says_who_is_more_accurate_over_all_gaps(opened, experiment, notion, gap):  # noqa: F811
     """Counted here from the answers of every person, by no function of the page."""
     rows = [one for one in method_rows(experiment) if one.notion == notion]
     points = {}
@@ -154,12 +219,12 @@ def test_the_page_says_where_ours_is_beaten_over_all_gaps(opened, experiment, no
                 wins.setdefault(method, []).append(level)
     titles = {one.method: one.title for one in rows}
     expected = {titles[method]: tuple(levels) for method, levels in wins.items()}
-    assert {one.title: one.gaps for one in beaten(rows, notion, gap, LEVELS)} == expected
-    app = opened("methods", of=experiment, by=notion, gap=gap, at=0.05)
+    assert {one.title: one.gaps for one in ahead_of_fairfl(rows, notion, gap, LEVELS)} == expected
+    app = opened("methods", of=experiment, by=notion, gap=gap, at=0.05, tab="compared")
     (told,) = (one.value for one in app.markdown if "Over gaps (" in one.value)
-    last = told.splitlines()[-1].replace("\\", "")
+    (last,) = [x for x in told.replace("\\", "").splitlines() if "Over gaps (" in x]
     assert all(title in last for title in expected)
-    assert bool(expected) == ("is beaten" in last)
+    assert bool(expected) == ("these are more accurate" in last)
 
 
 def _neighbours(own, low, high):
@@ -172,54 +237,45 @@ def _neighbours(own, low, high):
     return low in kept and high in kept and kept.index(high) == kept.index(low) + 1
 
 
-def test_the_front_is_what_no_method_beats_and_signs_are_told_apart():
-    found = compared(method_rows("adult"), "sp", "gap_global", 0.02)
-    gaps, best = found.front
-    for line in found.lines:
-        at = [line.frontier.at(gap) for gap in gaps]
-        assert all(
-            one is None or one.mean() <= top + 1e-12 for one, top in zip(at, best, strict=True)
-        )
-    assert (np.diff(best) >= -1e-12).all()
-    drawn = frontiers(found, "gap_global", 0.2).to_dict()
-    front, *methods = drawn["data"]
-    assert (front["mode"], front["name"]) == ("lines", text.FRONT)
-    low, high = drawn["layout"]["yaxis"]["range"]
-    assert 0 < 100 * best.min() - low < 2 and 0 < high - 100 * best.max() < 2
-    looks = [(one["line"]["color"], one["marker"]["symbol"]) for one in methods]
-    assert len(set(looks)) == len(looks) == len(found.lines)
-    assert {sign for _, sign in looks} <= set(_SHAPES)  # the key draws them as the chart does
-
-
-def test_it_is_said_how_methods_fare_that_know_nothing_of_clients(opened):
-    rows = [row("ours_exact", 0.80, 0.02), row("alike", 0.80, 0.02, pooled=True)]
+def test_it_is_said_how_methods_fare_that_know_nothing_of_clients():
+    rows = [row("ours_exact", 0.80, 0.02), row("twin", 0.80, 0.02, pooled=True)]
     rows += [row("ahead", 0.85, 0.02, jitter=0.002, pooled=True), row("late", 0.9, 0.3)]
-    said = text.pooled_reading(compared(rows, "sp", "gap_global", 0.05))
-    assert "“alike” are as accurate as the best of ours" in said
-    assert "“ahead” are **more accurate than the best of ours**" in said and "late" not in said
-    assert not text.pooled_reading(compared(rows[:1], "sp", "gap_global", 0.05))
-    app = opened("methods", of="adult", by="sp", gap="gap_global", at=0.02)
-    here = text.pooled_reading(compared(method_rows("adult"), "sp", "gap_global", 0.02))
-    assert here and any(one.value == here for one in app.markdown)
+    said = text.how_compared(compared(rows, "sp", "gap_global", 0.05), "overall", [], (0.05,))[-1]
+    assert "“twin” is as accurate" in said and "“ahead” is more accurate" in said
+    assert "late" not in said
 
 
-def _shown(app, column):
-    """A table by one of its columns; headings that repeat are told apart by word joiners."""
-    return next(
-        one.value
-        for one in app.table
-        if any(column == name.strip("\u2060") for name in one.value.columns)
-    )
+@pytest.mark.parametrize("tab", [tab for tab in text.TABS if tab != "differs"])
+def test_words_are_neutral_everywhere(opened, tab):  # noqa: F811
+    app = opened("methods", of="adult", by="sp", tab=tab)
+    assert not re.search(r"\brival|\bbeat|never g[eo]t|\bours\b", words(app), re.IGNORECASE)
 
 
-@pytest.mark.parametrize(("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")])
-def test_the_papers_numbers_stand_beside_ours(opened, experiment, notion):
-    app = opened("methods", of=experiment, by=notion)
-    rows = method_rows(experiment)
-    table = _shown(app, "accuracy (%)").to_numpy()
+def test_figure_1_is_the_papers_grid_solved(opened):  # noqa: F811
+    app = opened("methods", tab="figure1")
+    for name in ("adult", "public_coverage", "ham10000"):
+        (heat,) = drawn(app, f"figure1-{name}")["data"]
+        opened_ = experiments.open(name)
+        for up, across in ((0, 0), (2, 4), (5, 0)):
+            solved = [
+                FairnessProgram(opened_.counts(seed, "validation"), opened_.notion)
+                .solve(eps_global=GRID[across], eps_local=GRID[up])
+                .accuracy
+                for seed in opened_.seeds
+            ]
+            assert values(heat, "z")[up][across] == pytest.approx(100 * np.mean(solved), abs=1e-6)
+        assert heat["x"] == [f"{limit:.2f}" for limit in GRID]
+        assert heat["texttemplate"] == "%{z:.1f}"
+
+
+@BOTH
+def test_the_papers_numbers_stand_beside_those_run_here(opened, experiment, notion):  # noqa: F811
+    app = opened("methods", of=experiment, by=notion, tab="table2")
+    (head, *table) = html_tables(app)[0]
+    assert head == list(text.TABLE_2_COLUMNS)
     table = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in cells] for cells in table]
-    beside = table_2(rows, experiment, notion)
-    assert [one.framework for one in beside] == [cells[0] for cells in table]
+    beside = table_2(method_rows(experiment), experiment, notion)
+    assert [text.title(one.framework) for one in beside] == [cells[0] for cells in table]
     assert set(TABLE_2[experiment]) == {one.framework for one in beside}  # all of the paper's rows
     for cells, one in zip(table, beside, strict=True):
         printed, row = TABLE_2[experiment][one.framework], one.row
@@ -231,21 +287,22 @@ def test_the_papers_numbers_stand_beside_ours(opened, experiment, notion):
         assert cells[6].startswith(f"{np.mean(row.gap_local_mean):.3f} ± ")
         assert cells[7].startswith(f"{printed.local.mean:.3f} ± ")
     # Where the paper names no setting the tuned one stands there, and is called so.
-    table = [[cell.replace("\\", "") for cell in cells] for cells in table]
-    fcfl = [cells for cells in table if cells[0] == "FCFL"]
     tuned = open_method(experiment, "fcfl").manifest["tuning"][notion]["chosen"]["epsilon"]
-    assert [cells[1] for cells in fcfl] == [f"epsilon={tuned:g}, tuned"]
-    assert {cells[1] for cells in table if cells[0] == "FairFed"} >= {"paper"}
+    assert [x[1] for x in table if x[0] == "FCFL"] == [f"epsilon={tuned:g}, tuned"]
+    assert {x[1] for x in table if x[0] == "FairFed"} >= {"paper"}
 
 
-@pytest.mark.parametrize(("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")])
-def test_rounds_and_seconds_are_those_of_the_stated_rule(opened, experiment, notion):
-    app = opened("methods", of=experiment, by=notion)
-    table = _shown(app, "a client sends and receives").to_numpy()
-    assert [cells[0] for cells in table] == [FEDAVG, *TABLE_1]
-    for name, setting, rounds, paper, seconds, printed, sent in table:
+@BOTH
+def test_rounds_and_seconds_are_those_of_the_stated_rule(opened, experiment, notion):  # noqa: F811
+    app = opened("methods", of=experiment, by=notion, tab="table3")
+    table = html_tables(app)[0][1:]
+    frameworks = [FEDAVG, *TABLE_1]
+    assert [cells[0] for cells in table] == [text.title(name) for name in frameworks]
+    for name, (_, setting, rounds, paper, seconds, printed, sent) in zip(
+        frameworks, table, strict=True
+    ):
         told = open_method(experiment, FRAMEWORKS[name]).settings
-        bare = setting.replace("\\", "").removesuffix(", tuned").replace("as trained", "")
+        bare = setting.removesuffix(", tuned").replace("as trained", "")
         one = told[f"{notion} {bare}".strip()]
         assert rounds == f"{one['rounds_to_converge']:.0f}"
         assert seconds == f"{one['seconds_to_converge']:.1f}"
@@ -259,25 +316,53 @@ def test_rounds_and_seconds_are_those_of_the_stated_rule(opened, experiment, not
     assert table[1][3] == "over 1,000"  # FCFL's, as printed
 
 
-def test_the_papers_figures_stand_beside_no_other_notion(opened):
-    app = opened("methods", of="adult", by="eop")
-    assert not any("paper" in one.value.columns for one in app.table)
+def test_table_4_is_the_reproductions(opened):  # noqa: F811
+    """The document that `fairfl reproduce` wrote has the same medians, and the paper's figures."""
+    app = opened("methods", tab="table4")
+    shown = html_tables(app)[0][1:]
+    document = (TOP / "docs/reproduction.md").read_text().split("## Privacy")[1]
+    rows = [line.strip("| \n").split(" | ") for line in document.splitlines() if " / " in line]
+    papers = {cells[0]: cells for cells in rows if len(cells) > 5}
+    seen = 0
+    for epsilon, _, mechanism, local, printed, overall, _, accuracy, _ in shown:
+        if mechanism != "paper":
+            continue
+        cells = papers[epsilon]
+        assert (local, overall) == (cells[3], cells[4])
+        assert accuracy.split()[0] == f"{float(cells[5].split()[0]):.1f}"
+        assert printed == f"{TABLE_4[float(epsilon)].local.mean:.3f}"
+        seen += 1
+    assert seen == 4
 
 
-def test_every_tick_of_table_1_is_what_the_manifest_says(opened):
-    app = opened("methods", of="adult", by="sp")
-    shown = _shown(app, "more than two labels")
+def test_the_papers_figures_stand_beside_no_other_notion(opened):  # noqa: F811
+    for tab in ("table2", "table3"):
+        app = opened("methods", of="adult", by="eop", tab=tab)
+        assert not html_tables(app) and "Statistical parity" in words(app)
+
+
+def test_every_tick_of_table_1_is_what_the_manifest_says(opened):  # noqa: F811
+    app = opened("methods", of="adult", by="sp", tab="table1")
+    shown = html_tables(app)[0][1:]
     able = abilities(method_rows("adult"), "adult")
     assert [one.name for one in able[: len(TABLE_1)]] == list(TABLE_1)
     assert {"LoGoFair", "Post-FFL"} < {one.name for one in able}
-    for cells, one in zip(shown.to_numpy(), able, strict=True):
+    for cells, one in zip(shown, able, strict=True):
         ticks = ["✓" in cell.split(" (")[0] for cell in cells[2:6]]
         assert ticks == [one.multi_class, *(name in one.notions for name in ("sp", "eop", "eo"))]
-    fate = shown.to_numpy()[list(TABLE_1).index("Fair-FATE")]
-    assert fate[2] == "✓ (paper: –)"
+    assert shown[list(TABLE_1).index("Fair-FATE")][2] == "✓ (paper: –)"
 
 
-def test_the_command_tells_the_same(opened):
+def test_a_hall_sees_one_picture_a_screen_and_can_leave(opened):  # noqa: F811
+    app = opened("methods", present=True)
+    for pictures in (1, 1, 3):
+        assert len(app.get("plotly_chart")) == pictures and not app.selectbox
+        app.button(key="onward").click().run()
+    app.button(key="leave").click().run()
+    assert healthy(app).selectbox
+
+
+def test_the_command_tells_the_same():
     assert set(method_experiments()) >= {"adult", "public_coverage"}
     told = json.loads(run("methods", "--experiment", "adult", "--json").out)
     rows = {(one.method, one.setting): one for one in method_rows("adult")}

@@ -14,9 +14,20 @@ import numpy as np
 import pytest
 
 from tests.pages.conftest import TOP
-from tests.pages.test_shipped import leaves
 
 NEEDS = {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"}
+
+
+def leaves(value, where=""):
+    """The texts and numbers of a JSON document, each by its place."""
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        return {
+            name: leaf
+            for key, part in parts
+            for name, leaf in leaves(part, f"{where}/{key}").items()
+        }
+    return {where: value}
 
 
 def core_types():

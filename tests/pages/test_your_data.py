@@ -4,32 +4,24 @@ import gc
 import io
 import json
 import shlex
-from html.parser import HTMLParser
+from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pandas as pd
 import pytest
-from pages.components.session import own_data
-from pages.components.shared.downloads import clients_csv, predictor_json
-from pages.components.shared.model_card import model_card
-from pages.components.shared.report import html_report
 from typer.testing import CliRunner
 
 from fairfl_core.cli import app as cli
-from fairfl_core.intake import (
-    ColumnRoles,
-    example_counts,
-    example_table,
-    experiment_from_counts,
-    experiment_from_table,
-    guess_roles,
-    open_table,
-)
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.intake import example_counts, example_table
+from pages.compare.files import clients_csv, predictor_json
+from pages.shared import own_data
 from pages.shared.outside_text import figure_text, plain
 from pages.shared.view import Catalogue, read_view
 from tests.pages.conftest import healthy, linked
 
-PAGES = ("explore", "clients", "scenarios", "privacy", "learn", "your_data")
+PAGES = ("explore", "compare", "scenarios", "privacy", "methods", "learn", "your_data")
 HOSTILE = (
     "=HYPERLINK(1)",
     "<script>window.hit=1</script>",
@@ -67,59 +59,169 @@ def many_clients(clients=2000, each=12):
     ).to_csv(index=False)
 
 
-def with_table(opened, text, name="rows.csv"):
+def raw_page(opened, page="your_data", **link):
+    """A page as a link opens it, whatever it shows."""
+    return opened.raw(**link).switch_page(f"pages/{page}/page.py").run()
+
+
+def your_data(opened, **link):
+    """The page in a fresh session."""
+    return healthy(raw_page(opened, **link))
+
+
+def uploaded(opened, text, name="rows.csv", **link):
+    """A session in which a table lies on the page, its columns guessed."""
+    app = your_data(opened, **link)
+    return app.file_uploader(key="upload-table").set_value((name, text.encode(), "text/csv")).run()
+
+
+def with_table(opened, text, name="rows.csv", **link):
     """A session in which a table was uploaded and taken in."""
-    app = opened("your_data")
-    app.file_uploader(key="upload-table").set_value((name, text.encode(), "text/csv")).run()
-    healthy(app)
-    app.button(key="take-table").click().run()
-    return healthy(app)
+    app = healthy(uploaded(opened, text, name, **link))
+    return healthy(app.button(key="take-table").click().run())
+
+
+def with_counts(opened, files):
+    """A session in which counts were uploaded and taken in."""
+    app = your_data(opened, bring="counts")
+    given = [
+        (name, json.dumps(counts.to_json()).encode(), "application/json") for name, counts in files
+    ]
+    healthy(app.file_uploader(key="upload-counts").set_value(given).run())
+    return healthy(app.button(key="take-counts").click().run())
 
 
 def go(app, page):
-    return healthy(app.switch_page(f"pages/{page}.py").run())
+    return healthy(app.switch_page(f"pages/{page}/page.py").run())
+
+
+def explore(app):
+    return healthy(app.button(key="open-explore").click().run())
+
+
+def unfold(app, *keys):
+    """Open expanders and popovers, whose content is made only then."""
+    for key in keys:
+        app.session_state[key] = True
+    return healthy(app.run())
 
 
 def text_of(app):
     kinds = (app.markdown, app.caption, app.metric)
-    return " ".join(str(each.value) for kind in kinds for each in kind)
+    words = [str(each.value) for kind in kinds for each in kind]
+    words += [one.proto.body for one in app.get("html")]
+    return " ".join(words).replace("\\", "")
 
 
-# -------------------------------------------------------------------- in and around
+def box(app, label):
+    return next(each for each in app.selectbox if each.label == label)
 
 
-def test_the_example_in_two_clicks(opened):
-    app = opened("your_data")
+def values_of(app):
+    return {each.label: each.value for each in app.selectbox}
+
+
+def command_of(app):
+    shown = unfold(app, "expander-apply").code
+    (command,) = [each.value for each in shown if "predict " in each.value]
+    return command
+
+
+def people_of(app):
+    table = unfold(app, "your-people-table-open")
+    return next(each.value for each in table.dataframe if "client" in each.value)
+
+
+# -------------------------------------------------------------------- in, and on to Explore
+
+
+def test_the_example_and_on_to_explore(opened):
+    app = your_data(opened)
     app.button(key="try-example").click().run()
-    boxes = {box.label: box.value for box in healthy(app).selectbox}
-    assert (boxes["Client"], boxes["Group"], boxes["True label"]) == (
-        "hospital",
-        "sex",
-        "diagnosis",
-    )
+    boxes = values_of(healthy(app))
+    guessed = boxes["Client"], boxes["Group"], boxes["True label"], boxes["The model's answer"]
+    assert guessed == ("hospital", "sex", "diagnosis", "prediction")
     app.button(key="take-table").click().run()
-    said = text_of(healthy(app))
-    assert "2,100 rows read, 2,100 kept" in said.replace("\\", "")
-    assert "Allowing a gap of" in said
-    for page in PAGES:
-        go(app, page)
-        assert linked(app, "experiment") == "yours"
-        if page != "learn":
-            assert app.selectbox(key="widget_experiment").value.startswith("yours-")
+    assert "2,100 rows read, 2,100 kept" in text_of(healthy(app))
+    table = people_of(app)
+    counted = pd.read_csv(io.StringIO(example_table())).groupby("hospital")["sex"].value_counts()
+    for row in table.to_dict("records"):
+        assert row["group man"] == counted[row["client"], "man"]
+        assert row["group woman"] == counted[row["client"], "woman"]
+    drawn = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    (bars,) = drawn
+    assert {one["name"] for one in bars["data"]} == {"man", "woman"}
+    explore(app)
+    assert linked(app, "experiment") == "yours"
+    assert app.selectbox(key="widget_experiment").value == app.session_state["own-set"].name
 
 
-@pytest.mark.parametrize("page", ["", "clients", "scenarios", "privacy", "your_data"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_takes_it(opened, page):
+    app = with_table(opened, example_table())
+    go(app, page)
+    assert linked(app, "experiment") == "yours"
+
+
+def test_what_explore_shows_is_the_cores(opened):
+    app = explore(with_table(opened, example_table()))
+    view = app.session_state["kept"]["view"]
+    table = pd.read_csv(io.StringIO(example_table()))
+    experiment = app.session_state["own-set"].intake.experiment
+    test = experiment.counts(0, "test")
+    assert 2 * test.n == len(table)
+    judged = evaluate(_predictor(view), test)
+    shown = text_of(app)
+    for share in (judged.accuracy, judged.before.accuracy):
+        assert f"{100 * share:.1f}" in shown
+
+
+def _predictor(view):
+    from fairfl_core.predictors.load import predictor_of
+    from fairfl_core.solving.build import build_program
+
+    fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
+    program = build_program(fit, view.notion, view.region, rates=view.rates)
+    return predictor_of(program.solve(view.eps_global, view.eps_local))
+
+
+def test_other_columns_are_checked_again(opened):
+    """What stands under Check is of the columns that are chosen, or nothing does."""
+    app = uploaded(opened, example_table())
+    app.button(key="take-table").click().run()
+    box(app, "Group").set_value("patient").run()
+    assert "rows read" not in text_of(healthy(app))
+    assert [each.label for each in app.button if each.key == "take-table"] == ["Check"]
+    box(app, "Group").set_value("sex").run()
+    assert "rows read" in text_of(healthy(app))
+
+
+def test_a_set_stays_while_other_pages_are_looked_at(opened):
+    app = explore(with_table(opened, example_table()))
+    app.selectbox(key="widget_experiment").set_value("adult").run()
+    go(app, "your_data")
+    said = text_of(app)
+    assert "Here now: rows.csv" in said and "Client: **hospital**" in said
+    assert "--client hospital" in command_of(app)
+    explore(app)
+    assert linked(app, "experiment") == "yours"
+
+
+# -------------------------------------------------------------------- gone means gone
+
+
+@pytest.mark.parametrize("page", ["explore", "your_data"])
 def test_after_a_reload_the_data_is_gone_and_nothing_else_is_shown(opened, page):
     """No other data under the limits of the link: a page that says so, and two ways on."""
-    app = opened.raw(page, experiment="yours", eps_local="0.02", notion="eop")
+    app = raw_page(opened, page, experiment="yours", eps_local="0.02", notion="eop")
     assert not app.exception and "Your data is gone: upload it again" in app.warning[0].value
-    assert not app.metric and not app.table and "Allowing a gap" not in text_of(app)
+    assert "fairfl-numbers" not in "".join(one.proto.body[:60] for one in app.get("html"))
     assert linked(app, "experiment") == "yours" and linked(app, "eps_local") == "0.02"
     if page == "your_data":
         app.button(key="try-example").click().run()
         app.button(key="take-table").click().run()
-        assert "at most 0.02 inside every client" in text_of(healthy(app))
-        assert linked(app, "experiment") == "yours"
+        explore(healthy(app))
+        assert linked(app, "experiment") == "yours" and linked(app, "eps_local") == "0.02"
     else:
         app.button(key="show-another").click().run()
         assert linked(healthy(app), "experiment") == "adult"
@@ -128,55 +230,46 @@ def test_after_a_reload_the_data_is_gone_and_nothing_else_is_shown(opened, page)
 
 def test_another_session_knows_nothing_of_it(opened):
     app = with_table(opened, example_table())
-    mine = app.selectbox(key="widget_experiment").value
-    other = opened(experiment=mine)
+    other = opened(experiment=app.session_state["own-set"].name)
     assert "Your data" not in " ".join(other.selectbox(key="widget_experiment").options)
     assert other.selectbox(key="widget_experiment").value == "adult"
 
 
+def is_gone(name):
+    gc.collect()
+    try:
+        own_data.find(name)
+    except own_data.InputError:
+        return True
+    return False
+
+
 def test_it_is_gone_when_replaced_removed_or_left(opened):
-    gc.collect()
-    before = set(own_data._register)
     app = with_table(opened, example_table())
-    (first,) = set(own_data._register) - before
-    go(app, "explore")
+    first = app.session_state["own-set"].name
+    explore(app)
     go(app, "your_data")
-    app.file_uploader(key="upload-table").set_value(
-        ("again.csv", example_table().encode(), "text/csv")
-    ).run()
+    file = ("again.csv", example_table().encode(), "text/csv")
+    app.file_uploader(key="upload-table").set_value(file).run()
     app.button(key="take-table").click().run()
-    gc.collect()
-    (second,) = set(own_data._register) - before
-    assert second != first
+    second = healthy(app).session_state["own-set"].name
+    assert is_gone(first) and not is_gone(second)
     app.button(key="remove-set").click().run()
-    healthy(app)
-    gc.collect()
-    assert set(own_data._register) <= before
-    assert linked(app, "experiment") == "adult"
-    assert not [
-        box for box in app.selectbox if box.key == "widget_experiment"
-    ]  # nothing to choose
+    assert is_gone(second) and linked(healthy(app), "experiment") == "adult"
+    assert app.button(key="try-example").label and "Here now" not in text_of(app)
     app = with_table(opened, example_table())
+    third = app.session_state["own-set"].name
+    assert not is_gone(third)
+    del app  # as a session that ends
+    assert is_gone(third)
+
+
+def test_nothing_of_it_stays_in_the_caches_that_visitors_share(opened):
+    app = explore(with_table(opened, example_table()))
+    people = ref(app.session_state["own-set"].intake.experiment)
     del app
     gc.collect()
-    assert set(own_data._register) <= before
-
-
-def test_nothing_of_it_is_in_the_caches_that_visitors_share(opened, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        own_data, "is_own", lambda name, real=own_data.is_own: (seen.append(name), real(name))[1]
-    )
-    app = with_table(opened, example_table())
-    go(app, "explore")
-    held = app.session_state["own-set"]
-    assert held.name in seen and len(held.results) >= 4
-
-
-def test_uploads_stay_in_memory():
-    from starlette.formparsers import MultiPartParser
-
-    assert MultiPartParser.spool_max_size >= 200 * 2**20
+    assert people() is None
 
 
 # -------------------------------------------------------------------- refusals
@@ -192,23 +285,34 @@ def test_uploads_stay_in_memory():
     ],
 )
 def test_a_hostile_file_gets_a_sentence(opened, name, data, says):
-    app = opened("your_data")
+    app = your_data(opened)
     app.file_uploader(key="upload-table").set_value((name, data, "text/csv")).run()
     assert not app.exception and not app.error
-    assert [says in box.value.replace("\\", "") for box in app.warning] == [True]
+    assert [says in each.value.replace("\\", "") for each in app.warning] == [True]
     assert "<script>" not in app.warning[0].value
 
 
 def test_wrong_columns_get_a_sentence_and_the_page_stays(opened):
-    app = opened("your_data")
-    app.button(key="try-example").click().run()
-    next(box for box in app.selectbox if box.label == "Group").set_value("diagnosis").run()
+    app = uploaded(opened, example_table())
+    box(app, "Group").set_value("diagnosis").run()
     app.button(key="take-table").click().run()
-    assert not app.exception
-    assert "chosen for two things" in app.warning[0].value
-    next(box for box in app.selectbox if box.label == "Group").set_value("sex").run()
+    assert not app.exception and "chosen for two things" in app.warning[0].value
+    box(app, "Group").set_value("sex").run()
     app.button(key="take-table").click().run()
-    assert "Allowing a gap of" in text_of(healthy(app))
+    explore(healthy(app))
+
+
+def test_no_box_starts_on_a_column_that_was_not_guessed(opened):
+    table = pd.DataFrame({"note": [f"text {i}" for i in range(90)], "x": np.arange(90) / 7})
+    app = healthy(uploaded(opened, table.to_csv(index=False)))
+    boxes = values_of(app)
+    assert {boxes[name] for name in ("Client", "Group", "True label")} == {None}
+    assert boxes["The model's answer"] is None and boxes["Row id"] == "none"
+    app.button(key="take-table").click().run()
+    assert not app.exception and "choose the column of the client" in app.warning[0].value
+
+
+# -------------------------------------------------------------------- what the model gave
 
 
 def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
@@ -217,19 +321,17 @@ def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
     table = table.drop(columns=["prediction", "score_healthy"]).rename(
         columns={"score_ill": "p_ill", "patient": "subject"}
     )
-    app = opened("your_data")
-    file = ("rows.csv", table.to_csv(index=False).encode(), "text/csv")
-    app.file_uploader(key="upload-table").set_value(file).run()
-    boxes = {box.label: box.value for box in healthy(app).main.selectbox}
+    app = healthy(uploaded(opened, table.to_csv(index=False)))
+    boxes = values_of(app)
     assert (boxes["Probability"], boxes["It is the probability of"]) == ("p_ill", "ill")
     assert boxes["Row id"] == "subject"
     app.number_input[0].set_value(0.4).run()
     app.button(key="take-table").click().run()
-    assert "exact" in healthy(app).selectbox(key="widget_region").options[-1]
-    assert "answers from 0.4 on" in text_of(app).replace("\\", "")
-    command = next(each.value for each in app.code if "predict" in each.value)
+    assert "answers from 0.4 on" in text_of(healthy(app))
+    command = command_of(app)
     assert "--probability p_ill --probability-of ill --threshold 0.4 --row-id subject" in command
     view = app.session_state["kept"]["view"]
+    assert view.region == "exact"
     (tmp_path / "fairfl-predictor.json").write_text(predictor_json(view))
     table.to_csv(tmp_path / "new-rows.csv", index=False)
     words = [str(tmp_path / w) if "." in w and w != "0.4" else w for w in shlex.split(command)]
@@ -238,46 +340,33 @@ def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
     assert set(pd.read_csv(tmp_path / "fair.csv")["answer"]) == {"healthy", "ill"}
 
 
-def test_no_box_starts_on_a_column_that_was_not_guessed(opened):
-    app = opened("your_data")
-    table = pd.DataFrame({"note": [f"text {i}" for i in range(90)], "x": np.arange(90) / 7})
-    file = ("rows.csv", table.to_csv(index=False).encode(), "text/csv")
-    app.file_uploader(key="upload-table").set_value(file).run()
-    boxes = {box.label: box.value for box in healthy(app).main.selectbox}
-    assert {boxes[name] for name in ("Client", "Group", "True label")} == {None}
-    assert boxes["The model's answer"] is None and boxes["Row id"] == "none"
-    app.button(key="take-table").click().run()
-    assert not app.exception and "choose the column of the client" in app.warning[0].value
-
-
 def test_scores_instead_of_answers(opened):
-    app = opened("your_data")
-    app.button(key="try-example").click().run()
-    next(each for each in app.radio if each.label == "The model gave").set_value("scores").run()
-    boxes = {box.label: box.value for box in healthy(app).selectbox}
-    assert boxes["Score of “healthy”"] == "score_healthy"
+    app = uploaded(opened, example_table())
+    box(app, "The model gave").set_value("scores").run()
+    assert values_of(healthy(app))["Score of “healthy”"] == "score_healthy"
     app.button(key="take-table").click().run()
-    assert "exact" in app.selectbox(key="widget_region").options[-1]
-    healthy(app)
+    assert healthy(app).session_state["kept"]["view"].region == "exact"
 
 
 # -------------------------------------------------------------------- counts only
 
 
-def test_counts_only_say_where_no_check_is_possible(opened):
-    app = opened("your_data", bring="counts")
-    files = [
-        (name, json.dumps(each.to_json()).encode(), "application/json")
-        for name, each in example_counts().items()
-    ]
-    app.file_uploader(key="upload-counts").set_value(files).run()
-    healthy(app)
-    app.button(key="take-counts").click().run()
-    assert "no held-out check possible" in text_of(healthy(app)).lower()
-    for page in PAGES:
-        go(app, page)
-        if page != "learn":
-            assert "no held-out check possible" in text_of(app).lower(), page
+def test_counts_only_say_that_no_check_is_possible(opened):
+    app = with_counts(opened, example_counts().items())
+    assert "Look: No held-out check possible" in text_of(app).replace("**", "")
+    assert people_of(app)["n"].sum() == 2100
+    explore(app)
+
+
+def test_noised_counts_are_never_called_people(opened):
+    (name, counts), *_ = example_counts().items()
+    noise = np.random.default_rng(0).normal(size=counts.table.shape)
+    noised = replace(counts, table=counts.table + noise, noisy=True)
+    app = with_counts(opened, [(name, noised)])
+    shown = text_of(app)
+    assert "Noised counts by client and group" in shown and "People by" not in shown
+    (chart,) = app.get("plotly_chart")
+    assert json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] == "noised counts"
 
 
 # -------------------------------------------------------------------- hostile names
@@ -289,69 +378,19 @@ def own_view(held, **settings):
     return read_view({"eps_global": "0.02"} | settings, catalogue)[0]
 
 
-@pytest.fixture
-def hostile():
-    """A setting on a set whose names are as bad as can be, held as a session holds it."""
-    upload = open_table("<script>x</script>.csv", hostile_table().encode())
-    held = own_data.Held(experiment_from_table(upload, guess_roles(upload)))
-    yield own_view(held, region="kernel")
-    del held
-
-
-class Tags(HTMLParser):
-    """What an HTML file would run or fetch."""
-
-    def __init__(self):
-        super().__init__()
-        self.found, self.inside = [], 0
-
-    def handle_starttag(self, tag, attrs):
-        names = {name for name, _ in attrs}
-        if tag in ("img", "i", "b", "iframe") or any(name.startswith("on") for name in names):
-            self.found.append(tag)
-
-
-def test_names_are_text_in_what_is_taken_along(hostile):
-    for made in (html_report(hostile, ""), model_card(hostile, "")):
-        tags = Tags()
-        tags.feed(made)
-        assert tags.found == []
-        assert "<script>window.hit" not in made and "<script>x" not in made
-    lines = clients_csv(hostile).splitlines()[1:]
-    assert any(line.startswith("'=HYPERLINK") for line in lines)
-    assert json.loads(predictor_json(hostile))["groups"][0].startswith("<img")
-
-
-def test_names_are_text_on_every_page(opened):
+def test_names_are_only_text_here_and_in_files(opened):
     app = with_table(opened, hostile_table(), "<b>x</b>.csv")
-    for page in PAGES:
-        go(app, page)
-        for kind in (app.markdown, app.caption):
-            for each in kind:
-                for sign in ("<script>window", "<img", "<b>bold", "<i>ill"):
-                    assert sign not in each.value.replace("\\<", ""), (page, each.value)
-
-
-def test_the_model_card_says_requested_reached_and_held_out(hostile):
-    made = model_card(hostile, "")
-    for part in (
-        "requested",
-        "reached (fitted)",
-        "held out (test)",
-        "0.02",
-        "0.05",
-        "def answer(",
-        "rows read",
-        "Limits of use",
-    ):
-        assert part in made
-    files = [
-        (name, json.dumps(each.to_json()).encode()) for name, each in example_counts().items()
-    ]
-    held = own_data.Held(experiment_from_counts(files))
-    view = own_view(held, region="simplex")
-    assert model_card(view, "").count("no held-out check possible") >= 8
-    assert "no held-out check possible" in html_report(view, "")
+    shown = unfold(app, "expander-apply", "your-people-table-open")
+    for kind in (shown.markdown, shown.caption):
+        for each in kind:
+            for sign in ("<script>window", "<img", "<b>", "<i>ill"):
+                assert sign not in each.value.replace("\\<", ""), each.value
+    (chart,) = shown.get("plotly_chart")
+    assert "<script>" not in chart.proto.spec and "<img" not in chart.proto.spec
+    view = own_view(app.session_state["own-set"], region="kernel")
+    lines = clients_csv(view).splitlines()[1:]
+    assert any(line.startswith("'=HYPERLINK") for line in lines)
+    assert json.loads(predictor_json(view))["groups"][0].startswith("<img")
 
 
 def test_names_from_right_to_left_do_not_turn_the_numbers_after_them():
@@ -365,20 +404,6 @@ def test_names_from_right_to_left_do_not_turn_the_numbers_after_them():
 
 def test_two_thousand_clients_stay_usable(opened):
     app = with_table(opened, many_clients())
-    go(app, "explore")
-    shown = app.segmented_control(key="widget_few")
-    assert "of 2,000" in shown.label and shown.value == "worst"
-    assert not app.toggle(key="widget_map_drawn").value
-    shown.set_value("name").run()
-    app.text_input(key="widget_few_name").set_value("clinic 199").run()
-    assert "11 of 2,000 clients have it in their name" in text_of(healthy(app))
-    go(app, "clients")
-    app.switch_page("pages/privacy.py").run()
-    assert not app.exception and "so many clients" in app.warning[0].value
-
-
-def test_columns_of_a_table_are_told_in_the_command(opened):
-    app = with_table(opened, example_table())
-    command = next(each.value for each in app.code if "predict" in each.value)
-    assert "--client hospital --group sex --prediction prediction" in command
-    assert ColumnRoles("a", "b", "c").prediction == ""
+    assert "the 60 largest of 2,000" in text_of(app)
+    assert len(people_of(app)) == 2000
+    explore(app)

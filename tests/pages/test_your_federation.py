@@ -3,31 +3,24 @@
 import json
 
 from tests.federated.flower.hospitals import open_hospitals, server
-from tests.pages.conftest import healthy, unfolded
+from tests.pages.conftest import healthy
+from tests.pages.test_your_data import explore, text_of, unfold, your_data
 
 
 def test_a_run_opens_with_its_unseen_people_and_its_log(opened, tmp_path):
     server(open_hospitals(tmp_path, rows=(300, 260, 240)), tmp_path / "out").run()
     data = (tmp_path / "out" / "result.json").read_bytes()
-    app = opened("your_data", bring="counts")
+    app = your_data(opened, bring="counts")
     app.file_uploader(key="upload-counts").set_value([("result.json", data, "application/json")])
     app.run()
     app.button(key="take-counts").click().run()
-    healthy(app)
-    said = " ".join(one.value for one in app.markdown)
+    said = text_of(healthy(app))
     assert "no record did" in said
     assert "unseen people were counted by their clients" in said
-    tables = [one.value for one in unfolded(app).dataframe]
+    tables = [one.value for one in unfold(app, "expander-messages").dataframe]
     log = next(table for table in tables if "purpose" in table.columns)
     assert len(log) == len(json.loads(data)["messages"])
     assert set(log["way"]) == {
         f"{to} {who}" for to in ("to", "from") for who in ("North", "South", "East")
     }
-
-
-def test_the_lesson_shows_what_really_travelled(opened):
-    app = opened("learn")
-    app.radio[0].set_value(app.radio[0].options[1]).run()
-    healthy(app)
-    assert any("no row of any person" in one.value for one in app.markdown)
-    assert any("purpose" in one.value.columns for one in unfolded(app).dataframe)
+    explore(app)

@@ -17,6 +17,7 @@ from fairfl_core.intake import (
 )
 from fairfl_core.people import experiments
 from fairfl_core.review import UPLOADED, Option, Review, board_of, read_review, solve_option
+from fairfl_core.review.text import ROWS
 from tests.cli.running import run
 
 
@@ -49,13 +50,11 @@ def test_a_shell_gives_the_pages_numbers_from_the_file_and_the_table(table, peop
     path = review.write(tmp_path / "review.json")
     assert read_review(path) == review
 
-    def solve(option):
-        return solve_option(option, table.experiment)
-
-    board = board_of([solve(one) for one in review.options], solve, question="Which?")
+    results = [solve_option(one, table.experiment) for one in review.options]
+    board = board_of(results, question="Which?")
     told = json.loads(run("review", path, "--rows", people, "--json").out)["options"]
     for column in board.columns:
-        assert tuple(told[column.name].values()) == column.cells
+        assert list(told[column.name].values()) == [column.cells[code].said for code, _ in ROWS]
     first, second = (told[name]["Accuracy, unseen people"] for name in "AB")
     assert first != second
 
@@ -89,9 +88,8 @@ def test_counts_are_the_same_set_in_any_order(tmp_path):
     given = [word for name, _ in files[::-1] for word in ("--rows", tmp_path / name)]
     told = json.loads(run("review", path, *given, "--json").out)["options"]
     reached = solve_option(review_of(intake, 0.02).options[0], intake.experiment).summary.reached
-    assert (
-        len(files) > 1
-        and told["A"]["Accuracy, unseen people"] == f"{100 * reached.accuracy:.1f} %"
+    assert len(files) > 1 and told["A"]["Accuracy, unseen people"].startswith(
+        f"{100 * reached.accuracy:.1f} %"
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from fairfl_core.fairness.notions import Notion
+from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
 from fairfl_core.solving.constraints.base import Stacked
 from fairfl_core.solving.constraints.floors import FloorConstraints
@@ -88,8 +89,37 @@ def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, pr
                     if not constant:
                         width += below(times * hits, times * n, **how)
                 expected[place, p] = change - width
+                if known == 1:  # who answers everybody with a label loses nobody who has it
+                    expected[place, p] = max(expected[place, p], 0.0)
     assert found == pytest.approx(expected, abs=1e-9)
     assert columns.keeps.sum() == CLIENTS * GROUPS
+
+
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+@pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
+def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
+    """Nobody of l1 was seen in a cell: those to come keep the model's answer, or are all told l1."""
+    seen = ~((people.client == 0) & (people.group == 0) & (people.label == 1))
+    names = ("client", "group", "label", "scores", "said")
+    people = replace(people, **{name: getattr(people, name)[seen] for name in names})
+    program = build_program(
+        people,
+        "eop",
+        region,
+        rates="labels",
+        guarantee=Guarantee(0.9, "each", proof),
+        policy=Policy(floors=(Floor("l1", keeps=0.1),)),
+    )
+    predictor = predictor_of(program.solve(1.0, 1.0))
+    score = np.linspace(0.01, 0.99, 99)
+    here, said = np.zeros(99, np.int64), (score > 0.5).astype(np.int64)
+    if predictor.needs_scores:
+        scores = np.column_stack([1 - score, score])
+        told = predictor.calibration.apply(here, here, scores)
+        chances = predictor.chances(here, here, told, said)
+    else:
+        chances = predictor.lottery[here, here, said]
+    assert (chances[said == 1, 1] >= 0.9 - 1e-6).all()
 
 
 @pytest.mark.parametrize("proof", ["measured", "proved"])

@@ -151,15 +151,18 @@ def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
     rate = keep * q + always
     top, bottom = ((weight * (rate + keep * one)).sum(axis=0) for one in (up, -down))
     # The weights are shares of a multinomial: variance of their sum, by its covariance matrix.
-    w = (people + z**2 / len(people)) / (total + z**2)
+    # Answers adapt to all of them: Scheffe's constant of as many dimensions.
+    of_weights = chi2.isf(chi2.sf(z**2, 2), max(len(people) - 1, 2))
+    w = (people + of_weights / len(people)) / (total + of_weights)
     between = [
         rate[:, a]
-        @ ((np.diag(w[:, a]) - np.outer(w[:, a], w[:, a])) / (total[a] + z**2))
+        @ ((np.diag(w[:, a]) - np.outer(w[:, a], w[:, a])) / (total[a] + of_weights))
         @ rate[:, a]
         for a in (0, 1)
     ]
     # A group in one client only has no variance between; in floats that may be -1e-18.
-    margin = z * np.sqrt(((weight * keep * s) ** 2).sum() + max(sum(between), 0.0))
+    chance = z**2 * ((weight * keep * s) ** 2).sum()
+    margin = np.sqrt(chance + of_weights * max(sum(between), 0.0))
     reached = max(top[0] - bottom[1], top[1] - bottom[0]) + margin
     assert reached <= overall + 1e-6
     if found.price_global > 1e-4:

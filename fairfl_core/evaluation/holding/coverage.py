@@ -16,7 +16,7 @@ from fairfl_core.evaluation.holding.settings import Half, Setting, programs_of
 from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.predictors.load import predictor_of
 
-__all__ = ["Coverage", "coverage", "draw_people"]
+__all__ = ["Coverage", "coverage", "draw_people", "filled"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -129,6 +129,33 @@ def draw_people(population: ScoredPeople, sizes: Ints, rng: np.random.Generator)
         for name in ("client", "group", "label", "scores", "said")
     }
     return replace(population, **drawn)
+
+
+def filled(population: ScoredPeople, least: int, rng: np.random.Generator) -> ScoredPeople:
+    """Give every client, group and label at least so many people, so that none is truly empty.
+
+    Those who are missing are people of the same group and label, drawn from all clients with
+    replacement. A group and label that no client has stays empty.
+    """
+    there = population.counts.n_label
+    missing = np.where(there.sum(axis=0) > 0, np.maximum(least - there, 0), 0)
+    client, group, label = (np.repeat(code, missing.ravel()) for code in _codes(there))
+    kind = population.group * len(population.labels) + population.label
+    by_kind = np.argsort(kind, kind="stable")
+    many = there.sum(axis=0).ravel().astype(np.int64)
+    asked = group * len(population.labels) + label
+    first = (np.cumsum(many) - many)[asked]
+    rows = by_kind[first + (rng.random(len(asked)) * many[asked]).astype(np.int64)]
+    rows = np.concatenate([np.arange(len(population)), rows])
+    drawn = {
+        name: getattr(population, name)[rows] for name in ("group", "label", "scores", "said")
+    }
+    return replace(population, client=np.append(population.client, client), **drawn)
+
+
+def _codes(table: Floats) -> tuple[Ints, ...]:
+    """Client, group and label of every entry, each in one row."""
+    return tuple(code.ravel() for code in np.indices(table.shape))
 
 
 def coverage(

@@ -27,6 +27,8 @@ def holding(
 ) -> str:
     """The whole document, of every experiment that is there by both protocols.
 
+    Experiments with crossed groups are left out: they are the same people as another's.
+
     Parameters
     ----------
     folder : path, optional
@@ -40,6 +42,7 @@ def holding(
         (experiments.open(name, folder), experiments.open(companion, folder))
         for name in experiments.list_experiments(folder)
         if (companion := experiments.cross_fitted_of(name, folder))
+        and experiments.open(name, folder).grouping is None
     ]
     total, done = sum(steps(cross_fitted, draws) for _, cross_fitted in pairs), 0
 
@@ -88,7 +91,8 @@ def _sizes(evidence: Evidence) -> str:
     return (
         f"{evidence.paper_split.notion}, {len(evidence.paper_split.clients)} clients, "
         f"{', '.join(parts)}; {' and '.join(draws)}. One answer a client, its largest label, is right for "
-        f"{100 * evidence.constant_accuracy:.2f} %."
+        f"{100 * evidence.constant_accuracy:.2f} %. In a pilot of 40 a client's group has nobody of a "
+        f"label in {100 * evidence.empty:.1f} % of cases."
         + (
             f" Not cross-fitted, and left out: {left_out} of {len(every)} seeds."
             if left_out
@@ -126,17 +130,21 @@ _RESAMPLED = """## (a) How often a limit holds: a known population, resampled at
 The population are the cross-fitted people of one seed (an even one and an odd one), with their
 scores. Samples of it are drawn, client by client and with replacement, as many people as the
 protocol fits on; recalibration and program see the sample only, and gaps and accuracy are those of
-the population. *Coverage* is the share of draws and clients whose true gap is within the limit
-(standard error between draws), *least covered client* the same of the client where it is smallest,
-*all clients at once* the share of draws in which no client is above, *cost* the accuracy lost
-against no confidence at the same limits on the same draws.
+the population. *A pilot of 40* are 40 people a client, in which a group often has nobody of a label
+though the population has: there every client, group and label has at least five people, those
+missing being drawn from other clients. *Coverage* is the share of draws and clients whose true gap
+is within the limit (standard error between draws), *least covered client* the same of the client
+where it is smallest, *all clients at once* the share of draws in which no client is above, *cost*
+the accuracy lost against no confidence at the same limits on the same draws.
 """
 
 _SHORT = """### Where a confidence fell short
 
 Settings whose limits held in fewer than .95 of clients and draws (*each*, *proved*), or in which
 all of them held in fewer than .95 of the draws (*all*). A share of 40 draws is known to about
-+- .07; that of all clients at once is the hardest test where a handful of people stand behind a rate.
++- .07, one of 16 to about +- .11; that of all clients at once is the hardest test where a handful of
+people stand behind a rate. Populations made up to be hard, in thousands of draws:
+`benchmarks/README.md`, `coverage.py`.
 """
 
 _CROSS_FITTING = """## (b) What is left of a gap on test people: the paper's split and cross-fitting

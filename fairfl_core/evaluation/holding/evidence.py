@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.holding.coverage import Coverage, coverage
+from fairfl_core.evaluation.holding.coverage import Coverage, coverage, filled
 from fairfl_core.evaluation.holding.held_out import studies
 from fairfl_core.evaluation.holding.settings import EVEN, ODD, Setting
 from fairfl_core.evaluation.study import Study
 from fairfl_core.people.experiments import Experiment
 from fairfl_core.people.folded import fitted_people
+from fairfl_core.people.scored import ScoredPeople
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.regions import region_kind, region_names
 
@@ -18,6 +22,7 @@ __all__ = [
     "DRAWS",
     "GUARANTEES",
     "LIMITS",
+    "PILOT",
     "Evidence",
     "cross_fitting_settings",
     "gather",
@@ -25,7 +30,12 @@ __all__ = [
     "steps",
 ]
 
+Ints = NDArray[np.int64]
+Resampled = dict[Setting, Coverage]
 DRAWS = 20  # of each population
+PILOT = "a pilot of 40"  # few people a client: cells are empty in a sample that are not in truth
+PILOT_PEOPLE = 40
+LEAST = 5  # people of every client, group and label in the population that a pilot is drawn from
 ASKED = (0.01, 0.01)
 LIMITS = ((1.0, 0.05), (1.0, 0.10), (0.05, 0.10), (0.01, 0.10))  # (overall, inside every client)
 GUARANTEES = {
@@ -45,15 +55,18 @@ class Evidence:
     paper_split, cross_fitted : Experiment
         The same people, test people the same seed by seed, by either protocol.
     resampled : dict
-        By protocol, whose numbers of people are drawn: coverage of every setting.
+        By protocol, whose numbers of people are drawn, and for a pilot: coverage of every setting.
+    empty : float
+        Share of clients, groups and labels with nobody in a draw of a pilot.
     held_out : dict
         By protocol: every setting over the cross-fitted seeds, on test people.
     """
 
     paper_split: Experiment
     cross_fitted: Experiment
-    resampled: dict[str, dict[Setting, Coverage]]
+    resampled: dict[str, Resampled]
     held_out: dict[str, dict[Setting, Study]]
+    empty: float = 0.0
 
     @property
     def name(self) -> str:
@@ -101,7 +114,7 @@ def _population_seeds(experiment: Experiment) -> list[int]:
 
 def steps(cross_fitted: Experiment, draws: int = DRAWS) -> int:
     """How often `gather` reports that something is done."""
-    return 2 * (2 * draws + len(cross_fitted.seeds))
+    return 2 * (3 * draws + len(cross_fitted.seeds))
 
 
 def gather(
@@ -114,8 +127,9 @@ def gather(
     """Measure an experiment by both protocols; `on_progress` is called after every step.
 
     The population of a seed are the cross-fitted people of that seed: four in five of all, with
-    scores of models that never saw them. Protocols are compared seed by seed: seeds that are not
-    cross-fitted are left out.
+    scores of models that never saw them; for a pilot every client, group and label is given at
+    least five people. Protocols are compared seed by seed: seeds that are not cross-fitted are left
+    out.
     """
     if not set(cross_fitted.seeds) <= set(paper_split.seeds):
         raise InputError(
@@ -123,25 +137,49 @@ def gather(
             "seed by seed, so train those that are missing."
         )
     guarded = guarantee_settings(len(paper_split.labels))
-    resampled: dict[str, dict[Setting, Coverage]] = {}
-    held_out: dict[str, dict[Setting, Study]] = {}
-    for place, experiment in enumerate((paper_split, cross_fitted)):
+    populations = {
+        seed: fitted_people(cross_fitted, seed) for seed in _population_seeds(cross_fitted)
+    }
+    none_empty = {
+        seed: filled(people, LEAST, np.random.default_rng(seed))
+        for seed, people in populations.items()
+    }
+    pilot = {seed: _pilot_sizes(people) for seed, people in none_empty.items()}
+
+    def resample(place: int, people: dict[int, ScoredPeople], sizes: dict[int, Ints]) -> Resampled:
         parts = [
             coverage(
-                fitted_people(cross_fitted, seed),
-                fitted_people(experiment, seed).counts.n_client,
-                experiment.notion,
+                people[seed],
+                sizes[seed],
+                paper_split.notion,
                 guarded,
                 draws=draws,
                 seed=(seed, place),
                 on_progress=on_progress,
             )
-            for seed in _population_seeds(cross_fitted)
+            for seed in people
         ]
-        resampled[experiment.protocol] = {
-            setting: Coverage.join([part[setting] for part in parts]) for setting in guarded
-        }
-        local = [setting for setting in guarded if setting.eps_global == 1]
-        asked = [*cross_fitting_settings(), *local]
+        return {setting: Coverage.join([part[setting] for part in parts]) for setting in guarded}
+
+    resampled: dict[str, Resampled] = {}
+    held_out: dict[str, dict[Setting, Study]] = {}
+    local = [setting for setting in guarded if setting.eps_global == 1]
+    asked = [*cross_fitting_settings(), *local]
+    for place, experiment in enumerate((paper_split, cross_fitted)):
+        sizes = {seed: fitted_people(experiment, seed).counts.n_client for seed in populations}
+        resampled[experiment.protocol] = resample(place, populations, sizes)
         held_out[experiment.protocol] = studies(experiment, asked, cross_fitted.seeds, on_progress)
-    return Evidence(paper_split, cross_fitted, resampled, held_out)
+    resampled[PILOT] = resample(2, none_empty, pilot)
+    empty = np.mean([_share_empty(none_empty[seed], pilot[seed]) for seed in pilot])
+    return Evidence(paper_split, cross_fitted, resampled, held_out, float(empty))
+
+
+def _pilot_sizes(people: ScoredPeople) -> Ints:
+    return np.minimum(people.counts.n_client, PILOT_PEOPLE)
+
+
+def _share_empty(people: ScoredPeople, sizes: Ints) -> float:
+    """Expected share of clients, groups and labels with nobody in a sample of these sizes."""
+    there = people.counts.n_label
+    absent = 1 - there / np.maximum(there.sum(axis=(1, 2), keepdims=True), 1)
+    return float((absent ** sizes[:, None, None]).mean())

@@ -32,7 +32,8 @@ class FloorConstraints(RateConstraints):
 
     With a guarantee the lower end of the rate is: a mixture's deviation is at most the mixture
     of its rules' deviations. What is kept of the model's own rate is judged by the change from
-    it, in which keeping the model's answer has no error at all.
+    it, in which keeping the model's answer has no error at all; it is kept where nobody with the
+    label was counted, too, for such people may come.
 
     Attributes
     ----------
@@ -78,7 +79,10 @@ class FloorConstraints(RateConstraints):
         soft: bool = False,
         times: float = 1.0,
     ) -> "FloorConstraints":
-        """Lay the rows out: one for every floor, client and group with people of its label."""
+        """Lay the rows out: one for every floor, client and group with people of its label.
+
+        With a guarantee, what is kept of the model's own rate has a row in every client and group.
+        """
         notion = Notion(
             "floors", counts.labels, tuple(Rate(one.label, one.label) for one in floors)
         )
@@ -91,9 +95,12 @@ class FloorConstraints(RateConstraints):
         )
         least = np.array([one.rate if one.keeps is None else -one.keeps for one in floors])
         keeps = np.array([one.keeps is not None for one in floors])
+        has_row = people > 0
         if guarantee is None:
             least = np.where(keeps, own + least, least)
-        client, group, floor = np.nonzero(people > 0)
+        else:
+            has_row |= keeps
+        client, group, floor = np.nonzero(has_row)
         place = np.full(people.shape, -1)
         place[client, group, floor] = np.arange(len(client))
         weight = np.divide(1.0, people, out=np.zeros_like(people), where=people > 0)
@@ -172,7 +179,15 @@ class FloorConstraints(RateConstraints):
                 else binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
             )
             change = self._proved_change(columns, widths)
-        return np.where(keeps, change, widths.rate - widths.down)
+        return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
+
+    def _bounded(self, columns: Columns, change: Floats) -> Floats:
+        """The lower end of a change, where it is known: nobody counted, or nobody can lose."""
+        n = self.people[columns.client, columns.group]
+        change = np.where(n > 0, change, -1.0)
+        answers_all = columns.known[:, self.notion.asked.argmax(axis=1)] == 1
+        change = np.where(answers_all, np.maximum(change, 0.0), change)
+        return np.where(columns.keeps[:, None], 0.0, change)
 
     def _changes(self, columns: Columns) -> Floats:
         """Counted recognition less the model's own, (columns, floors)."""
@@ -200,13 +215,12 @@ class FloorConstraints(RateConstraints):
         change = self._changes(columns)
         n = self.people[columns.client, columns.group] * self.times
         low, high = clopper_pearson(np.abs(change), n, z)
-        certain = np.where(change > 0, low, -high)
-        return np.where(columns.keeps[:, None], 0.0, certain)
+        return np.where(change > 0, low, -high)
 
     def _proved_change(self, columns: Columns, widths: Widths) -> Floats:
         """The same where the rule's true rate may be lower and the model's own higher."""
         width = widths.down + self._of_the_model(columns, widths.up)
-        return np.where(columns.keeps[:, None], 0.0, self._changes(columns) - width)
+        return np.asarray(self._changes(columns) - width)
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
         """At least the floor."""

@@ -16,9 +16,10 @@ error, and is added whatever the direction: such a cell is driven to constants, 
 The overall rate of a group pools its clients' rates r with weights w, which are counted as well:
 its error has the variance sum over c of w^2 s^2, plus that of the weights, sum over c of
 w (r - mean r)^2 / n: a second-order cone with two dimensions a cell (`overall_margin`). Every cell
-also adapts to its own people, and these gains do not average out over clients: the rates are
-corrected by what cross-validation of the whole fit finds them to be too high by
-(`solving.optimism`).
+adapts to its own people, and these gains do not average out over clients. Where a label is frequent
+by chance a client is told it more often: so the weights' part has Scheffe's constant of as many
+dimensions as there are clients. What the rates are too high by is found by cross-validation of the
+whole fit, and they are corrected by it (`solving.optimism`).
 
 ``proved``: widths are added instead, each a bound that holds for every rule at once.
 """

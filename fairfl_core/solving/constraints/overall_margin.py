@@ -3,8 +3,8 @@
 A group's overall rate is sum over c of w_c r_c, with r_c the rate of client c and w_c the client's
 share of the people behind it. Both are counted, so both may be wrong.
 
-`Cone` (measured): z t with t >= |v|, v the standard errors of all cells and of the weights: a
-second-order cone.
+`Cone` (measured): z t with t >= |v|, v the standard errors of all cells and of the weights, those of
+the weights times Scheffe's constant of K dimensions over z: a second-order cone.
 
 `Range` (proved): the widths of the rates, and for the weights their total variation times the
 range of the true rates, both ends of which are auxiliary columns.
@@ -153,12 +153,12 @@ class Cone(OverallMargin):
         )
 
     def cone(self) -> Entries:
-        """Rows (t, v): v = the error of each cell, then sqrt(variance of its weight) (r - m)."""
+        """Rows (t, v): v = the error of each cell, then what its weight's may be, times r - m."""
         part, cells = self.part, self.part.people.size
         clients, total = part.people.shape[1], part.people.sum(axis=1, keepdims=True)
-        z2 = self.constant**2
+        z2 = self._scheffe_of_weights(clients)
         share = (part.people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
-        root = np.sqrt(share / (total + z2)).ravel()
+        root = np.sqrt(z2 / self.constant**2 * share / (total + z2)).ravel()
         every = np.arange(cells)
         return (
             np.concatenate([[0], 1 + part.cell, 1 + cells + part.cell, 1 + cells + every]),
@@ -167,6 +167,13 @@ class Cone(OverallMargin):
             ),
             np.concatenate([[1.0], part.weight * part.error, root[part.cell] * part.rate, -root]),
         )
+
+    def _scheffe_of_weights(self, clients: int) -> float:
+        """Scheffe's constant of the weights, squared: every client's answers may adapt to its own."""
+        from scipy.special import chdtri
+
+        # The chance of error: a chi-square variable of two dimensions exceeds z^2.
+        return float(chdtri(max(clients - 1, 2), np.exp(-(self.constant**2) / 2)))
 
 
 class Range(OverallMargin):

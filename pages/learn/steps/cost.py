@@ -5,17 +5,15 @@ from typing import Any
 
 import streamlit as st
 
-from fairfl_core.errors import InputError
 from fairfl_core.solving.frontier import Frontier
-from pages.learn import limits_text as text
-from pages.learn.question import Question
-from pages.learn.text import PICTURES
-from pages.learn.widgets import answered, ask, beside, forget
+from pages.learn import text
+from pages.learn.text import Question
+from pages.learn.widgets import answered, ask, picture
 from pages.shared import figures, state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import chart, error_boundary, progress
-from pages.shared.results import heat_of, heavy, summary_of
+from pages.shared.catalogue import catalogue, experiment_of, noun_of
+from pages.shared.charts import error_boundary, progress
+from pages.shared.results import COARSE, GRID, heat_of, is_dear, summary_of
 from pages.shared.view import View, options_of
 
 __all__ = ["show"]
@@ -23,24 +21,17 @@ __all__ = ["show"]
 TIGHT = 0.01
 
 
-def show() -> None:
-    """Lay the step out."""
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     view = state.view()
-    heat: Frontier | None = None
-    with error_boundary(PICTURES[7]):
-        heat = _solved(view)
-    left, right = beside()
-    with left:
+    with words:
         st.markdown(text.COST)
         _choice()
-        if heat is not None:
+        with error_boundary(text.PICTURES[7]):
             ask(_question(view))
-        st.caption(text.COST_CAVEAT)
-        st.page_link("pages/explore.py", label=text.GO_EXPLORE)
-        st.button(text.ANEW, on_click=forget, type="tertiary", key="learn-anew")
-    with right, error_boundary(PICTURES[7]):
-        if heat is not None:
-            _map(view, heat)
+        st.page_link("pages/explore/page.py", label=text.GO_EXPLORE, icon=":material/explore:")
+    with shown, error_boundary(text.PICTURES[7]):
+        _map(view)
 
 
 def _choice() -> None:
@@ -50,41 +41,39 @@ def _choice() -> None:
         text.EXPERIMENT,
         names,
         format_func=lambda name: experiment_of(name).manifest["title"],
+        label_visibility="collapsed",
         **state.bound_field("experiment"),
     )
-
-
-def _solved(view: View) -> Frontier:
-    if heavy(view, map_only=True):
-        raise InputError(text.TAKES_LONG)
-    with progress(text.SOLVING) as on_progress:
-        return heat_of(view, on_progress=on_progress)
 
 
 def _question(view: View) -> Question:
     """What a tight local limit alone costs, and a tight global one: Explore's own numbers."""
     unlimited = view.without_limits()
-    local = summary_of(replace(unlimited, eps_local=TIGHT))
-    overall = summary_of(replace(unlimited, eps_global=TIGHT))
-    people = shared_text.judged_on(local)
-    return text.cost_question(TIGHT, local.judged, overall.judged, people)
+    local = summary_of(replace(unlimited, eps_local=TIGHT)).judged
+    overall = summary_of(replace(unlimited, eps_global=TIGHT)).judged
+    return text.cost_question(TIGHT, local, overall, noun_of(view.data))
 
 
-def _map(view: View, heat: Frontier) -> None:
-    known = answered(8)
+def _map(view: View) -> None:
+    coarse, known = is_dear(view), answered(8)
+    heat = _solved(view, coarse)
     loose = float(heat.eps_global[-1])
-    figure = figures.heat_map(
-        heat,
-        here=(TIGHT, loose) if known else (loose, loose),
-        others=[(text.LOCAL_ALONE, (loose, TIGHT))] if known else [],
-        name=text.GLOBAL_ALONE if known else text.HARDLY,
-        height=440,
-    )
-    title = experiment_of(view.experiment).manifest["title"]
-    chart(
-        figure,
-        reading=text.cost_reading(title, shared_text.notion_title(view.notion)),
-        table=figures.map_table(heat),
-        name="lesson-map",
+    picture(
+        st.container(),
+        figures.heat_map(
+            heat,
+            here=(TIGHT, loose) if known else (loose, loose),
+            others=[(text.LOCAL_ALONE, (loose, TIGHT))] if known else [],
+            name=text.GLOBAL_ALONE if known else text.HARDLY,
+            height=420,
+        ),
         key="learn-map",
+        reading=text.cost_reading(shared_text.notion_title(view.notion), coarse=coarse),
+        table=figures.map_table(heat),
     )
+
+
+def _solved(view: View, coarse: bool) -> Frontier:
+    with progress(text.SOLVING) as on_progress:
+        one = view.of_seed(view.seeds[0]) if coarse else view
+        return heat_of(one, COARSE if coarse else GRID, on_progress)

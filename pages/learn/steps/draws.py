@@ -1,5 +1,7 @@
 """Step 6: why the answer is a lottery, and how one person keeps one answer."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -7,13 +9,11 @@ from numpy.typing import NDArray
 
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
-from pages.learn import figures
-from pages.learn import lottery_text as text
+from pages.learn import charts, text
 from pages.learn.steps.roc import program
-from pages.learn.text import PICTURES
-from pages.learn.widgets import ask, beside, choose
+from pages.learn.widgets import ask, choose, picture
 from pages.shared import state
-from pages.shared.charts import chart, error_boundary
+from pages.shared.charts import error_boundary
 from pages.shared.codecs import Whole
 
 __all__ = ["show"]
@@ -22,18 +22,18 @@ MEN = 100
 AGAIN = state.Setting("step6_again", 0, Whole(0, 10**6))
 
 
-def show() -> None:
-    """Lay the step out."""
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
     predictor = lesson.reach(program(), 0.0).predictor
-    left, right = beside()
-    with left:
+    with words:
         st.markdown(text.draws(100 * predictor.lottery[0, 1, 1, 1]))
         known = ask(text.DRAWS_QUESTION)
-    with right, error_boundary(PICTURES[5]):
+    with shown, error_boundary(text.PICTURES[5]):
         _picture(predictor, known)
 
 
 def _picture(predictor: FairPredictor, known: bool) -> None:
+    place = st.container()
     mode = "dice"
     if known:
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -47,11 +47,11 @@ def _picture(predictor: FairPredictor, known: bool) -> None:
     table = pd.DataFrame({text.PERSON: _ids(), text.MODEL: "ill"})
     for name, day in zip(text.DAYS, days, strict=False):
         table[name] = day
-    chart(
-        figures.draws(days, _ids()),
+    picture(
+        place,
+        charts.draws(days, _ids()),
         reading=text.draws_reading(turned, differ),
         table=table,
-        name="draws",
         key="learn-draws",
     )
 

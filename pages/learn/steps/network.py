@@ -1,31 +1,33 @@
 """Step 1: what a federated model is, and why there are two fairnesses."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from fairfl_core.teaching.messages import demo_log
-from pages.learn import figures, text
-from pages.learn.widgets import ask, beside
-from pages.shared.charts import chart, error_boundary, table_below
+from pages.learn import charts, text
+from pages.learn.widgets import ask, picture
+from pages.shared.charts import error_boundary, table_popover
 
 __all__ = ["show"]
 
 
-def show() -> None:
-    """Lay the step out."""
-    left, right = beside()
-    with left:
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
+    with words:
         st.markdown(text.NETWORK)
         known = ask(text.NETWORK_QUESTION)
-    with right, error_boundary(text.PICTURES[0]):
+    with shown, error_boundary(text.PICTURES[0]):
         judged = lesson.untouched(lesson.network(), "eop")
-        chart(
-            figures.network(judged, known),
-            reading=text.network_after(judged) if known else text.NETWORK_BEFORE,
+        picture(
+            st.container(),
+            charts.network(judged, known),
+            spoken=text.NETWORK_SPOKEN,
+            reading=text.network_after(judged) if known else "",
             table=_sent(judged) if known else _people(judged),
-            name="network",
             key="learn-network",
         )
         if known:
@@ -39,11 +41,10 @@ def _travelled() -> None:
         (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
     ]
     st.markdown(text.travelled(log))
-    table_below(
+    table_popover(
         pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS)),
-        name="messages",
         key="learn-messages",
-        title=text.TRAVELLED,
+        label=text.TRAVELLED,
     )
 
 

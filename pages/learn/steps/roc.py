@@ -1,5 +1,7 @@
 """Step 4: what a lottery can reach, under the ROC curve of one hospital."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -7,11 +9,9 @@ from fairfl_core._io import numbers as format
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.build import build_program
 from fairfl_core.teaching import hospitals as lesson
-from pages.learn import lottery_text as text
-from pages.learn.region_figures import under_the_curve
-from pages.learn.text import GAP_ALLOWED, PICTURES
-from pages.learn.widgets import answered, ask, beside, slide, start_with
-from pages.shared.charts import chart, error_boundary
+from pages.learn import charts, text
+from pages.learn.widgets import answered, ask, picture, slide, start_with
+from pages.shared.charts import error_boundary
 
 __all__ = ["program", "show"]
 
@@ -30,24 +30,24 @@ def _by_thresholds() -> float:
     return build_program(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
 
 
-def show() -> None:
-    """Lay the step out."""
-    left, right = beside()
-    with left:
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
+    with words:
         st.markdown(text.CURVE)
         if ask(text.CURVE_QUESTION, then=lambda: start_with("step4_limit", 0.0)):
             with st.expander(text.WHY_NOT_THRESHOLD):
                 fair = lesson.reach(program(), 0.0)
                 st.markdown(text.moved_thresholds(_by_thresholds(), fair.accuracy))
             st.caption(text.CURVE_KERNEL)
-    with right, error_boundary(PICTURES[3]):
+    with shown, error_boundary(text.PICTURES[3]):
         _limited()
 
 
 def _limited() -> None:
+    place = st.container()
     limit = 1.0
     if answered(4):
-        limit = slide("step4_limit", GAP_ALLOWED, LIMITS, 1.0, format.epsilon)
+        limit = slide("step4_limit", text.GAP_ALLOWED, LIMITS, 1.0, format.epsilon)
     reach = lesson.reach(program(), limit)
     triangle, kernel = (lesson.corners(program().counts, name) for name in ("simplex", "kernel"))
     columns = (
@@ -57,10 +57,10 @@ def _limited() -> None:
         100 * (1 - reach.share[:, 0]),
         100 * reach.share[:, 1],
     )
-    chart(
-        under_the_curve(triangle, kernel, reach, limit),
+    picture(
+        place,
+        charts.under_the_curve(triangle, kernel, reach, limit),
         reading=text.curve_reading(limit, reach),
         table=pd.DataFrame(dict(zip(text.CURVE_COLUMNS, columns, strict=True))).round(1),
-        name="roc",
         key="learn-roc",
     )

@@ -1,5 +1,7 @@
 """Step 3: local against global, on a pair of hospitals."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,28 +11,28 @@ from fairfl_core.people.counts import ClientCounts
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.learn.charts import Row, shares
-from pages.learn.widgets import ask, beside, choose, slide
-from pages.shared.charts import chart, error_boundary
+from pages.learn.widgets import ask, choose, picture, slide
+from pages.shared.charts import error_boundary
 
 __all__ = ["show"]
 
 SHARES = tuple(range(10, 100, 10))
 
 
-def show() -> None:
-    """Lay the step out."""
-    left, right = beside()
-    with left:
+def show(shown: Any, words: Any) -> None:
+    """Lay the step out: the picture, and the words beside it."""
+    with words:
         st.markdown(text.PAIR)
         known = ask(text.PAIR_QUESTION)
         if known:
             st.caption(text.PAIR_TRY)
-    with right, error_boundary(text.PICTURES[2]):
+    with shown, error_boundary(text.PICTURES[2]):
+        place = st.container()
         case, women = "fair", lesson.PAIRS["fair"].women
         if known:
             case = choose("step3_case", text.PAIR_EXAMPLE, text.PAIR_CASES, "fair")
             women = _composition(case)
-        _picture(lesson.pair_of_hospitals(lesson.PAIRS[case], women), known)
+        _picture(place, lesson.pair_of_hospitals(lesson.PAIRS[case], women), known)
 
 
 def _composition(case: str) -> tuple[int, int]:
@@ -45,18 +47,18 @@ def _composition(case: str) -> tuple[int, int]:
     return shares[0], shares[1]
 
 
-def _picture(counts: ClientCounts, known: bool) -> None:
+def _picture(place: Any, counts: ClientCounts, known: bool) -> None:
     apart = lesson.untouched(counts, "eop")
     whole = lesson.untouched(lesson.together(counts), "eop")
     shown = [apart, whole] if known else [apart]
     table = pd.concat([_table(judged) for judged in shown], ignore_index=True)
     reading = text.pair_after(apart.gaps.local, apart.gaps.overall) if known else text.PAIR_BEFORE
     rows = [row for judged in shown for row in _rows(judged)]
-    chart(
-        shares(rows, counts.groups, text.AXIS_RECOGNISED, 380 if known else 290),
+    picture(
+        place,
+        shares(rows, counts.groups, text.AXIS_FOUND, 380 if known else 290),
         reading=reading,
         table=table.round(3).rename(columns=text.PAIR_COLUMNS),
-        name="pair-of-hospitals",
         key="learn-simpson",
     )
 

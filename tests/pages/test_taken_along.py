@@ -1,0 +1,137 @@
+"""What is taken along: every number in the report, the card, the predictor and the table is the core's."""
+
+import json
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+from pypdf import PdfReader
+
+from fairfl_core.people import experiments
+from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from pages.compare.files import TAKE_ALONG, clients_csv, predictor_json
+from pages.compare.model_card import model_card
+from pages.compare.report import html_report, pdf_report
+from pages.shared.charts import csv_for_people
+from tests.pages.conftest import opened_all, view_of
+from tests.pages.reading import gap, percent, tables, together
+
+LINK = "https://fairfl.example/compare?experiment=adult&own=doctorate%3D0.1"
+
+
+def test_explore_offers_each_file_once(opened):
+    app = opened_all(opened("explore", experiment="adult", seed=0), "take")
+    assert len(app.get("download_button")) == len(TAKE_ALONG)
+    names = [file for _, _, file, _ in TAKE_ALONG]
+    assert len(set(names)) == len(names) and "fairfl-report.pdf" not in names  # Compare's
+
+
+def test_the_reports_numbers(link, core):
+    view = view_of(**link)
+    html, pages = html_report(view, LINK), PdfReader(BytesIO(pdf_report(view, LINK))).pages
+    (comparison, *_), text = tables(html)
+    first = together(pages[0].extract_text())
+    rows = {row[0]: row[1:] for row in comparison[1:]}
+    accuracy = next(cells for title, cells in rows.items() if title.startswith("Accuracy"))
+    before, after = (
+        core.mean(lambda e: e.before.accuracy),
+        core.mean(lambda e: e.accuracy),
+    )
+    assert accuracy[0].startswith(percent(before)) and accuracy[1].startswith(percent(after))
+    worst = next(cells for title, cells in rows.items() if title.startswith("Worst gap"))[1]
+    local = core.mean(lambda e: e.gaps.local)
+    name = next(one for one in core.clients if worst.split(" in ")[1].startswith(one))
+    mine = local[core.clients.index(name)]
+    assert worst.startswith(f"{mine:.2f} in ") or mine < 0.01
+    few = core.mean(lambda e: e.people.min(axis=(1, 2))) < 10  # of those it may not be
+    assert mine == np.nanmax(local) or few[int(np.nanargmax(local))]
+    for cell in (*accuracy, worst.split(" in ")[0]):
+        assert together(cell.split(" %")[0]) in first
+    assert experiments.open(view.data).manifest["scores"]["sha256"] in text and LINK in text
+    assert "Name and signature" in text and "None of these" in text or "We recommend" in text
+
+
+def test_the_model_cards_numbers(link, core):
+    view = view_of(**link)
+    (requested, _, _, _, groups, clients, settings), _ = tables(model_card(view, LINK))
+    rows = {name: cells for name, *cells in requested}
+    for column, people in ((1, "fitted"), (2, "unseen")):
+
+        def mean(what, people=people):
+            return core.mean(what, people)
+
+        assert rows["People"][column] == f"{mean(lambda e: e.counts.n):,.0f}"
+        assert rows["Accuracy, as it is"][column] == percent(mean(lambda e: e.before.accuracy))
+        assert rows["Accuracy, fair"][column] == percent(mean(lambda e: e.accuracy))
+        assert rows["Overall gap, as it is"][column] == gap(mean(lambda e: e.before.gaps.overall))
+        overall = rows["Overall gap, fair"][column]
+        assert overall.startswith(f"{gap(mean(lambda e: e.gaps.overall))} (95 %: ")
+        local = mean(lambda e: e.gaps.local)
+        worst = int(np.nanargmax(local))
+        told = rows["Worst client's gap, fair"][column]
+        assert told.startswith(f"{gap(local[worst])} (95 %: ")
+        assert told.endswith(
+            f"in {core.clients[worst]}, worst of {len(core.clients)}, "
+            f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
+        )
+        assert rows["Mean client's gap, fair"][column] == gap(mean(lambda e: e.gaps.local_mean))
+    for a, row in enumerate(groups[1:]):
+        confusion = [np.einsum("cayy->a", e.confusion)[a] for e in core.unseen]
+        people = [e.counts.table.sum(axis=(0, 2, 3))[a] for e in core.unseen]
+        assert row[:2] == [core.solutions[0].counts.groups[a], f"{np.mean(people):,.0f}"]
+        assert row[3] == percent(np.mean(np.divide(confusion, people)))
+        assert row[4] == percent(core.mean(lambda e: e.changed)[a])
+    for row in clients[1:]:
+        c = core.clients.index(row[0])
+        assert row[1] == f"{core.mean(lambda e: e.counts.n_client)[c]:,.0f}"
+        after = core.mean(lambda e: e.gaps.local)[c]
+        few = core.mean(lambda e: e.people.min(axis=(1, 2)))[c] < 10
+        assert row[5] == f"{after:.2f}" or after < 0.01 or few
+    told = dict(settings)
+    assert float(told["Gap allowed inside each client"]) == view.eps_local
+    assert told["Runs"] == ", ".join(map(str, view.seeds)) and told["Link"] == LINK
+
+
+def test_names_in_files_are_text(monkeypatch):
+    view = view_of("adult", seed=0, eps_local=0.1)
+    experiment = experiments.open("adult")
+    monkeypatch.setitem(experiment.manifest, "title", '<script>alert(1)</script> #pagebreak() "')
+    monkeypatch.setattr("pages.compare.review.experiment_of", lambda name: experiment)
+    for made in (html_report(view, LINK), model_card(view, LINK)):
+        assert "<script>alert(1)" not in made and "&lt;script&gt;alert(1)" in made
+    first = PdfReader(BytesIO(pdf_report(view, LINK))).pages[0].extract_text()
+    assert together('<script>alert(1)</script> #pagebreak() "') in together(first)
+
+
+def test_the_predictor_taken_along_is_the_first_runs(link, core):
+    """And it says so: of which run, of whose people."""
+    view = view_of(**link)
+    experiment = experiments.open(view.data)
+    run = FittedOn(
+        experiment=view.data,
+        sha256=experiment.manifest["scores"]["sha256"],
+        seed=view.seeds[0],
+        split=experiment.fit_split,
+    )
+    expected = replace(predictor_of(core.solutions[0]), fitted_on=run)
+    made = json.loads(predictor_json(view))
+    assert made == json.loads(json.dumps(expected.to_json()))
+    assert predictor_from_json(made).fitted_on == run
+
+
+def test_the_clients_table(link, core):
+    view = view_of(**link)
+    table = pd.read_csv(BytesIO(clients_csv(view).encode()))
+    assert tuple(table["client"]) == core.clients
+    assert np.allclose(table["gap"], core.mean(lambda e: e.gaps.local), equal_nan=True)
+
+
+def test_a_spreadsheet_is_not_handed_formulas():
+    table = pd.DataFrame(
+        {"=name": ["=1+1", "@x", "-y", "+z", "plain"], "value": [-1.5, 2, 3, 4, 5]}
+    )
+    text = csv_for_people(table)
+    assert text.splitlines()[:3] == ["'=name,value", "'=1+1,-1.5", "'@x,2.0"]
+    assert "'-y" in text and "'+z" in text and "plain,5.0" in text

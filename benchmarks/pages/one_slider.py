@@ -3,4 +3,4 @@
 import streamlit as st
 
 value = st.select_slider("Gap", range(22), 8)  # as many stops as the dashboard's
-st.markdown(f"#### {value}")
+st.html(f'<p class="fairfl-sentence">{value}</p>')

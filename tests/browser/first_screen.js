@@ -4,7 +4,7 @@
   const seen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const walk = (root, drawnAlready) => {
     for (const element of root.querySelectorAll("*")) {
-      if (element.closest("style, script, noscript, .unseen, [data-testid=stIconMaterial]") || !seen(element)) continue;
+      if (element.closest("style, script, noscript, .unseen, [data-testid=stIconMaterial], #js-plotly-tester") || !seen(element)) continue;
       const box = element.getBoundingClientRect();
       if (box.width <= 1 && box.height <= 1) continue; // for ears only
       const drawn = element.shadowRoot?.querySelector(".ff") || element.matches(".js-plotly-plot, canvas, svg, img, .fairfl-picture");

@@ -49,10 +49,10 @@ STOPS = ("Settings", "Experiment", OVERALL, INSIDE, "explore-map", "explore-clie
 @pytest.mark.parametrize("link", PAGES)
 def test_a_page_fits_every_screen(regular, link):
     """Light and dark, at a lecture's, a desk's and a telephone's size."""
-    regular.follow(f"{regular.server.address}/{link}")
     wrong = []
     for theme in ("light", "dark"):
         regular.page.emulate_media(color_scheme=theme)
+        regular.follow(f"{regular.server.address}/{link}")
         for size in SIZES:
             found = _wrong(regular.resize(*size), link, size, theme)
             wrong += [f"{theme}, {size[0]}x{size[1]}: {one}" for one in found]

@@ -179,7 +179,7 @@ def test_a_link_opens_the_same_page_after_many_moves(explore, tab):
     explore.page.wait_for_function("location.search.includes('picture=gaps')")
     for name, key in ((INSIDE, "Home"), (OVERALL, "End"), (INSIDE, "ArrowRight")):
         explore.changes(lambda name=name, key=key: explore.press(name, key))
-    fresh = tab().open(welcome="", **explore.link)
+    fresh = tab().open(**explore.link)
     assert explore.page.evaluate(ALL_SAID) == fresh.page.evaluate(ALL_SAID)
     assert fresh.link == explore.link
 

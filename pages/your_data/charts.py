@@ -1,21 +1,24 @@
 """Pictures of a visitor's set and models. A figure computes nothing: it draws what it is given."""
 
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.own_models import ModelSetting
-from pages.shared.outside_text import figure_text
+from pages.shared.outside_text import Target, figure_text, only_text
 from pages.shared.theme import GROUP_COLOURS, HERE, ink
 from pages.your_data import text
 
-__all__ = ["model_frontiers", "people_bars"]
+__all__ = ["model_frontiers", "people_bars", "people_key"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 PATTERNS = ("", "/", ".", "x", "-", "|")  # beside the colours, which repeat after six
+MARK = "display: inline-block; width: 0.7em; height: 0.7em; background"
+MOST_KEYS = 6  # groups with a mark of their own; hovering tells the others
 NAMED = 15  # clients whose names have room below the bars
 
 
@@ -49,12 +52,29 @@ def people_bars(
     return figure.update_layout(
         barmode="stack",
         margin={"l": 8, "r": 8, "t": 6, "b": 8},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        showlegend=True,
-        font={"color": ink()},
-        xaxis={"tickvals": np.arange(len(shown)), "ticktext": shown, "fixedrange": True},
-        yaxis={"title": {"text": whom.lower()}, "fixedrange": True},
+        showlegend=False,  # the title has the key
+        xaxis={
+            "tickvals": np.arange(len(shown)),
+            "ticktext": shown,
+            "tickfont": {"color": ink()},
+            "fixedrange": True,
+        },
+        yaxis={
+            "title": {"text": whom.lower(), "font": {"color": ink()}},
+            "tickfont": {"color": ink()},
+            "fixedrange": True,
+        },
     )
+
+
+def people_key(title: str, groups: Sequence[str]) -> str:
+    """The title of the bars with a mark for each group, as HTML in which names are only text."""
+    marks = "".join(
+        f'<i style="{MARK}: {GROUP_COLOURS[place % len(GROUP_COLOURS)]}"></i> '
+        f"<bdi>{only_text(group, Target.HTML, 20)}</bdi>&ensp;"
+        for place, group in enumerate(groups[:MOST_KEYS])
+    )
+    return f'<div class="fairfl-title">{escape(title)}<span>{marks}</span></div>'
 
 
 def model_frontiers(
@@ -70,10 +90,18 @@ def model_frontiers(
     return figure.update_layout(
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         showlegend=True,
-        font={"color": ink()},
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        xaxis={"title": {"text": text.axis_gap(which)}, "rangemode": "tozero", "fixedrange": True},
-        yaxis={"title": {"text": text.AXIS_ACCURACY}, "fixedrange": True},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": ink()}},
+        xaxis={
+            "title": {"text": text.axis_gap(which), "font": {"color": ink()}},
+            "tickfont": {"color": ink()},
+            "rangemode": "tozero",
+            "fixedrange": True,
+        },
+        yaxis={
+            "title": {"text": text.AXIS_ACCURACY, "font": {"color": ink()}},
+            "tickfont": {"color": ink()},
+            "fixedrange": True,
+        },
     )
 
 

@@ -17,7 +17,7 @@ from pages.shared.frame import frame
 from pages.shared.results import counts_of
 from pages.shared.view import View, changed
 from pages.your_data import steps, text
-from pages.your_data.charts import people_bars
+from pages.your_data.charts import people_bars, people_key
 from pages.your_data.models import show_models
 
 MOST_BARS = 60  # clients in the picture; the table has all
@@ -96,14 +96,14 @@ def _people_picture(tables: list[ClientCounts]) -> None:
     first, people = tables[0], _people(tables)
     shown = np.sort(np.argsort(-people.sum(axis=1), kind="stable")[:MOST_BARS])
     title = text.people_title(len(people), len(shown), noise=first.has_noise)
-    st.caption(title)
+    st.html(people_key(title, first.groups))
     clients = [first.clients[place] for place in shown]
     whom = text.people(noise=first.has_noise)
     chart(
         people_bars(clients, first.groups, people[shown], whom),
         key="your-people-picture",
         spoken=title,
-        height=190,
+        height=180,
     )
 
 

@@ -65,7 +65,7 @@ def core(link):
 def as_before(settings):
     """The paper's split and region unless told: light enough for many tests.
 
-    What a page starts with when nothing is told is tested in test_certainty.
+    What a page starts with when nothing is told is tested in test_view.
     """
     if settings.pop("as_it_starts", False):
         return settings

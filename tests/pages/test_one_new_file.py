@@ -1,18 +1,17 @@
 """A notion and a region of one's own, on the pages: nothing on them knows either by name."""
 
-import json
-
 import pytest
-from pages.components.shared.downloads import predictor_json
-from pages.components.shared.report import html_report
 
+from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.people import experiments
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.solving.build import build_program
+from pages.shared import results
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
-from tests.pages.conftest import unfolded, view_of
-from tests.pages.reading import numbers_tables
+from tests.pages.conftest import view_of
+from tests.pages.test_explore import popover, tab
+from tests.pages.visible import html_tables, numbers, visible_text
 
 LIMITS = {"seed": 0, "eps_global": 0.01, "eps_local": 0.02}
 
@@ -28,37 +27,31 @@ def ours():
     ("notion", "region"), [("misses", "turn"), ("misses", "kernel"), ("eop", "turn")]
 )
 def test_they_are_shown_like_the_others(opened, ours, notion, region):
-    app = opened(experiment="adult", split="paper", notion=notion, region=region, **LIMITS)
+    app = opened(experiment="adult", notion=notion, region=region, **LIMITS)
+    solution, judged = by_the_core(notion, region)
+    assert numbers(app)[0].now == format.round_percent(judged.accuracy)
+    assert numbers(app)[1].now == format.round_gap(judged.gaps.overall)
+    (shown,) = [row[2:] for row in html_tables(app)[0] if row[0] == "Accuracy"]
+    assert shown == [format.percent(a) for a in (solution.accuracy, judged.accuracy)]
+    said = visible_text(popover(app, "settings"))
     chosen = {name: app.selectbox(key=f"widget_{name}") for name in ("notion", "region")}
-    assert (chosen["notion"].value, chosen["region"].value) == (notion, region)
     assert EqualMisses.title in chosen["notion"].options
     assert KeepOrTurn.title in chosen["region"].options
-    said = [line.value for line in app.caption]
-    assert any("is missed equally often" in line for line in said) == (notion == "misses")
+    assert ("is missed equally often" in said) == (notion == "misses")
     assert (KeepOrTurn.meaning in said) == (region == "turn")
-    solution, judged = by_the_core(notion, region)
-    headline = next(line.value for line in app.markdown if line.value.startswith("#### "))
-    assert f"**{100 * judged.accuracy:.1f} %**" in headline
-    assert f"overall gap {judged.gaps.overall:.3f}" in headline
-    shown = numbers_tables(app)[0].loc["Accuracy"].tolist()
-    assert shown[1:] == [f"{100 * a:.1f} %" for a in (solution.accuracy, judged.accuracy)]
 
 
 def test_they_are_compared_looked_into_and_taken_along(opened, ours):
     link = {"experiment": "adult", "notion": "misses", "region": "turn", **LIMITS}
-    app = opened(regions_drawn=True, **link)
-    curves = next(d.value for d in unfolded(app).dataframe if "mean client's gap" in d.value)
-    assert "turn" in set(curves["region"])
-    app.switch_page("pages/clients.py").run()
-    assert not app.exception and not app.warning
-    assert any(" – model's answer: " in line.value for line in app.markdown)
-    view = view_of(**link)
-    made = json.loads(predictor_json(view))
+    app = tab(opened(**link, client="doctorate"), "Every rate")
+    assert " – model's answer: " in visible_text(app)
+    popover(app, "compare-regions")
+    table = popover(app, "regions-table-open").dataframe[0].value
+    assert "turn" in set(table["region"])
+    made = results.predictor_of(view_of(**link))
     solution, _ = by_the_core("misses", "turn")
-    assert (made["fitted_on"]["experiment"], made["fitted_on"]["seed"]) == ("adult", 0)
-    own = json.loads(json.dumps(predictor_of(solution).to_json()))
-    assert made == own | {"fitted_on": made["fitted_on"]}
-    assert all(kind.title in html_report(view, "") for kind in (EqualMisses, KeepOrTurn))
+    own = predictor_of(solution).to_json()
+    assert made.to_json() == own | {"fitted_on": made.to_json()["fitted_on"]}
 
 
 def by_the_core(notion, region):

@@ -18,18 +18,6 @@ from tests.pages.conftest import TOP
 NEEDS = {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"}
 
 
-def leaves(value, where=""):
-    """The texts and numbers of a JSON document, each by its place."""
-    if isinstance(value, dict | list):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        return {
-            name: leaf
-            for key, part in parts
-            for name, leaf in leaves(part, f"{where}/{key}").items()
-        }
-    return {where: value}
-
-
 def core_types():
     """The core types of OpenBLAS that this processor can run."""
     try:
@@ -41,6 +29,15 @@ def core_types():
     }
     flags |= {"sse3"} if "pni" in flags else set()
     return [name for name, flag in NEEDS.items() if flag in flags]
+
+
+def leaves(value, where=""):
+    """The texts and numbers of a JSON document, each by its place."""
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        found = [leaves(part, f"{where}/{key}") for key, part in parts]
+        return {name: leaf for part in found for name, leaf in part.items()}
+    return {where: value}
 
 
 def computed(core_type, without=()):
@@ -71,3 +68,24 @@ def test_every_processor_tells_the_same():
     first = computed(kinds[0], newer)
     for other in kinds[1:]:
         assert computed(other) == pytest.approx(first, abs=1e-9, nan_ok=True)
+
+
+ALGEBRA = """
+from streamlit.testing.v1 import AppTest
+from threadpoolctl import threadpool_info
+
+AppTest.from_file("app.py", default_timeout=120).run()
+print(*sorted(one["num_threads"] for one in threadpool_info()))
+"""
+
+
+def test_linear_algebra_leaves_the_other_cores_to_other_visitors():
+    found = subprocess.run(
+        [sys.executable, "-c", ALGEBRA],
+        cwd=TOP,
+        env={name: value for name, value in os.environ.items() if "NUM_THREADS" not in name},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(found.stdout.splitlines()[-1].split()) == {"1"}

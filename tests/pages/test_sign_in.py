@@ -8,7 +8,7 @@ import asyncio
 from tests.helpers.protocol import Visitor
 from tests.helpers.serving import ROOT, Server
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("[a-z]*.py"))
+PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/page.py"))
 AUTH = """
 [auth]
 redirect_uri = "http://localhost/oauth2callback"
@@ -24,15 +24,16 @@ def test_no_page_shows_anything_before_one_has_signed_in(tmp_path):
     with Server("app.py", f"--secrets.files={tmp_path / 'secrets.toml'}") as server:
         seen = asyncio.run(shown(server.address))
         assert "Traceback" not in server.log
-    assert len(seen) == 8
-    for page, headlines, sliders in seen:
-        assert headlines[:1] == ["#### Sign in to use this server"] and not sliders, page
+    assert len(seen) == 7
+    for page, buttons, shown_too in seen:
+        assert buttons == ["Sign in"] and not shown_too, page
 
 
 async def shown(address):
     seen = []
     for page in PAGES:
         visitor = await Visitor(address).open("" if page == "explore" else page)
-        seen.append((page, visitor.headline.splitlines(), visitor.sliders))
+        too_much = visitor.sliders or visitor.uploaders or visitor.headline or visitor.warnings
+        seen.append((page, list(visitor.buttons), too_much))
         await visitor.close()
     return seen

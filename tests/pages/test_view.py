@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 
 from fairfl_core.people import experiments
 from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.solving.policy import Floor, Policy
+from fairfl_core.solving.utility import BALANCED, Utility
+from pages.shared.catalogue import bundled
 from pages.shared.codecs import (
+    Asked,
     Between,
     Called,
     Certainty,
@@ -153,6 +157,15 @@ def test_every_bundled_experiment_has_a_start(name):
     assert not ignored and view.notion == experiments.open(name).notion
 
 
+def test_a_view_starts_where_limits_hold_best():
+    """Cross-fitted where that is bundled; by scores with two labels, by answers with more."""
+    start = {name: read_view({"experiment": name}, bundled())[0] for name in bundled().names}
+    two, four = start["adult"], start["ham10000"]
+    assert (two.data, two.region, two.rates) == ("adult_cross_fitted", "exact", "labels")
+    assert two.guarantee is None and four.region == "simplex"
+    assert start["ham10000_scenario1"].data == "ham10000_scenario1"
+
+
 CODECS = (
     OneOf((1.0, 0.05, "x")),
     Flag(),
@@ -228,3 +241,67 @@ def test_a_text_that_cannot_be_taken_is_told_what_can(codec, refused, says):
 )
 def test_the_ends_of_what_can_be_taken_are_taken(codec, text, value):
     assert codec.read(text) == value and codec.fits(value)
+
+
+# -------------------------------------------------------------------- what is asked beside the limits
+
+LABELS = ("no", "yes: maybe", "ü=;&")
+
+
+@st.composite
+def policies(draw):
+    floors = [
+        Floor(label, draw(st.floats(0, 1)))
+        if draw(st.booleans())
+        else Floor(label, keeps=draw(st.floats(0, 1)))
+        for label in draw(st.lists(st.sampled_from(LABELS), unique=True))
+    ]
+    ratio = st.one_of(st.none(), st.floats(0.01, 1))
+    gain = tuple(
+        tuple(draw(st.floats(-5, 5)) + 20.0 * (y == k) for k in range(3)) for y in range(3)
+    )
+    utility = draw(
+        st.sampled_from([Utility("accuracy"), BALANCED, Utility("my own", LABELS, gain)])
+    )
+    return Policy(tuple(floors), draw(ratio), draw(ratio), utility=utility)
+
+
+@settings(max_examples=60)
+@given(policies())
+def test_a_link_keeps_a_policy(policy):
+    codec = Asked(LABELS, sure=False)
+    text = codec.write(policy)
+    assert (codec.read(text) if text else Policy()) == policy
+    assert codec.fits(policy)
+    assert Asked(LABELS, sure=True).fits(policy) == (not policy.has_ratios)
+    assert Asked(("other", "labels"), sure=False).fits(policy) == (
+        not policy.floors and not policy.utility.labels
+    )
+
+
+@settings(max_examples=60)
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.sampled_from(
+            [
+                '{"floor":{"no":2}}',
+                '{"floor":[]}',
+                "[]",
+                "null",
+                "1",
+                '{"utility":{"labels":[],"gain":[]}}',
+                '{"floor":{"nobody":0.5}}',
+                '{"limits":["race"]}',
+                "{" * 5000,
+                "[" * 3999,
+            ]
+        ),
+    )
+)
+def test_any_text_is_a_policy_or_refused(text):
+    codec = Asked(LABELS, sure=False)
+    try:
+        assert isinstance(codec.read(text), Policy)
+    except Unusable as error:
+        assert str(error)

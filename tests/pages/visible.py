@@ -114,7 +114,7 @@ def _drawn(data):
     for name in ("title", "spoken", "note", "axis", "label"):
         yield str(data.get(name, ""))
     for name, points in data.get("alone", ()):
-        yield f"alone, {name}: {points:.1f}"
+        yield f"alone, {name}: {points:+g}"
     yield " | ".join(str(one["name"]) for one in data.get("clients", ()))
 
 

@@ -109,6 +109,6 @@ class ScoreRules:
             where = "above" if theta[1] > 0 else "below"
             return f"{labels[1]} where its score is {where} {abs(b[0] * theta[1]):.3f}"
         return "the largest of " + ", ".join(
-            f"{label} {slope:.2f} r {shift:+.2f}"
+            f"{label} {round(slope, 2) + 0.0:.2f} r {round(shift, 2) + 0.0:+.2f}"
             for label, slope, shift in zip(labels, theta, b, strict=True)
         )

@@ -500,9 +500,11 @@ def tree(notion: str) -> go.Figure:
     """Two questions and the five notions they lead to; the way to the advised one is bold."""
     figure = go.Figure()
     trusted, hurts = text.TREE.values()
-    _add_branch(figure, ROOT, FORK, chosen=bool(notion) and notion != "sp")
+    _add_branch(figure, ROOT, FORK, chosen=notion in list(LEAVES)[1:])
     for leaf, y in LEAVES.items():
-        _add_branch(figure, ROOT if leaf == "sp" else FORK, (TRUNK, y), chosen=leaf == notion)
+        _add_branch(
+            figure, ROOT if y == max(LEAVES.values()) else FORK, (TRUNK, y), chosen=leaf == notion
+        )
     _add_node(figure, ROOT, trusted[0].replace("recorded ", "recorded<br>"))
     _add_node(figure, FORK, f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}")
     answers = (trusted[1]["no"], *hurts[1].values())

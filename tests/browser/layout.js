@@ -14,6 +14,8 @@
   const meet = (one, other, room = 3) =>
     Math.min(one.right, other.right) - Math.max(one.left, other.left) > room &&
     Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > room;
+  // A line of letters has some room above and below them.
+  const rise = (one, other) => Math.max(3, 0.3 * Math.min(one.bottom - one.top, other.bottom - other.top));
   const inside = (box, frame) =>
     box.left >= frame.left - 1.5 && box.right <= frame.right + 1.5 && box.top >= frame.top - 1.5 && box.bottom <= frame.bottom + 1.5;
 
@@ -61,7 +63,7 @@
   for (const [place, one] of texts.entries()) {
     if (one.element.closest(".scroll")) continue;
     for (const other of texts.slice(place + 1))
-      if (one.element !== other.element && !other.element.closest(".scroll") && !scrolled(one.element) && meet(one.box, other.box))
+      if (one.element !== other.element && !other.element.closest(".scroll") && !scrolled(one.element) && meet(one.box, other.box, rise(one.box, other.box)))
         found.add(`overlap: ${short(one.text)} and ${short(other.text)}`);
     for (const picture of pictures)
       if (one.picture !== picture.of && meet(one.box, picture.box, 4) && !picture.of.contains(one.element))

@@ -1,12 +1,12 @@
-"""Several people at once: nobody gets another's numbers. `benchmarks/browser.py` does it in full."""
+"""Several people at once: nobody gets another's numbers. `benchmarks/load.py` does it in full."""
 
 import asyncio
+import html
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.browser.driving import INSIDE, OVERALL
 from tests.helpers import protocol
-from tests.pages.reading import unmarked
 
 ROUNDS = 5  # each makes every move
 # In the paper's split, which is the quickest: here it is the hands that are many.
@@ -50,6 +50,6 @@ async def alone(address, links):
     told = []
     for link in links:
         visitor = await protocol.Visitor(address).open(**link)
-        told.append((link, unmarked(visitor.headline.removeprefix("#### "))))
+        told.append((link, html.unescape(visitor.headline)))
         await visitor.close()
     return told

@@ -205,3 +205,28 @@ def test_large_type_is_large_and_kept_in_the_link(explore):
     ticks = explore.page.locator(".st-key-map-place text, .st-key-clients-place text")
     sizes = ticks.evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
     assert min(sizes) >= 16
+
+
+def test_back_goes_one_setting_back(visit):
+    visitor = visit().open(**ADULT)
+    shown = [(visitor.epsilons, visitor.said)]
+    for name in (OVERALL, INSIDE):
+        visitor.changes(lambda name=name: visitor.press(name))
+        visitor.rest()
+        shown.append((visitor.epsilons, visitor.said))
+    for before in (shown[1], shown[0]):
+        visitor.changes(visitor.page.go_back)
+        visitor.rest()
+        assert (visitor.epsilons, visitor.said) == before
+
+
+def test_back_goes_one_page_back(visit):
+    visitor = visit().open(**ADULT)
+    visitor.changes(lambda: visitor.press(INSIDE))
+    visitor.rest()
+    said = visitor.said
+    visitor.go("Methods")
+    visitor.page.go_back()
+    visitor.page.locator(".st-key-map-place").wait_for(timeout=20_000)
+    visitor.settle()
+    assert visitor.said == said

@@ -1,4 +1,4 @@
-"""What a hall sees: everything on one screen, and the keys of a presenter's remote."""
+"""What a hall sees: Explore's screen, larger, one picture at a time, and a presenter's keys."""
 
 import socket
 
@@ -6,31 +6,68 @@ import pytest
 import segno
 
 from pages.shared.state import here_only
-from tests.browser.driving import Visitor
+from tests.browser.driving import INSIDE, Visitor
 from tests.helpers.serving import Server
 
-PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 0}
+PAPERS = {"experiment": "ham10000", "split": "paper", "region": "simplex", "seed": 0}
+SCREENS = ("map", "gaps", "found", "compare")
+TYPE = """() => {
+    const size = one => parseFloat(getComputedStyle(one).fontSize);
+    const texts = root => [...root.querySelectorAll('text')].filter(one => one.textContent.trim());
+    const drawn = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
+        .flatMap(one => texts(one.shadowRoot));
+    const charts = [...document.querySelectorAll('.js-plotly-plot')].flatMap(texts);
+    return {axes: [...drawn, ...charts].map(size), sentence: size(document.querySelector('.fairfl-sentence'))};
+}"""
+
+
+def turn(visitor: Visitor, key: str, to: int) -> None:
+    """Press a key of the presenter's and wait for the screen that it leads to."""
+    visitor.page.keyboard.press(key)
+    visitor.page.wait_for_function(
+        "to => (new URLSearchParams(location.search).get('screen') ?? '1') === to", arg=str(to)
+    )
+    visitor.settle()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_controls_and_picture_fit_on_one_screen(tab, width, height):
+def test_every_screen_has_verdict_numbers_and_a_picture_in_large_type(tab, width, height):
     visitor = tab()
     visitor.page.set_viewport_size({"width": width, "height": height})
-    visitor.open(**PAPERS, present="True")
-    main = visitor.page.get_by_test_id("stMain")
-    for screen in ("1", "2", "3"):
-        assert visitor.link.get("screen", "1") == screen
-        assert main.evaluate("main => main.scrollHeight - main.clientHeight") <= 0
-        chart = visitor.page.locator(".fairfl-chart").bounding_box()
-        assert chart["y"] + chart["height"] <= height and chart["width"] > width / 2
-        assert not visitor.page.get_by_test_id("stSidebar").is_visible()
-        visitor.page.keyboard.press("PageDown")
-        visitor.page.wait_for_function(
-            "now => new URLSearchParams(location.search).get('screen') !== now", arg=screen
-        )
-        visitor.settle()
-    visitor.page.keyboard.press("ArrowLeft")
-    visitor.page.wait_for_function("location.search.includes('screen=3')")
+    usual = visitor.open(**PAPERS).page.evaluate(TYPE)["sentence"]
+    said = visitor.said
+    visitor.page.get_by_role("button", name="Present").click()
+    visitor.page.locator(".st-key-presenter").wait_for()
+    visitor.settle()
+    wrong = []
+    for at, name in enumerate(SCREENS, 1):
+        if at > 1:
+            turn(visitor, "ArrowRight" if at % 2 else "PageDown", at)
+        seen, type_ = visitor.first_screen(), visitor.page.evaluate(TYPE)
+        shown = visitor.page.get_by_test_id("stMain").inner_text()
+        assert name in visitor.page.locator(".st-key-presenter").inner_text()
+        assert visitor.said == said and any(word in shown for word in ("met", "not sure yet"))
+        wrong += [f"{name}: {one}" for one in visitor.misfits()]
+        if name != "compare" and not seen["whole"]:  # a table there
+            wrong.append(f"{name}: no whole picture, the lowest ends at {seen['lowest']} px")
+        if min(type_["axes"], default=99) < 16:
+            wrong.append(f"{name}: letters of {min(type_['axes'])} px")
+        if type_["sentence"] < 1.35 * usual:
+            wrong.append(f"{name}: a sentence of {type_['sentence']} px, usually {usual}")
+        if visitor.page.get_by_test_id("stHeader").is_visible():
+            wrong.append(f"{name}: the navigation is seen")
+    turn(visitor, "ArrowLeft", len(SCREENS) - 1)
+    turn(visitor, "PageUp", len(SCREENS) - 2)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_leaving_brings_the_navigation_back(tab):
+    visitor = tab().open(**PAPERS, present="True")
+    visitor.page.locator(".st-key-leave button").click()
+    visitor.page.get_by_role("button", name="Present").wait_for(timeout=20_000)
+    visitor.settle()
+    assert visitor.page.get_by_test_id("stHeader").is_visible()
+    assert "present" not in visitor.link
 
 
 def own_address():
@@ -49,21 +86,23 @@ def test_a_code_leads_whoever_scans_it_to_the_same_setting(browser):
     if here_only(f"http://{host}"):
         pytest.skip("This machine has no address of its own.")
     with Server(host=host) as server:
-        lecturer = Visitor(browser, server).open(**PAPERS, eps_local="0.1", present="True")
+        lecturer = Visitor(browser, server).open(**PAPERS, present="True")
+        lecturer.changes(lambda: lecturer.press(INSIDE))
+        lecturer.rest()
         lecturer.page.get_by_role("button", name="Scan").click()
         code = lecturer.page.locator(".fairfl-code")
         code.wait_for()
         lecturer.page.wait_for_function(
             "document.querySelector('.fairfl-code').naturalWidth > 100"
         )
-        link = lecturer.page.url.replace("present=True&", "").replace("/?", "?")
-        drawn = segno.make(link, error="l", micro=False)
+        link = lecturer.page.url.replace("&present=True", "")
+        drawn = segno.make(link.replace("/?", "?"), error="l", micro=False)
         assert code.get_attribute("src") == drawn.svg_data_uri(
             scale=6, border=4, light="white", encode_minimal=False
-        )
+        ), f"The code is not that of {link}"
         student = lecturer.tab()
-        student.page.set_viewport_size({"width": 390, "height": 900})
+        student.page.set_viewport_size({"width": 390, "height": 844})
         student.follow(link)
-        assert student.headline == lecturer.headline and "present" not in student.link
+        assert student.said == lecturer.said and "present" not in student.link
         assert not lecturer.trouble() and not student.trouble()
         lecturer.close()

@@ -61,13 +61,14 @@ def test_nobody_sees_a_page_who_has_not_signed_in(browser, provider, tmp_path):
             page.goto(f"{server.address}/{path}")
             page.get_by_role("button", name="Sign in").wait_for()
             assert page.locator("h4").inner_text() == "Sign in to use this server"
-            assert not page.locator(".fairfl-chart").count()
+            assert not page.locator(".fairfl-numbers").count()
             assert not page.get_by_test_id("stFileUploader").count()
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("button", name="alice").click()  # at the provider's
-        page.get_by_text("Signed in as alice").wait_for()
-        page.locator(".fairfl-chart").first.wait_for()
-        page.goto(f"{server.address}/clients?experiment=adult")  # and stays so
+        page.locator(".fairfl-numbers").wait_for()
+        page.goto(f"{server.address}/?experiment=adult")  # and stays so
+        page.locator(".fairfl-numbers").wait_for()
+        page.get_by_role("button", name="Settings").click()
         page.get_by_text("Signed in as alice").wait_for()
         page.get_by_role("button", name="Sign out").click()
         page.wait_for_url(f"{provider}/**")  # where one is signed out as well

@@ -121,7 +121,7 @@ def test_the_disaster_comes_first_in_text_and_file(disaster):
     assert text.startswith(f"SOMEONE IS WORSE OFF. {' '.join(found['harm']['sentence'].split())}")
     assert " gains " not in text
     word, why = found["verdict"]["word"], found["verdict"]["why"]
-    assert word in ("met but harmful", "not met") and "people are hurt in " in why
+    assert word in ("met but harmful", "not met") and "eople are hurt in " in why
     assert f"{word.upper()}. {' '.join(why.split())}" in text
 
 

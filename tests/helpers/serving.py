@@ -1,6 +1,7 @@
 """The dashboard in processes of its own, on a free port of this machine: alone, or two replicas."""
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -12,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Self
 
@@ -146,16 +148,20 @@ def _healthy(address: str) -> bool:
     try:
         with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
             return True
-    except OSError:
+    except (OSError, HTTPException):
         return False
 
 
 def _three_free_ports() -> int:
-    """The first of three ports in a row that nobody listens on."""
+    """The first of three ports in a row that nobody listens on.
+
+    Below those that a connection goes out from: who asks one of these whether somebody listens
+    there may be answered by itself.
+    """
     while True:
-        port = free_port()
+        port = random.randrange(20_000, 30_000)
         try:
-            for next_one in (port + 1, port + 2):
+            for next_one in (port, port + 1, port + 2):
                 with socket.socket() as taken:
                     taken.bind(("127.0.0.1", next_one))
         except (OSError, OverflowError):

@@ -165,10 +165,3 @@ def test_the_formatter_is_never_sent_away():
     for path in sources("fairfl_core", "pages", "tests", "benchmarks"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"# fmt: ?(skip|off)", text), path
-
-
-def test_modules_stay_short():
-    """A module that has grown past four hundred lines holds two things."""
-    for path in sources("fairfl_core", "pages"):
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert lines <= 400, f"{path} has {lines} lines"

@@ -62,7 +62,10 @@ class Guarantee:
         sure = f"{100 * self.confidence:g} % confidence"
         how = "proved" if self.proof == "proved" else "by measured margins"
         if not clients:
-            return f"with {sure} the overall gap is at most {limit:g} ({how})"
+            return (
+                f"with {sure} the overall gap is at most {limit:g} ({how}) of people who come from "
+                "the clients in the same proportions"
+            )
         if clients == 1:
             return f"with {sure} the client's gap is at most {limit:g} ({how})"
         if self.scope == "all":

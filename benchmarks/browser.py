@@ -197,7 +197,7 @@ def first_pages(browser, table: Table, starts: int, *, warm: bool) -> None:
 
 
 def first_page(browser, server: Serving, link: str) -> float:
-    """Milliseconds until a fresh server's page is whole, for a browser that has the app's files."""
+    """Milliseconds until a fresh server's page is whole, in a browser that comes for the first time."""
     with server:
         visitor = Visitor(browser, server)
         begun = time.perf_counter()
@@ -213,7 +213,8 @@ class Warm(Serving):
 
     def __init__(self) -> None:
         port = free_port()
-        super().__init__(["fairfl_core", "app", "--warm", "--headless", "--port", str(port)], port)
+        words = ["-m", "fairfl_core", "app", "--warm", "--headless", "--port", str(port)]
+        super().__init__([sys.executable, *words], port)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ import streamlit as st
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before pages load numpy: cores are shared
 st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️", layout="wide")
 
-from pages.shared import moved  # noqa: E402
+from pages.shared import moved, state  # noqa: E402
 
-st.navigation(
+page = st.navigation(
     [
         st.Page("pages/learn/page.py", title="Learn", url_path="learn"),
         st.Page("pages/explore/page.py", title="Explore", url_path="explore", default=True),
@@ -22,4 +22,6 @@ st.navigation(
         st.Page(moved.review, title="Review", url_path="review", visibility="hidden"),
     ],
     position="top",
-).run()
+)
+state.enter(page.url_path)
+page.run()

@@ -24,10 +24,15 @@ class Guarantee:
         ``all``: all limits at once; ``each``: every client's limit on its own, and the overall
         one, so that of 40 clients about 2 may be above theirs at 95 %.
     proof : {"measured", "proved"}
-        ``measured``: exact binomial limits at Scheffe's constant; no theorem covers a lottery
-        chosen on the same people, but resampling shows that they hold (docs/holding.md). ``proved``:
-        Clopper-Pearson for rules of answers, Dvoretzky-Kiefer-Wolfowitz for cuts of a score,
-        widths added; dearer.
+        ``measured``: exact binomial limits at Scheffe's constant; overall, also what lotteries gain
+        by adapting to every client's people, found by cross-validation. No theorem covers a lottery
+        chosen on the same people; that they hold is shown by resampling (docs/holding.md) and
+        simulation (benchmarks/README.md). ``proved``: Clopper-Pearson for rules of answers,
+        Dvoretzky-Kiefer-Wolfowitz for cuts of a score, widths added; dearer.
+
+    The overall limit is promised for people who come from the clients in the proportions of the
+    sample. A floor at a rate is promised where the sample has people of its label; what is kept of the
+    model's own rate, in every client and group.
     """
 
     confidence: float = 0.95

@@ -502,7 +502,9 @@ def tree(notion: str) -> go.Figure:
     trusted, hurts = text.TREE.values()
     _add_branch(figure, ROOT, FORK, chosen=notion in list(LEAVES)[1:])
     for leaf, y in LEAVES.items():
-        _add_branch(figure, ROOT if y == max(LEAVES.values()) else FORK, (TRUNK, y), chosen=leaf == notion)
+        _add_branch(
+            figure, ROOT if y == max(LEAVES.values()) else FORK, (TRUNK, y), chosen=leaf == notion
+        )
     _add_node(figure, ROOT, trusted[0].replace("recorded ", "recorded<br>"))
     _add_node(figure, FORK, f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}")
     answers = (trusted[1]["no"], *hurts[1].values())

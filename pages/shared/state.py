@@ -35,6 +35,7 @@ __all__ = [
     "bound_field",
     "change",
     "data_is_gone",
+    "enter",
     "follow_link",
     "forget",
     "get",
@@ -78,6 +79,7 @@ _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _WRITTEN = "written"  # the link as this session last wrote it
 _MOVED = "moved"  # whether a widget was moved since the last whole run of a page
 _ONCE = "back"  # what older versions marked a link with
+_PAGE, _SHOWN = "page", "shown"  # the page that runs, and the one that ran whole last
 NO_SUCH_SETTING = "nothing: there is no setting of this name"
 SOMETHING = "a value"
 _LINKED = "linked"  # names of settings that are written into links
@@ -175,6 +177,7 @@ def publish() -> None:
     if not data_is_gone():
         _write_link(_link())
     kept().pop(_MOVED, None)
+    kept()[_SHOWN] = kept().get(_PAGE)
 
 
 def link_of_the_moment() -> Callable[[], tuple[View, str]]:
@@ -295,10 +298,20 @@ def large_type() -> bool:
 # -------------------------------------------------------------------- widgets
 
 
+def enter(page: str) -> None:
+    """Tell which page runs, before it does."""
+    kept()[_PAGE] = page
+
+
 def widget(name: str, value: Any) -> str:
-    """Set the widget of a setting to its value; returns the widget's key."""
-    key = f"widget_{name}"
-    if st.session_state.get(key) != value:
+    """Set the widget of a setting to its value; returns the widget's key.
+
+    On a page that was just opened always: under this key stands the value of the widget that the
+    page before had, and the one here would begin with its own.
+    """
+    key, settings = f"widget_{name}", kept()
+    opened = settings.get(_PAGE) != settings.get(_SHOWN)
+    if opened or st.session_state.get(key) != value:
         st.session_state[key] = value
     return key
 

@@ -367,11 +367,11 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     assert (
         "2 draws from the population of seed 1 and 2 draws from the population of seed 4" in text
     )
-    # 2 protocols and a pilot x 2 regions x 4 limits x 4 confidences; 5 rows for each half of the seeds; half
+    # 2 protocols x 2 regions x 4 limits x 4 confidences, and half of one for a pilot; 5 rows for each half of the seeds; half
     # of the first without overall limits.
     tables = re.findall(r"### tiny, (.+)\n(?:[^|#]*\n)*((?:\|.*\n)+)", text)
     lengths = {name: rows.count("\n") - 2 for name, rows in tables}
-    assert lengths == {"resampled": 96, "test people": 15, "above the limit": 32}
+    assert lengths == {"resampled": 80, "test people": 15, "above the limit": 32}
     parts = re.findall(r"^## (\S+)", text, re.MULTILINE)
     assert parts == ["In", "(a)", "(b)", "(c)", "Wanted"]
 

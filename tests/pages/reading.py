@@ -1,21 +1,14 @@
-"""What pages and files say, read back: sentences without their marks, charts, tables of HTML."""
+"""What pages and files say, read back: sentences without their marks, traces, tables of HTML."""
 
 import base64
-import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 
 
 def percent(share):
     return f"{100 * share:.1f} %"
-
-
-def points(difference):
-    size = abs(100 * difference)
-    return f"{size:.1f} points" if size >= 0.95 else f"{size:.2f} points"
 
 
 def gap(value):
@@ -29,38 +22,6 @@ def unmarked(markdown):
 def together(text):
     """Without what a line's end does to words, nor marks that are not seen."""
     return re.sub(r"[\s\u00ad\u2060\u2068\u2069]", "", text)
-
-
-def lines(app):
-    return [unmarked(line.value) for kind in (app.markdown, app.caption) for line in kind]
-
-
-def said(app, start):
-    return next(line for line in lines(app) if line.startswith(start))
-
-
-def specs(app, key=""):
-    """The charts of a page as Plotly's browser library gets them; those of a key, if one is given."""
-    found = [json.loads(one.proto.json) for one in _components(app, key)]
-    return [json.loads(one["spec"]) for one in found if "spec" in one]
-
-
-def mark(app, key):
-    """Where the cross stands on a chart."""
-    (found,) = _components(app, f"{key}-mark")
-    told = json.loads(found.proto.json)
-    assert told["on"] == key
-    return told["x"], told["y"]
-
-
-def _components(app, key):
-    return [one for one in app.get("bidi_component") if one.proto.id.endswith(key)]
-
-
-def figure(app, key):
-    """The traces of a chart, by name."""
-    (spec,) = specs(app, key)
-    return {trace.get("name", trace["type"]): trace for trace in spec["data"]}
 
 
 def values(trace, axis):
@@ -105,16 +66,6 @@ def tables(html):
     return reader.tables, " ".join(reader.text)
 
 
-def numbers_tables(app):
-    """The small tables of a page that are one element each (`charts.numbers_table`)."""
-    bodies = [one.proto.body for one in app.get("html")]
-    found = [rows for body in bodies if "fairfl-numbers" in body for rows in tables(body)[0]]
-    return [
-        pd.DataFrame.from_dict({row[0]: row[1:] for row in rows}, orient="index", columns=head[1:])
-        for head, *rows in found
-    ]
-
-
 HEADINGS = {
     "people": "n",
     "accuracy, before": "accuracy_before",
@@ -127,7 +78,6 @@ HEADINGS = {
     "gap asked": "eps_local",
     "price of a hundredth, points": "price",
 }
-NUMBERS = ["accuracy", "gap", *HEADINGS.values()]
 
 
 def check_clients(table, core, order, digits):

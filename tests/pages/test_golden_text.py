@@ -21,6 +21,12 @@ PAGES = {
     "explore-adult": ("", {"experiment": "adult", "eps_global": 0.04, "eps_local": 0.06}),
     "explore-states": ("", {"experiment": "public_coverage", "seed": 3, "region": "simplex"}),
     "explore-skin": ("", SKIN),
+    "learn-step-1": ("learn", {}),
+    "compare": ("compare", SKIN),
+    "scenarios": ("scenarios", {}),
+    "privacy": ("privacy", {"experiment": "adult"}),
+    "methods": ("methods", {}),
+    "your-data-empty": ("your_data", {}),
 }
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 

@@ -39,6 +39,16 @@ def test_settings_survive_a_change_of_page(opened):
     assert app.select_slider(key="widget_eps_local").value == 0.09
 
 
+@pytest.mark.parametrize("page", ["compare", "privacy"])
+def test_the_next_page_names_the_experiment_that_it_shows(opened, page):
+    """Both have a box for it under one key, and a new box would begin with the first."""
+    app = opened(experiment="ham10000", seed=0, eps_local=0.2)
+    for name in (page, "explore", "explore"):
+        app.switch_page(f"pages/{name}/page.py").run()
+        assert app.selectbox(key="widget_experiment").value == "ham10000"
+    assert app.select_slider(key="widget_eps_local").value == 0.2
+
+
 def test_back_takes_the_settings_of_the_earlier_link(opened):
     app = opened(**ADULT, eps_local=0.09)
     before, earlier = sentence(app), dict(app.query_params)

@@ -146,20 +146,25 @@ def gather(
     }
     pilot = {seed: _pilot_sizes(people) for seed, people in none_empty.items()}
 
-    def resample(place: int, people: dict[int, ScoredPeople], sizes: dict[int, Ints]) -> Resampled:
+    def resample(
+        place: int,
+        people: dict[int, ScoredPeople],
+        sizes: dict[int, Ints],
+        settings: list[Setting],
+    ) -> Resampled:
         parts = [
             coverage(
                 people[seed],
                 sizes[seed],
                 paper_split.notion,
-                guarded,
+                settings,
                 draws=draws,
                 seed=(seed, place),
                 on_progress=on_progress,
             )
             for seed in people
         ]
-        return {setting: Coverage.join([part[setting] for part in parts]) for setting in guarded}
+        return {setting: Coverage.join([part[setting] for part in parts]) for setting in settings}
 
     resampled: dict[str, Resampled] = {}
     held_out: dict[str, dict[Setting, Study]] = {}
@@ -167,9 +172,10 @@ def gather(
     asked = [*cross_fitting_settings(), *local]
     for place, experiment in enumerate((paper_split, cross_fitted)):
         sizes = {seed: fitted_people(experiment, seed).counts.n_client for seed in populations}
-        resampled[experiment.protocol] = resample(place, populations, sizes)
+        resampled[experiment.protocol] = resample(place, populations, sizes, guarded)
         held_out[experiment.protocol] = studies(experiment, asked, cross_fitted.seeds, on_progress)
-    resampled[PILOT] = resample(2, none_empty, pilot)
+    # A pilot's clients are not in the population's proportions: it says nothing of overall limits.
+    resampled[PILOT] = resample(2, none_empty, pilot, local)
     empty = np.mean([_share_empty(none_empty[seed], pilot[seed]) for seed in pilot])
     return Evidence(paper_split, cross_fitted, resampled, held_out, float(empty))
 

@@ -92,11 +92,11 @@ def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
     """Each client's gap before and after, with its interval and what was asked."""
     names = ("gap_before", "gap", "gap_low", "gap_high")
     before, after, low, high = (np.array(columns[name], float) for name in names)
-    within = within_chance(low)
     judged = {} if summary.verdict is None else {one.client: one for one in summary.verdict.limits}
     for at, client in enumerate(columns["client"]):  # one gap has one interval: the verdict's
         if client in judged:
             low[at], high[at] = judged[client].low, judged[client].high
+    within = within_chance(low)
     return {
         "clients": [
             {

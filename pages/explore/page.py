@@ -238,8 +238,14 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             spoken=text.clients_spoken(picture, noun, label),
             note=text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),
-            on_client=lambda: state.put(chosen_client(view), st.session_state[CLIENTS].client),
+            on_client=lambda: _open_client(view),
         )
+
+
+def _open_client(view: View) -> None:
+    """Open the drawer of the client that was clicked; in a hall there is none."""
+    if not present.presenting():
+        state.put(chosen_client(view), st.session_state[CLIENTS].client)
 
 
 def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:

@@ -68,14 +68,20 @@ def verdict_chip(summary: Summary) -> str:
 
 
 def harm_chip(harm: Harm) -> str:
-    """How many groups of clients lose, as Markdown."""
-    sure = {(one.client, one.group) for one in harm.proved}
-    maybe = {(one.client, one.group) for one in harm.alarms} - sure
+    """How many groups of clients lose (or of everyone, where no client's do), as Markdown."""
+    sure = _where(harm.proved)
+    maybe = _where(harm.alarms) - sure
     if sure:
         return f":red-badge[▼ {_groups(len(sure))} {'loses' if len(sure) == 1 else 'lose'}]"
     if maybe:
         return f":orange-badge[▽ {_groups(len(maybe))} may lose]"
     return ":gray-badge[no group loses]"
+
+
+def _where(alarms: Sequence[Alarm]) -> set[tuple[str | None, str]]:
+    """Clients and groups; everyone together is counted only where no client is."""
+    found = {(one.client, one.group) for one in alarms}
+    return {(client, group) for client, group in found if client is not None} or found
 
 
 def _groups(n: int) -> str:

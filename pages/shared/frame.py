@@ -30,7 +30,6 @@ def frame(
     brings_data : bool
         Whether this is the page on which an uploaded set that is gone can be brought again.
     """
-    _leave_pages_folder()
     state.follow_link()
     theme.style(large=state.large_type(), presenting=present.presenting())
     sign_in.require()
@@ -45,22 +44,6 @@ def frame(
     state.publish()
     if state.ignored():
         line.caption(text.ignored(state.ignored()))
-
-
-def _leave_pages_folder() -> None:
-    """Send the very first visitor of a server through app.py.
-
-    Seeing a folder called pages, Streamlit runs the first page ever asked of a server by itself.
-    The one private name in this app; without it such a visitor sees "Page not found" once.
-    """
-    try:
-        from streamlit.runtime.pages_manager import PagesManager
-
-        if PagesManager.uses_pages_directory:
-            PagesManager.uses_pages_directory = False
-            st.rerun()
-    except (ImportError, AttributeError):
-        return
 
 
 def _tools(settings: Callable[[], None] | None) -> None:

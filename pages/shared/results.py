@@ -21,7 +21,7 @@ from fairfl_core.evaluation.advice import (
     tightest_limits,
 )
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Figures, Summary, figures_of, summarise
+from fairfl_core.evaluation.summary import Figures, Summary, summarise
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.people.counts import ClientCounts
 from fairfl_core.people.folded import FoldedPeople
@@ -37,7 +37,7 @@ from fairfl_core.solving.program import Program
 from fairfl_core.solving.utility import ACCURACY
 from pages.shared.caching import cached
 from pages.shared.catalogue import experiment_of
-from pages.shared.view import NO_LIMIT, PAPERS_REGION, View, can_be_sure, regions_of
+from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
 if TYPE_CHECKING:
     from fairfl_core.solving.collision import Collision  # starts slowly
@@ -64,16 +64,13 @@ __all__ = [
     "COARSE",
     "GRID",
     "LEVELS",
-    "accuracy_kept",
     "accuracy_within",
     "clients_of",
-    "first_run_of",
     "heat_of",
     "heavy",
     "is_dear",
     "judged_of",
     "many_margins",
-    "papers_region_serves",
     "predictor_of",
     "program_on",
     "programs_of",
@@ -182,11 +179,6 @@ def is_dear(view: View) -> bool:
     return view.guarantee is not None or by_scores or heavy(view, map_only=True)
 
 
-def papers_region_serves(view: View) -> bool:
-    """Whether the paper's region can serve the view's notion at all."""
-    return PAPERS_REGION in regions_of(experiment_of(view.data), view.notion)
-
-
 def program_on(people: People, view: View) -> Program:
     """The view's program on these people; they have scores where it looks at them."""
     return build_program(
@@ -240,21 +232,6 @@ def clients_of(view: View) -> pd.DataFrame:
     """One row a client of a view's study, on unseen people where there are any."""
     study = study_of(view)
     return study.client_table(unseen=study.has_held_out)
-
-
-def first_run_of(view: View) -> Figures:
-    """What is told of the first run alone: its part of the study, not solved again."""
-    first = Study(study_of(view).outcomes[:1])
-    return figures_of(first, unseen=first.has_held_out)
-
-
-def accuracy_kept(view: View, other: View) -> float:
-    """How much more accurate another view is, on the people both are judged on."""
-    kept, others = (
-        study.over(lambda e: e.accuracy, unseen=study.has_held_out).mean
-        for study in (study_of(view), study_of(other))
-    )
-    return others - kept
 
 
 @cached(400)

@@ -51,9 +51,6 @@ CLIENT_COLUMNS = {  # what a column of the client table is called where people r
     "eps_local": "gap asked",
     "price": "price of a hundredth, points",
 }
-WORST_CLIENT_TIP = (
-    "The client with the largest gap; each client's gap is its mean over the runs shown."
-)
 
 # -------------------------------------------------------------------- the frame of every page
 
@@ -73,7 +70,6 @@ SEEDS_TIP = "Each run splits the people anew, trains anew and is solved on its o
 SETTINGS, COPY_LINK = "Settings", "Copy link"
 COPY_TIP = "Opens exactly this, for whoever can reach this server."
 LARGE_TYPE, LARGE_TYPE_TIP = "Large type", "For a lecture hall."
-EXPERIMENT_TIP = "Whose people: each place that keeps its own data is a client."
 NOTION_TIP = "What is called fair: which of the groups' rates are to be alike."
 PRESENT, PRESENT_TIP = (
     "Present",
@@ -168,7 +164,6 @@ def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
 
 RESULTS = "The results"
 TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
-NAME_CONTAINS = "Name contains"
 MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
 SOLVING_MAP = "Solving every pair of the map"
 
@@ -190,22 +185,6 @@ def ignored(unused: Sequence[Ignored]) -> str:
         for one in unused
     )
     return f"Ignored in the link: {said}."
-
-
-def which_clients(clients: int) -> str:
-    """The label of the choice between many clients."""
-    return f"Clients shown, of {clients:,}"
-
-
-def clients_shown(most: int) -> dict[str, str]:
-    """What the choice between many clients offers."""
-    return {"worst": f"worst {most}", "largest": f"largest {most}", "name": "by name"}
-
-
-def clients_matching(matching: int, clients: int, most: int) -> str:
-    """How many clients a search finds."""
-    more = f"; the first {most} are drawn." if matching > most else "."
-    return f"{matching:,} of {clients:,} clients have it in their name{more}"
 
 
 # -------------------------------------------------------------------- what fairness costs
@@ -273,12 +252,6 @@ def limited(summary: Summary) -> bool:
 def but(effect: Effect) -> str:
     """Who is worse off where accuracy rises, to be said in the same breath."""
     return f", but {plain(effect.but, 400)}" if effect.but else ""
-
-
-def accuracy_change(effect: Effect, change: float) -> str:
-    """A change of accuracy in a box: an average that hides someone says that it is one."""
-    average = " on average" if effect.but else ""
-    return f"{format.signed_points(change)}{average} against no limit"
 
 
 def _worst(judged: Figures) -> str:
@@ -405,16 +378,6 @@ def rate(of: Rate) -> str:
     return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
 
 
-def dumbbell_reading(within: int, clients: int, *, unseen: bool, runs: int) -> str:
-    """How to read the chart of all clients' gaps."""
-    return (
-        f"**Each client's gap, before and after**, on {UNSEEN if unseen else FITTED}"
-        + (", mean over runs" if runs > 1 else "")
-        + f". In {within} of {clients} clients the gap left cannot be told from none on so few "
-        "people (pale squares)."
-    )
-
-
 def certainty(guarantee: Guarantee | None) -> str:
     """With what confidence the limits were to hold."""
     if guarantee is None:
@@ -452,26 +415,3 @@ def limit_on_axis(value: float) -> str:
 
 
 # -------------------------------------------------------------------- downloads
-
-TAKE_ALONG = "**Take along**"
-REPORT_FILE, PDF_FILE, CARD_FILE = "Report (HTML)", "Report (PDF)", "Model card (HTML)"
-PREDICTOR_FILE, CLIENTS_FILE = "Predictor (JSON)", "Clients (CSV)"
-
-
-def predictor_title(seeds: Sequence[int], *, own: bool) -> str:
-    """Of which run the predictor is."""
-    if own:
-        return "**The fair predictor**, fitted on your set"
-    others = (
-        f", one of the {len(seeds)} shown: each has a model of its own" if len(seeds) > 1 else ""
-    )
-    return f"**The fair predictor of run {seeds[0]}**{others}"
-
-
-def predictor_figures(judged: Figures, people: str) -> str:
-    """What a predictor reaches, on whom."""
-    return (
-        f"On {people} (n = {format.count(judged.n)}): accuracy "
-        f"{format.percent(judged.accuracy)} (no limit {format.percent(judged.accuracy_unlimited)}), "
-        f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
-    )

@@ -99,7 +99,8 @@ def test_the_chips_are_the_cores_verdict_and_harm(opened, link, core):
     view, app = view_of(**link), opened(**link)
     verdict = verdict_of(core.unseen, view.eps_global, core.solutions[0].eps_local, None)
     harm = harm_of(core.unseen)
-    sure = {(one.client, one.group) for one in harm.proved}
+    sure = {(one.client, one.group) for one in harm.proved if one.client is not None}
+    sure = sure or {(one.client, one.group) for one in harm.proved}
     lose = f"▼ {format.plural(len(sure), 'group')} {'loses' if len(sure) == 1 else 'lose'}"
     shown = chips(app)
     assert shown[0] == f"{verdict.shape} {verdict.word}"

@@ -55,7 +55,7 @@ def test_gaps_before_and_after(pictures, link, core):
         ends = (low[at], high[at]) if limit is None else (limit.low, limit.high)
         assert one["low"] == own(ends[0]) and one["high"] == own(ends[1])
         assert one["asked"] == core.solutions[0].eps_local[at]
-        assert one["within"] == bool(within_chance(low[at]))
+        assert one["within"] == bool(within_chance(one["low"]))
         assert one["above"] == (limit is not None and limit.is_broken)
     groups = core.solutions[0].counts.groups
     assert pictures["gaps"]["axis"] == f"gap between {groups[0]} and {groups[1]}"

@@ -14,7 +14,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx chaos reproduce holding federation federation-faults bench clean docs
+.PHONY: help install run serve test lint types tests test-pythons wheel wheel-check audit browser nginx chaos reproduce holding federation federation-faults bench clean docs pictures
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
@@ -81,6 +81,9 @@ docs: | $(BIN)/python ## Build the documentation into site/
 	test -x .venvs/docs/bin/mkdocs || { $(BIN)/python -m venv .venvs/docs && \
 		.venvs/docs/bin/python $(PIP_INSTALL) mkdocs-material==9.8.1 "mkdocstrings[python]==1.0.8"; }
 	.venvs/docs/bin/mkdocs build --strict
+
+pictures: $(INSTALLED) ## Take README's pictures from the running dashboard, into docs/pictures
+	$(BIN)/python docs/make_pictures.py
 
 chaos: $(INSTALLED) ## Make trouble on purpose: kills, full disks, 10,000 spoilt files a reader
 	$(BIN)/python -m tests.chaos --out docs/reliability.md

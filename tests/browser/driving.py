@@ -95,12 +95,17 @@ class Visitor:
     """One person's browser: a context of its own, and everything in it that went wrong."""
 
     def __init__(
-        self, browser: Browser, server: Server, width: int = 1280, theme: str = "light"
+        self,
+        browser: Browser,
+        server: Server,
+        width: int = 1280,
+        theme: str = "light",
+        scale: float = 1,
     ) -> None:
         self.server = server
         self.complaints: list[str] = []
         self.context = browser.new_context(
-            viewport={"width": width, "height": 720}, color_scheme=theme
+            viewport={"width": width, "height": 720}, color_scheme=theme, device_scale_factor=scale
         )
         self.context.on("console", self._console)
         self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))

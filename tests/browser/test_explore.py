@@ -230,3 +230,14 @@ def test_back_goes_one_page_back(visit):
     visitor.page.locator(".st-key-map-place").wait_for(timeout=20_000)
     visitor.settle()
     assert visitor.said == said
+
+
+def test_a_picture_that_nobody_chose_stays_while_limits_move(regular):
+    regular.open(**PAPERS, experiment="ham10000")
+    shown = regular.page.locator(
+        ".st-key-views [aria-checked=true], .st-key-views [data-selected]"
+    )
+    first = shown.first.inner_text()
+    for key in ("Home", "End"):
+        regular.changes(lambda key=key: regular.press(INSIDE, key))
+        assert shown.first.inner_text() == first

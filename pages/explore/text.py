@@ -25,7 +25,7 @@ HELD, PAYS, SURE, MORE, RATES = (
     "More limits",
     "Every rate",
 )
-LESSON = "New here? Take the lesson"
+LESSON = "New here? Learn"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
 PLAY, STOP = "▶", "■"
@@ -37,10 +37,10 @@ DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
 DRAW_MAP_TIP = "Here each pair takes a while to solve."
 COARSE = "coarse: one run"
 FITTED = "people the rule was set on"
-FLAT = "flat: fairness is nearly free here"
+FLAT = "flat: fairness is nearly free"
 SCREENS = ("map", "gaps", "found", "compare")
 WORST_OF_MANY = "the {drawn} widest of {many:,}"
-MOST_LOST = "the {drawn} of {many:,} where most people lose it"
+MOST_LOST = "{drawn} of {many:,} where most lose it"
 
 _COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 
@@ -166,8 +166,8 @@ def _before_after(
     was, now = write(before), write(after)
     if was != now:
         return was.removesuffix(" %"), now, note
-    same = f"{format.NO_CHANGE} · " if note != format.NO_CHANGE else ""
-    return "", now, f"{same}{note}"
+    said = note.split(" · ")[0]  # what was asked; that it may be chance matters less
+    return "", now, said if said == format.NO_CHANGE else f"{format.NO_CHANGE} · {said}"
 
 
 def _of(several: int) -> str:

@@ -41,7 +41,7 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
     named = found.labelled
     for line in found.lines:
         if line not in named:
-            _add_line(figure, line, translucent(GREY, 0.45), "circle", 1, 4)
+            _add_line(figure, line, GREY, "circle", 1, 4)
     colours = _colours(found)
     looks = {method: LOOKS[place % len(LOOKS)] for place, method in enumerate(colours)}
     for line in sorted(named, key=lambda line: line.is_fairfl):

@@ -90,7 +90,7 @@ def against_budget(
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
         margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.27, "yanchor": "top"},
+        legend=LEGEND_ABOVE | {"y": -0.36, "yanchor": "top"},
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,

@@ -126,7 +126,7 @@ def limit_map(
     alone: Sequence[tuple[str, float]],
     spoken: str,
     on_go: Callable[[], None],
-    title: str = "Accuracy for every pair of limits",
+    title: str = "Accuracy by pair of limits",
     large: bool = False,
 ) -> None:
     """Draw the accuracy of every pair of limits; a click or a finished drag goes to a cell.

@@ -46,8 +46,10 @@ def style(*, large: bool, presenting: bool) -> None:
 
 def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
     """Letters of a figure: larger ones for a lecture hall."""
+    read = {"tickfont": {"color": ink()}, "title": {"font": {"color": ink()}}}
+    figure.update_xaxes(read).update_yaxes(read)
     return figure.update_layout(
-        font={"size": 18 if large else 13},
+        font={"size": 18 if large else 13, "color": ink()},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
     )

@@ -142,8 +142,7 @@ def timed(visitor: Visitor, label: str, place: int) -> tuple[float, float]:
     time.sleep(LOOK)
     drag(visitor, label, place)
     visitor.page.wait_for_function(RESTED)
-    numbers, rest = visitor.page.evaluate(TOOK)
-    return numbers, rest
+    return tuple(visitor.page.evaluate(TOOK))
 
 
 def drag(visitor: Visitor, label: str, place: int) -> None:

@@ -52,6 +52,7 @@ def test_a_page_fits_every_screen(regular, link):
     wrong = []
     for theme in ("light", "dark"):
         regular.page.emulate_media(color_scheme=theme)
+        regular.page.set_viewport_size({"width": 1280, "height": 720})
         regular.follow(f"{regular.server.address}/{link}")
         for size in SIZES:
             found = _wrong(regular.resize(*size), link, size, theme)

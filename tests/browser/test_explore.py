@@ -233,7 +233,8 @@ def test_back_goes_one_page_back(visit):
 
 
 def test_a_picture_that_nobody_chose_stays_while_limits_move(regular):
-    regular.open(**PAPERS, experiment="ham10000")
+    """Whether somebody's loss is sure changes on the way."""
+    regular.open(experiment="public_coverage", region="simplex")
     shown = regular.page.locator(
         ".st-key-views [aria-checked=true], .st-key-views [data-selected]"
     )

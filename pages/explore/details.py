@@ -247,11 +247,15 @@ def _regions(view: View) -> None:
 
 
 def compared(view: View) -> None:
-    """The settings kept beside the one set now, as a table."""
-    options = (*state.options(), view)
-    names = [*("ABCD"[: len(options) - 1]), "now"]
+    """The settings kept beside the one set now; where none is, no limit and one inside alone."""
+    options = [("ABCD"[at], one) for at, one in enumerate(state.options())] or [
+        (text.NO_LIMIT, view.without_limits()),
+        (text.INSIDE_ALONE, replace(view, eps_global=NO_LIMIT)),
+    ]
+    options.append((text.NOW, view))
+    names = [name for name, _ in options]
     rows: dict[str, list[str]] = {}
-    for name, one in zip(names, options, strict=True):
+    for name, one in options:
         told = summary_of(one)
         for number in text.numbers(told, "client"):
             rows.setdefault(number.label.split(":")[0], []).append(number.now)

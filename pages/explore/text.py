@@ -19,7 +19,7 @@ from pages.shared.view import View
 # Parts of the page, as they are named where one fails.
 RESULTS, MAP, CLIENTS = "The results", "The map", "The clients' picture"
 HELD, PAYS, SURE, MORE, RATES = (
-    "Asked, reached, held",
+    "Reached",
     "Who pays",
     "How sure",
     "More limits",
@@ -36,7 +36,8 @@ PICTURE, LABEL = "Picture", "Label"
 DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
 DRAW_MAP_TIP = "Here each pair takes a while to solve."
 COARSE = "coarse: one run"
-FITTED = "people the rule was set on"
+NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
+FITTED = "people it was set on"
 FLAT = "flat: fairness is nearly free"
 SCREENS = ("map", "gaps", "found", "compare")
 WORST_OF_MANY = "the {drawn} widest of {many:,}"

@@ -90,7 +90,7 @@ def _link() -> None:
         st.caption(text.NOTHING_TO_SCAN)
         return
     base = (st.context.url or "").split("?")[0]
-    st.code(f"{base}?{urlencode(st.query_params.to_dict())}", language=None, wrap_lines=True)
+    st.code(f"{base}?{urlencode(state.address())}", language=None, wrap_lines=True)
     st.caption(text.COPY_TIP)
 
 

@@ -41,9 +41,10 @@ def presenter(back: Any, onward: Any, said: str) -> None:
         st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
         with st.popover(text.SCAN):
             _code()
-        st.button(
+        if st.button(
             text.LEAVE, key="leave", type="tertiary", on_click=state.put, args=(PRESENT, False)
-        )
+        ):
+            st.rerun()  # the whole page, with its navigation
 
 
 def _code() -> None:
@@ -55,7 +56,8 @@ def _code() -> None:
     if state.here_only(url):
         st.caption(text.NOT_REACHABLE)
         return
-    settings = {name: value for name, value in st.query_params.items() if name != PRESENT.name}
+    state.publish()  # the move that was just made is in it
+    settings = {name: value for name, value in state.address().items() if name != PRESENT.name}
     link = f"{url.split('?')[0]}?{urlencode(settings)}"
     # As a picture of its own: Streamlit lets no SVG through in HTML.
     st.html(f'<img class="fairfl-code" alt="{text.SCAN_ALT}" src="{code_of(link)}">')

@@ -30,6 +30,7 @@ from pages.shared.view import (
 )
 
 __all__ = [
+    "address",
     "Setting",
     "bound",
     "bound_field",
@@ -76,8 +77,11 @@ OF_STEPS = (  # the lesson's
 )
 _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
-_WRITTEN = "written"  # the link as this session last wrote it
-_MOVED = "moved"  # whether a widget was moved since the last whole run of a page
+_WRITTEN = "written"  # the address bar's link as this session last left it
+_MOVED = "moved"  # whether a widget was moved since the last run
+_TOUCHED = "touched"  # whether one was since the page was opened: before, no link is written
+_ADDRESS = "address"  # the link of everything that is set on this page
+_ENTRY = "entry"  # view and options as a page without a link was opened with them
 _ONCE = "back"  # what older versions marked a link with
 _PAGE, _SHOWN = "page", "shown"  # the page that runs, and the one that ran whole last
 NO_SUCH_SETTING = "nothing: there is no setting of this name"
@@ -119,9 +123,20 @@ def follow_link() -> None:
     """
     settings = kept()
     moved, written, now = settings.get(_MOVED), settings.get(_WRITTEN), _link_now()
-    if moved or not now or written in (None, now):  # another page is opened without a link
+    if moved or written in (None, now):
         return
-    for name in (_VIEW, _OPTIONS, _WRITTEN, *settings.get(_LINKED, ())):
+    if now:
+        _read_again()
+    elif _ENTRY in settings:  # back to how the page was opened
+        settings[_VIEW], settings[_OPTIONS] = settings[_ENTRY]
+    for name in (_TOUCHED, _ADDRESS):
+        settings.pop(name, None)
+
+
+def _read_again() -> None:
+    """Let go of what a link tells: it is read anew."""
+    settings = kept()
+    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *settings.get(_LINKED, ())):
         settings.pop(name, None)
 
 
@@ -172,10 +187,13 @@ def notes() -> dict[View, str]:
 def publish() -> None:
     """Write the view and the options into the address bar; not over one whose set is gone.
 
-    The last thing of a run: what was moved is told by then.
+    The last thing of a run: what was moved is told by then. A page on which nothing was moved yet
+    writes nothing: opening it is one step of the browser's Back.
     """
     if not data_is_gone():
         _write_link(_link())
+        if not kept().get(_TOUCHED):
+            kept()[_ENTRY] = view(), options()
     kept().pop(_MOVED, None)
     kept()[_SHOWN] = kept().get(_PAGE)
 
@@ -287,7 +305,7 @@ def forget(belongs: Callable[[str], bool]) -> None:
 
 def leave_out(belongs: Callable[[str], bool]) -> None:
     """Take the parameters of these names out of the address bar; the settings stay."""
-    _write_link({name: "" for name in st.query_params if belongs(name)})
+    _write_link({name: "" for name in address() if belongs(name)})
 
 
 def large_type() -> bool:
@@ -299,8 +317,19 @@ def large_type() -> bool:
 
 
 def enter(page: str) -> None:
-    """Tell which page runs, before it does."""
-    kept()[_PAGE] = page
+    """Tell which page runs, before it does; one that comes with a link is as the link says."""
+    settings = kept()
+    if page != settings.get(_PAGE):
+        for name in (_TOUCHED, _ADDRESS, _WRITTEN, _ENTRY):
+            settings.pop(name, None)
+        if _PAGE in settings and _link_now():
+            _read_again()
+    settings[_PAGE] = page
+
+
+def address() -> dict[str, str]:
+    """The link of everything that is set on this page, whether or not it is written."""
+    return dict(kept().get(_ADDRESS, _link_now()))
 
 
 def widget(name: str, value: Any) -> str:
@@ -362,7 +391,7 @@ def _ignore(*unused: Ignored) -> None:
 
 def _touched() -> None:
     kept().pop(_IGNORED, None)
-    kept()[_MOVED] = True
+    kept()[_MOVED] = kept()[_TOUCHED] = True
 
 
 def _link_now() -> dict[str, str]:
@@ -375,7 +404,9 @@ def _write_link(link: dict[str, str]) -> None:
     All at once: each writing of its own would be a step of the browser's Back.
     """
     now = _link_now()
-    new = {name: text for name, text in (now | link).items() if text and name != _ONCE}
-    if new != now:
-        st.query_params.from_dict(new)
-    kept()[_WRITTEN] = new
+    new = {name: text for name, text in (address() | link).items() if text and name != _ONCE}
+    kept()[_ADDRESS], kept()[_WRITTEN] = new, now
+    if kept().get(_TOUCHED):
+        if new != now:
+            st.query_params.from_dict(new)
+        kept()[_WRITTEN] = new

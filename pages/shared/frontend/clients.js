@@ -138,6 +138,7 @@ function rangeOf(chart) {
 }
 
 function paintClients(chart) {
+    if (chart.stage.clientWidth < 1) return; // not on the screen yet, or no longer
     const { data, stage, svg } = chart;
     change(svg, { 'aria-label': data.spoken });
     const [low, high] = rangeOf(chart);

@@ -86,6 +86,7 @@ function cellLines({ accuracy, limits, noun }, [x, y]) {
 }
 
 function paintMap(chart) {
+    if (chart.stage.clientWidth < 1) return; // not on the screen yet, or no longer
     const { data, stage, svg } = chart, n = data.limits.length, size = textSize(data.large, stage.clientWidth, 640);
     chart.box.style.fontSize = `${size}px`;
     legend(chart, chart.head, [

@@ -41,7 +41,7 @@ SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0
 SECONDS = 0.8  # between two of them
 WELCOME = state.Setting("welcome", True, Flag())
 PICTURE = state.Setting("picture", "", OneOf(("", *text.PICTURES)))
-PICTURE_BEGUN = state.Setting("picture_begun", ("", ""))  # experiment, picture
+PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
 
 
@@ -251,11 +251,11 @@ def _open_client(view: View) -> None:
 
 def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
     offered = [name for name in text.PICTURES if name != "map" or set(clients) <= charts.STATES]
-    chosen, begun = state.get(PICTURE), state.get(PICTURE_BEGUN)
-    experiment = state.view().experiment
+    chosen, experiment = state.get(PICTURE), state.view().experiment
+    begun = st.session_state.get(PICTURE_BEGUN, ("", ""))
     if begun[0] != experiment:  # chosen once, so that no slider turns it round
         begun = experiment, "found" if summary.harm.proved else "gaps"
-        state.kept()[PICTURE_BEGUN.name] = begun
+        st.session_state[PICTURE_BEGUN] = begun
     value = cast(Picture, chosen if chosen in offered else begun[1])
     key = state.widget("picture", value)
     st.segmented_control(

@@ -41,7 +41,6 @@ def test_a_link_opens_its_step_and_nothing_is_told_yet(opened, step):  # noqa: F
     app = opened("learn", step=step)
     assert app.markdown[0].value == f"#### {step}. {text.TITLES[step - 1]}"
     assert len(app.get("plotly_chart")) == 1  # every step begins with a picture
-    assert linked(app, "step") == (str(step) if step > 1 else None)
     assert app.radio(key=f"widget_said{step}").value is None
     assert not app.success and not app.info
 

@@ -39,6 +39,8 @@ def frame(
         return
     if not present.presenting():
         _tools(settings)
+    for setting in (present.PRESENT, state.LARGE_TYPE):
+        state.publish_setting(setting)
     line = st.container()
     yield state.view()
     state.publish()

@@ -13,11 +13,14 @@ from pages.shared.codecs import Flag, Whole
 __all__ = ["PRESENT", "code_of", "presenter", "presenting", "screen"]
 
 PRESENT = state.Setting("present", False, Flag())
+_LEFT = "left-hall"
 SCREEN = state.Setting("screen", 1, Whole(1, 20))
 
 
 def presenting() -> bool:
     """Whether the page is shown to a hall."""
+    if st.session_state.pop(_LEFT, False):  # inside a fragment: the whole page is to run again
+        st.rerun()
     return state.get(PRESENT)
 
 
@@ -41,10 +44,12 @@ def presenter(back: Any, onward: Any, said: str) -> None:
         st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
         with st.popover(text.SCAN):
             _code()
-        if st.button(
-            text.LEAVE, key="leave", type="tertiary", on_click=state.put, args=(PRESENT, False)
-        ):
-            st.rerun()  # the whole page, with its navigation
+        st.button(text.LEAVE, key="leave", type="tertiary", on_click=_leave)
+
+
+def _leave() -> None:
+    state.put(PRESENT, False)
+    st.session_state[_LEFT] = True
 
 
 def _code() -> None:

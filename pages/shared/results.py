@@ -158,15 +158,13 @@ def many_margins(view: View) -> bool:
     return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
-def heavy(view: View, *, map_only: bool = False) -> bool:
-    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+def heavy(view: View) -> bool:
+    """Whether a set is so large that many solutions take minutes."""
     if view.guarantee is not None and many_margins(view):
         return True
     experiment = experiment_of(view.data)
     cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
-    if cells <= 2 * HEAVY:
-        return False
-    return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
+    return cells > 2 * HEAVY
 
 
 def is_dear(view: View) -> bool:
@@ -176,7 +174,7 @@ def is_dear(view: View) -> bool:
     generation; and very many clients are many rows.
     """
     by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
-    return view.guarantee is not None or by_scores or heavy(view, map_only=True)
+    return view.guarantee is not None or by_scores or heavy(view)
 
 
 def program_on(people: People, view: View) -> Program:

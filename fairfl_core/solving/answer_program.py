@@ -14,7 +14,6 @@ from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.program import Program
 from fairfl_core.solving.regions import AnswerRules, region_kind
 from fairfl_core.solving.sharing import Sharing
-from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import AnswerSolution, Solution
 
 __all__ = ["FairnessProgram"]
@@ -96,19 +95,6 @@ class FairnessProgram(Program):
     def solve(self, eps_global: float = 1.0, eps_local: EpsLocal = 1.0) -> AnswerSolution:
         """Return the optimum within these tolerances; see `Program.solve`."""
         return cast(AnswerSolution, super().solve(eps_global, eps_local))
-
-    @property
-    def merges(self) -> bool:
-        """Two labels, two groups, one rate, no guarantee, and nothing but accuracy asked."""
-        _, groups, labels, _ = self.counts.table.shape
-        plain = self.guarantee is None and self.policy.is_plain
-        return (labels, groups, len(self.notion.rates)) == (2, 2, 1) and plain
-
-    def corners(self) -> Corners:
-        """One rule of each block in every cell."""
-        table = np.asarray(self.counts.table, float)
-        confusion = np.einsum("cayj,pjk->capyk", table, self.rules.corners)
-        return Corners(confusion, self.counts.n_label)
 
     def _all_columns(self) -> Sharing:
         return self._sharing

@@ -14,22 +14,20 @@ from numpy.typing import NDArray
 from fairfl_core.budget import look, watched
 from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
 
-__all__ = ["COST_TOLERANCE", "NONBASIC", "TIE_TOLERANCE", "Infeasible", "Model", "Stand"]
+__all__ = ["Infeasible", "Model", "Stand"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Stand = highspy.HighsBasis
-NONBASIC = highspy.HighsBasisStatus.kLower
+_NONBASIC = highspy.HighsBasisStatus.kLower
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and is looked after
 _FINER = 1e3  # costs are told in thousandths, so that HiGHS does not overlook a tie-break
-COST_TOLERANCE = _TOLERANCE / _FINER  # a reduced cost that is closer to 0 than this is 0
 _TIE = (
     10 * _TOLERANCE
 )  # a nonbasic variable whose reduced cost is closer to 0 may be in an optimum
 _BLUR, _WARM_BLUR = 1e-8, 1e-6  # of reduced costs, by updates of an ill-conditioned basis
-TIE_TOLERANCE = _BLUR / _FINER
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -106,17 +104,6 @@ class Model:
         mine = ~shares[column]
         self._levels = np.stack([row[mine], column[mine]])
 
-    def trust_costs(self) -> None:
-        """Take costs as they are: HiGHS moves them a little, lest it walk in circles."""
-        self._highs.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
-
-    def drop_columns(self, first: int) -> None:
-        """Take the columns from this one on away again."""
-        places = np.arange(first, self._highs.getNumCol(), dtype=np.int32)
-        if len(places):
-            self._highs.deleteCols(len(places), places)
-            self._cost = self._cost[:first]
-
     def set_start(self, basic_columns: Ints, basic_rows: Ints) -> None:
         """Say which columns and rows are basic where every solve begins."""
         basic = highspy.HighsBasisStatus.kBasic
@@ -125,8 +112,8 @@ class Model:
         rows = np.zeros(self._rows, bool)
         rows[basic_rows] = True
         self._start = highspy.HighsBasis()
-        self._start.col_status = [basic if one else NONBASIC for one in columns]
-        self._start.row_status = [basic if one else NONBASIC for one in rows]
+        self._start.col_status = [basic if one else _NONBASIC for one in columns]
+        self._start.row_status = [basic if one else _NONBASIC for one in rows]
         self._start.valid = True
 
     def begin(self, rows: Ints, lower: Floats, upper: Floats) -> None:
@@ -188,7 +175,7 @@ class Model:
         stand = self.stand()
         self._highs.clearSolver()
         self.go_to(stand)
-        Model.optimum(self)  # the same, with reduced costs that no update has blurred
+        self.optimum()  # the same, with reduced costs that no update has blurred
         if not self._is_tied(_TIE):
             return self._values
         columns, rows = np.abs(self._reduced) > _TIE, np.abs(self._duals) > _TIE

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.solving.limits import check_epsilon
 from fairfl_core.solving.program import Program
-from fairfl_core.solving.slope_merge import merged_cells
 
 __all__ = ["Frontier", "frontier", "mean_frontier"]
 
@@ -38,7 +37,6 @@ def frontier(
     eps_local: Sequence[float] | Floats,
     eps_global: Sequence[float] | Floats,
     on_progress: OnProgress | None = None,
-    method: str = "auto",
 ) -> Frontier:
     """Solve every pair of a grid.
 
@@ -50,24 +48,17 @@ def frontier(
         The grid; every client gets the same eps_local.
     on_progress : callable, optional
         Called with (cells done, cells in all).
-    method : {"auto", "merge", "program"}
-        ``merge`` is exact and fast but only where a single number couples the clients (two
-        labels, two groups, one rate, no guarantee); ``program`` solves the linear program cell by
-        cell; ``auto`` merges where it can.
     """
     local = np.array([check_epsilon(value, "eps_local") for value in eps_local])
     overall = np.array([check_epsilon(value, "eps_global") for value in eps_global])
     if not local.size or not overall.size:
         raise InputError("the grid is empty; give at least one epsilon in each direction.")
-    if method == "merge" and not program.merges:
-        raise InputError(
-            "merging by slope needs two labels, two groups, a notion of one rate (eop or sp), a "
-            'region without scores and no guarantee; use method "program".'
-        )
-    if method != "program" and program.merges:
-        cells = merged_cells(program.corners(), program.notion, local, overall, on_progress)
-    else:
-        cells = _program_cells(program, local, overall, on_progress)
+    rows = []
+    for figures in program.map_rows(local, overall):
+        rows.append(figures)
+        if on_progress:
+            on_progress(len(rows) * overall.size, local.size * overall.size)
+    cells = np.stack(rows, axis=1)
     tables = dict(zip([field.name for field in fields(Frontier)][2:], cells, strict=True))
     return Frontier(local, overall, **tables)
 
@@ -78,15 +69,3 @@ def mean_frontier(frontiers: Sequence[Frontier]) -> Frontier:
     tables = [field.name for field in fields(Frontier)][2:]
     means = {name: np.mean([getattr(one, name) for one in frontiers], axis=0) for name in tables}
     return Frontier(first.eps_local, first.eps_global, **means)
-
-
-def _program_cells(
-    program: Program, local: Floats, overall: Floats, on_progress: OnProgress | None
-) -> list[Floats]:
-    """Solve the grid row by row."""
-    rows = []
-    for figures in program.map_rows(local, overall):
-        rows.append(figures)
-        if on_progress:
-            on_progress(len(rows) * overall.size, local.size * overall.size)
-    return list(np.stack(rows, axis=1))

@@ -24,7 +24,6 @@ from fairfl_core.solving.map_figures import MapFigures
 from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from fairfl_core.solving.regions import region_kind
 from fairfl_core.solving.sharing import Sharing
-from fairfl_core.solving.slope_merge import Corners
 from fairfl_core.solving.solution import Solution
 from fairfl_core.solving.solvers import Solver, solver_for
 from fairfl_core.solving.utility import Achieved
@@ -319,15 +318,6 @@ class Program(ABC):
     def can_judge(self) -> bool:
         """Whether the people it was fitted on can be judged by what it finds."""
         return isinstance(self.people, ScoredPeople) or not self.needs_scores
-
-    @property
-    def merges(self) -> bool:
-        """Whether a single number couples the clients, so that maps can be merged by slope."""
-        return False
-
-    def corners(self) -> Corners:
-        """What each cell can do without chance, where maps can be merged by slope."""
-        raise NotImplementedError
 
     def map_rows(self, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
         """Row by row of a map: accuracy, global gap, mean and worst local gap, (4, eps_global).

@@ -1,4 +1,4 @@
-"""How a program is solved: whole, sifted or client by client; chosen by what it asks and its size."""
+"""How a program is solved: whole or client by client; chosen by what it asks and its size."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from fairfl_core.solving.clients_apart import ClientsApart
 from fairfl_core.solving.constraints.base import Constraints
 from fairfl_core.solving.sharing import Sharing
-from fairfl_core.solving.sifted import Sifted
 from fairfl_core.solving.whole import Whole
 
 __all__ = ["Solver", "solver_for"]
 
 Floats = NDArray[np.float64]
-_FEW = 8  # variables to a row up to which all are looked at in every pivot
-_MANY = 4000  # variables at work from which on clients are solved apart; below HiGHS sets up less
+_FEW = 8  # variables of a block that count for its size, at most
+_MANY = 4000  # variables from which on clients are solved apart
 
 
 class Solver(Protocol):
@@ -51,10 +50,8 @@ def solver_for(rows: Constraints, sharing: Sharing, worth: Floats, order: Floats
         from fairfl_core.solving.cone_solver import ConeSolver  # SciPy starts slowly
 
         return ConeSolver(rows, sharing, worth, order)
-    if not ClientsApart.serves(rows, sharing):
-        return Whole(rows, sharing, worth, order)
-    variables, blocks = len(sharing.merged), sharing.merged.blocks
-    crowded = variables > _FEW * (blocks + len(rows))
-    if (_FEW * blocks if crowded else variables) >= _MANY:
+    # HiGHS sets up less, and is slowed by blocks more than by how many variables each has.
+    size = min(len(sharing.merged), _FEW * sharing.merged.blocks)
+    if size >= _MANY and ClientsApart.serves(rows, sharing):
         return ClientsApart(rows, sharing, worth, order)
-    return (Sifted if crowded else Whole)(rows, sharing, worth, order)
+    return Whole(rows, sharing, worth, order)

@@ -33,7 +33,7 @@ class Whole:
         self._order = np.zeros(rows.auxiliary)
         columns = sharing.merged
         lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
-        self._model = self._new_model(lower, np.ones(len(lower)))
+        self._model = Model(lower, np.ones(len(lower)))
         if rows.auxiliary:
             entries = rows.auxiliary_entries(sharing.columns)
             self._model.add_columns(rows.auxiliary_costs(), entries)
@@ -44,9 +44,6 @@ class Whole:
         best = best[columns.span[best] == 1]
         _, first = np.unique(columns.block[best], return_index=True)
         self._model.set_start(rows.auxiliary + best[first], np.arange(len(rows)))
-
-    def _new_model(self, lower: Floats, upper: Floats) -> Model:
-        return Model(lower, upper)
 
     def add(self, sharing: Sharing, worth: Floats, order: Floats) -> None:
         """Put more columns into the program."""
@@ -72,9 +69,6 @@ class Whole:
 
     def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         """Values of the variables and duals of the rows, from the starting point on."""
-        return self._afresh(eps_global, local)
-
-    def _afresh(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
         places = np.arange(len(self._rows))
         self._model.begin(places, *self._rows.bounds(eps_global, local))
         _, duals = self.again()
@@ -97,7 +91,7 @@ class Whole:
             if begun is not None:
                 self._model.go_to(begun)
             for eps_global in upward:
-                way = self._go_on if warm else self._afresh
+                way = self._go_on if warm else self.solve
                 try:
                     values, duals = way(eps_global, local)
                 except Infeasible:

@@ -158,15 +158,13 @@ def many_margins(view: View) -> bool:
     return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
-def heavy(view: View, *, map_only: bool = False) -> bool:
-    """Whether a set is so large that many solutions take minutes; a map may be merged instead."""
+def heavy(view: View) -> bool:
+    """Whether a set is so large that many solutions take minutes."""
     if view.guarantee is not None and many_margins(view):
         return True
     experiment = experiment_of(view.data)
     cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
-    if cells <= 2 * HEAVY:
-        return False
-    return not (map_only and _program(view.without_limits().of_seed(view.seeds[0])).merges)
+    return cells > 2 * HEAVY
 
 
 def is_dear(view: View) -> bool:
@@ -176,7 +174,7 @@ def is_dear(view: View) -> bool:
     generation; and very many clients are many rows.
     """
     by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
-    return view.guarantee is not None or by_scores or heavy(view, map_only=True)
+    return view.guarantee is not None or by_scores or heavy(view)
 
 
 def program_on(people: People, view: View) -> Program:
@@ -247,13 +245,17 @@ def heat_of(
     Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
     the share done.
     """
-    one_run = view.without_limits()
-    parts = []
+    asked = view.without_limits()
     for place, seed in enumerate(view.seeds, 1):
-        parts.append(_seed_heat(one_run.of_seed(seed), (*grid, NO_LIMIT)))
+        _seed_heat(asked.of_seed(seed), (*grid, NO_LIMIT))
         if on_progress is not None:
             on_progress(place / len(view.seeds))
-    return mean_frontier(parts)
+    return _mean_heat(asked, (*grid, NO_LIMIT))
+
+
+@cached(100)
+def _mean_heat(view: View, grid: tuple[float, ...]) -> Frontier:
+    return mean_frontier([_seed_heat(view.of_seed(seed), grid) for seed in view.seeds])
 
 
 def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:

@@ -137,6 +137,8 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
     small = FairnessProgram(biased(50, 2), "eo")
     assert ClientsApart.serves(small._rows, small._listed_columns())
     assert isinstance(small._solver, Whole)  # HiGHS has less to set up
+    many = ExactProgram(scored_network(260, 2, 2, rows=120), "eo")
+    assert isinstance(many._solver, ClientsApart)
 
 
 # -------------------------------------------------------------------- where patience ends

@@ -1,4 +1,4 @@
-"""Maps over both epsilons: cell by cell, and merged by slope."""
+"""Maps over both epsilons: each cell is what one solve gives."""
 
 import numpy as np
 import pytest
@@ -8,38 +8,26 @@ from hypothesis import strategies as st
 from fairfl_core.errors import InputError
 from fairfl_core.solving.answer_program import FairnessProgram
 from fairfl_core.solving.frontier import frontier
-from fairfl_core.solving.guarantee import Guarantee
-from tests.helpers.strategies import count_tables, epsilons, synthetic
+from tests.helpers.oracles import optimum
+from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
 grids = st.lists(epsilons, min_size=1, max_size=4)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
-    count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 2)),
-    st.sampled_from(["eop", "sp"]),
-    st.sampled_from(["simplex", "kernel"]),
-    grids,
-    grids,
+    count_tables(clients=(1, 4), groups=(2, 2), labels=(2, 2)), notion_and_region(), grids, grids
 )
-def test_merging_by_slope_equals_the_program(counts, notion, region, local, overall):
-    merged, solved = (
-        frontier(
-            FairnessProgram(counts, notion, region),
-            eps_local=local,
-            eps_global=overall,
-            method=method,
-        )
-        for method in ("merge", "program")
-    )
-    np.testing.assert_allclose(merged.accuracy, solved.accuracy, rtol=0, atol=1e-8)
-    # Optima may differ in which gaps they show, never in keeping within what was asked.
-    for found in (merged, solved):
-        assert (np.nan_to_num(found.gap_global) <= np.array(overall) + 1e-7).all()
-        assert (np.nan_to_num(found.gap_local_worst) <= np.array(local)[:, None] + 1e-7).all()
-        assert (np.isnan(found.gap_global) == np.isnan(merged.gap_global)).all()
-        mean, worst = np.nan_to_num(found.gap_local_mean), np.nan_to_num(found.gap_local_worst)
-        assert (mean <= worst + 1e-12).all()
+def test_each_cell_is_the_optimum_and_keeps_its_limits(counts, chosen, local, overall):
+    found = frontier(FairnessProgram(counts, *chosen), eps_local=local, eps_global=overall)
+    for i, inside in enumerate(local):
+        for j, across in enumerate(overall):
+            expected = optimum(counts, *chosen, across, inside)
+            assert found.accuracy[i, j] == pytest.approx(expected, abs=1e-7)
+    assert (np.nan_to_num(found.gap_global) <= np.array(overall) + 1e-7).all()
+    assert (np.nan_to_num(found.gap_local_worst) <= np.array(local)[:, None] + 1e-7).all()
+    mean, worst = np.nan_to_num(found.gap_local_mean), np.nan_to_num(found.gap_local_worst)
+    assert (mean <= worst + 1e-12).all()
 
 
 def test_each_cell_is_what_one_solve_gives():
@@ -59,18 +47,7 @@ def test_each_cell_is_what_one_solve_gives():
     assert heard == [(3, 9), (6, 9), (9, 9)]
 
 
-def test_merge_is_taken_where_it_can_be_and_refused_where_not():
-    small = FairnessProgram(synthetic(40, 2, 2, rows=40), "sp")
-    assert small.merges
-    assert frontier(small, eps_local=[0.1], eps_global=[0.1]).accuracy.shape == (1, 1)
-    for counts, notion, guarantee in (
-        (synthetic(3, 3, 2), "sp", None),
-        (synthetic(3, 2, 2), "eo", None),
-        (synthetic(3, 2, 2), "sp", Guarantee()),
-    ):
-        program = FairnessProgram(counts, notion, guarantee=guarantee)
-        assert not program.merges
-        with pytest.raises(InputError, match="two labels, two groups"):
-            frontier(program, eps_local=[0.1], eps_global=[0.1], method="merge")
+def test_an_empty_grid_is_refused():
+    program = FairnessProgram(synthetic(3, 2, 2), "sp")
     with pytest.raises(InputError, match="grid is empty"):
-        frontier(small, eps_local=[], eps_global=[0.1])
+        frontier(program, eps_local=[], eps_global=[0.1])

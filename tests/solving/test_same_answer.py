@@ -15,7 +15,6 @@ from fairfl_core.solving.build import build_program
 from fairfl_core.solving.guarantee import Guarantee
 from fairfl_core.solving.program import tie_break, tie_order
 from fairfl_core.solving.sharing import Sharing
-from fairfl_core.solving.sifted import Sifted
 from fairfl_core.solving.whole import Whole
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
@@ -106,18 +105,15 @@ def assert_decided(program, limits, seed=0, atol=1e-9):
         lottery(program._solver.solve(overall, each)[0])
         for (overall, _), each in zip(limits, local, strict=True)
     ]
-    for kind in (Whole, Sifted) if rows.keeps_constants else (Whole,):
-        shuffled = rng.permutation(len(columns))
-        other = columns.take(shuffled)
-        solver = kind(rows, Sharing.apart(other), worth[shuffled], order[shuffled])
-        grid = solver.grid([overall for overall, _ in limits], local)
-        on_the_way = [row[place] for place, row in enumerate(grid)]
-        for place, (overall, _) in enumerate(limits):
-            alone = solver.solve(overall, local[place])[0]
-            for values in (alone, on_the_way[place]):
-                np.testing.assert_allclose(
-                    lottery(values, other), found[place][shuffled], atol=atol
-                )
+    shuffled = rng.permutation(len(columns))
+    other = columns.take(shuffled)
+    solver = Whole(rows, Sharing.apart(other), worth[shuffled], order[shuffled])
+    grid = solver.grid([overall for overall, _ in limits], local)
+    on_the_way = [row[place] for place, row in enumerate(grid)]
+    for place, (overall, _) in enumerate(limits):
+        alone = solver.solve(overall, local[place])[0]
+        for values in (alone, on_the_way[place]):
+            np.testing.assert_allclose(lottery(values, other), found[place][shuffled], atol=atol)
 
 
 @settings(max_examples=80)

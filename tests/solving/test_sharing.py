@@ -220,10 +220,8 @@ def test_a_utility_and_ratios_go_with_it():
 
 
 def test_a_map_of_it_is_solved_cell_by_cell():
-    """Merging by slope treats groups apart: it must not be taken."""
     counts = synthetic(3, 2, 2, rows=600, seed=1)
     program = FairnessProgram(counts, "eop", policy=BLIND)
-    assert not program.merges
     grid = frontier(program, eps_local=[0.0, 0.1], eps_global=[0.0, 1.0])
     for i, local in enumerate((0.0, 0.1)):
         for j, overall in enumerate((0.0, 1.0)):

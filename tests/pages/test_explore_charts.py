@@ -78,7 +78,7 @@ def test_who_is_found_in_each_client(pictures, core):
         assert one["alarm"] == (one["name"] in alarmed)
     if len(core.clients) > MANY:  # those in which most people lose it, and that is said
         assert lost == sorted(lost, reverse=True)
-        told = f"the {len(lost)} of {len(core.clients)} where most people lose it"
+        told = f"{len(lost)} of {len(core.clients)} where most lose it"
         assert drawn["note"] == told
 
 
@@ -167,7 +167,7 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, link):
     span = accuracy.max() - accuracy.min()
     assert drawn["high"] - drawn["low"] == pytest.approx(max(span, 2.0), abs=0.02)
     assert ("flat" in drawn["note"]) == (span < 2)
-    assert "people the rule was set on" in drawn["note"]
+    assert "people it was set on" in drawn["note"]
     # The line of what is free parts cells as accurate as no limit from those that cost.
     free = accuracy >= accuracy[-1, -1] - 0.05
     sides = free[:, 1:] != free[:, :-1], free[1:] != free[:-1]

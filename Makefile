@@ -61,7 +61,7 @@ tests: $(INSTALLED) ## Tests only
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # The core alone, without TensorFlow and browser, on each Python of this machine.
-CORE_TESTS := $(filter-out tests/browser tests/federated tests/pages tests/package tests/__%, \
+CORE_TESTS := $(filter-out tests/browser tests/training tests/federation tests/pages tests/package tests/__%, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
 test-pythons: ## Tests of the core on every Python from 3.11 to 3.13 that is here
 	@failed=""; for version in 3.11 3.12 3.13; do \
@@ -127,17 +127,17 @@ nginx: ## Install nginx for `make serve` and its tests, if there is none
 	fi
 
 reproduce: $(RUNS) ## Write docs/reproduction.md from the shipped scores
-	$(BIN)/fairfl reproduce --out docs/reproduction.md
+	$(BIN)/python -m research reproduce --out docs/reproduction.md
 
 holding: $(RUNS) ## Write docs/holding.md: whether limits hold on unseen people
-	$(BIN)/fairfl holding --out docs/holding.md
+	$(BIN)/python -m research holding --out docs/holding.md
 
 EXAMPLE ?= adult
 federation: $(INSTALLED) ## A federation of three on this machine, beside the same in one place (EXAMPLE=adult)
 	@$(BIN)/fairfl federation demo --example $(EXAMPLE)
 
 federation-faults: $(INSTALLED) ## Kill real nodes of a real federation in mid-round, before the statistics and after
-	$(BIN)/python -m pytest -m faults -p no:xdist tests/federated/flower
+	$(BIN)/python -m pytest -m faults -p no:xdist tests/training/flower
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

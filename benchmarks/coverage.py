@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import CollisionError, SolveError
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Floor, Policy
 
 __all__ = ["Population", "Setting", "covered", "settings"]
 

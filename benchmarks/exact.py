@@ -14,18 +14,18 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from fairfl_core.data import experiments  # noqa: E402
+from fairfl_core.data.calibration import Calibration  # noqa: E402
+from fairfl_core.data.scored import ScoredPeople  # noqa: E402
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers  # noqa: E402
 from fairfl_core.fairness.notions import Notion  # noqa: E402
-from fairfl_core.people import experiments  # noqa: E402
-from fairfl_core.people.calibration import Calibration  # noqa: E402
-from fairfl_core.people.scored import ScoredPeople  # noqa: E402
+from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
+from fairfl_core.lp.build import build_program  # noqa: E402
+from fairfl_core.lp.exact.program import ExactProgram  # noqa: E402
+from fairfl_core.lp.frontier import frontier  # noqa: E402
+from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
 from fairfl_core.predictors.load import predictor_of  # noqa: E402
-from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
-from fairfl_core.solving.build import build_program  # noqa: E402
-from fairfl_core.solving.exact.program import ExactProgram  # noqa: E402
-from fairfl_core.solving.frontier import frontier  # noqa: E402
-from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
-from fairfl_core.solving.rivals.logofair import fit_logofair  # noqa: E402
+from research.rivals.logofair import fit_logofair  # noqa: E402
 from tests.helpers.peers import fairlearn  # noqa: E402
 from tests.helpers.scored import scored_network  # noqa: E402
 

@@ -6,7 +6,7 @@ or not the client. The same `FCFL` as everywhere, on the plain worker of the lin
 
     python benchmarks/fcfl_released.py [--steps 1020]
 
-Its figures are kept in data/methods/fcfl_released.json, which `fairfl reproduce` reads.
+Its figures are kept in data/methods/fcfl_released.json, which `python -m research reproduce` reads.
 """
 
 import argparse
@@ -20,15 +20,15 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core._io.json_files import write_json  # noqa: E402
-from fairfl_core.datasets import People  # noqa: E402
-from fairfl_core.federated.data import TEST, TRAINING, Federation  # noqa: E402
-from fairfl_core.federated.fcfl import FCFL  # noqa: E402
-from fairfl_core.federated.linear import LinearWork  # noqa: E402
-from fairfl_core.federated.method import Plan, Rows, Turn  # noqa: E402
-from fairfl_core.federated.parameters import first_parameters  # noqa: E402
-from fairfl_core.federated.recipes import Recipe  # noqa: E402
-from fairfl_core.federated.turns import count_cells  # noqa: E402
-from fairfl_core.paper.fcfl_released import RELEASED, RELEASED_FORMAT, released_table  # noqa: E402
+from fairfl_core.data.datasets import People  # noqa: E402
+from fairfl_core.evaluation.fcfl_released import RELEASED, RELEASED_FORMAT, released_table  # noqa: E402
+from fairfl_core.training.data import TEST, TRAINING, Federation  # noqa: E402
+from fairfl_core.training.linear import LinearWork  # noqa: E402
+from fairfl_core.training.method import Plan, Rows, Turn  # noqa: E402
+from fairfl_core.training.parameters import first_parameters  # noqa: E402
+from fairfl_core.training.recipes import Recipe  # noqa: E402
+from fairfl_core.training.turns import count_cells  # noqa: E402
+from research.trained.fcfl import FCFL  # noqa: E402
 
 CATEGORICAL = (
     "workclass",

@@ -22,11 +22,11 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.federated.flower.codec import parcel_of, record_of  # noqa: E402
-from fairfl_core.federated.flower.messages import KINDS, Parcel  # noqa: E402
-from fairfl_core.federated.flower.question import Question  # noqa: E402
-from fairfl_core.federated.flower.server import Server  # noqa: E402
-from fairfl_core.federated.flower.study import Features, Study  # noqa: E402
+from fairfl_core.federation.codec import parcel_of, record_of  # noqa: E402
+from fairfl_core.federation.messages import KINDS, Parcel  # noqa: E402
+from fairfl_core.federation.question import Question  # noqa: E402
+from fairfl_core.federation.server import Server  # noqa: E402
+from fairfl_core.federation.study import Features, Study  # noqa: E402
 
 ROWS, ROUNDS = 500, 3
 STUDY = Study(
@@ -148,7 +148,7 @@ def simulated(clients: int) -> dict[str, float]:
     from flwr.serverapp import Grid, ServerApp
     from flwr.simulation import run_simulation
 
-    from fairfl_core.federated.flower.server_app import FlowerGrid
+    from fairfl_core.federation.server_app import FlowerGrid
 
     study, found = study_of(clients), {}
     server_app, client_app = ServerApp(), ClientApp()
@@ -204,7 +204,7 @@ def shown(rows: list[dict[str, float]]) -> None:
 
 
 def len_theta() -> int:
-    from fairfl_core.federated.parameters import size_of
+    from fairfl_core.training.parameters import size_of
 
     return size_of(STUDY.shapes)
 

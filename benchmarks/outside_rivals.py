@@ -6,7 +6,7 @@ its own methods on the same splits. They live in an environment of their own, ma
 .venvs/ (declearn needs pandas < 3); where it cannot be made that is said and nothing is measured.
 
 Answers are written like every method's, to data/methods/adult, so that the Methods page and
-`fairfl methods` have them, and docs/outside_rivals.md is written from them.
+`python -m research methods` have them, and docs/outside_rivals.md is written from them.
 
     python benchmarks/outside_rivals.py [--declearn-seeds 0-1] [--anew] [--only-write]
 
@@ -28,17 +28,10 @@ TOP = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TOP))
 
 from benchmarks.outside.document import document  # noqa: E402
-from fairfl_core import datasets  # noqa: E402
-from fairfl_core._io.whole import write_whole  # noqa: E402
+from fairfl_core._io.atomic import write_whole  # noqa: E402
 from fairfl_core.cli.train import seeds_from  # noqa: E402
-from fairfl_core.errors import InputError  # noqa: E402
-from fairfl_core.evaluation.post_processed import EPSILONS  # noqa: E402
-from fairfl_core.federated.data import federate  # noqa: E402
-from fairfl_core.federated.recipes import recipe  # noqa: E402
-from fairfl_core.federated.sweep import Trial, choose  # noqa: E402
-from fairfl_core.federated.sweeps import TRIALS  # noqa: E402
-from fairfl_core.people import experiments  # noqa: E402
-from fairfl_core.people.method_answers import (  # noqa: E402
+from fairfl_core.data import datasets, experiments  # noqa: E402
+from fairfl_core.data.method_answers import (  # noqa: E402
     FOLDER,
     SPLITS,
     Answered,
@@ -46,7 +39,13 @@ from fairfl_core.people.method_answers import (  # noqa: E402
     open_method,
     save_method,
 )
-from fairfl_core.people.scored import ScoredPeople  # noqa: E402
+from fairfl_core.data.scored import ScoredPeople  # noqa: E402
+from fairfl_core.errors import InputError  # noqa: E402
+from fairfl_core.training.data import federate  # noqa: E402
+from fairfl_core.training.recipes import recipe  # noqa: E402
+from research.post_processed import EPSILONS  # noqa: E402
+from research.sweep import Trial, choose  # noqa: E402
+from research.sweeps import TRIALS  # noqa: E402
 
 EXPERIMENT, NOTION = "adult", "sp"
 ENVIRONMENT = TOP / ".venvs" / "outside"

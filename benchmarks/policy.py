@@ -9,11 +9,11 @@ their ratio is what may be quoted.
 import statistics
 import time
 
-from fairfl_core.people import experiments
-from fairfl_core.people.folded import fitted_people
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.utility import Utility
+from fairfl_core.data import experiments
+from fairfl_core.data.folded import fitted_people
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.utility import Utility
 
 LIMITS = [0.1 + 0.01 * step for step in range(20)]
 

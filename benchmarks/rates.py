@@ -9,13 +9,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.evaluation.held_out_curve import pooled_debiased  # noqa: E402
+from fairfl_core.data import experiments  # noqa: E402
+from fairfl_core.data.scored import ScoredPeople  # noqa: E402
 from fairfl_core.evaluation.study import run_study  # noqa: E402
-from fairfl_core.people import experiments  # noqa: E402
-from fairfl_core.people.scored import ScoredPeople  # noqa: E402
-from fairfl_core.solving.build import build_program  # noqa: E402
-from fairfl_core.solving.rate_estimates import RATES  # noqa: E402
-from fairfl_core.solving.regions import region_names  # noqa: E402
+from fairfl_core.lp.build import build_program  # noqa: E402
+from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
+from fairfl_core.lp.regions import region_names  # noqa: E402
+from research.held_out_curve import pooled_debiased  # noqa: E402
 
 ASKED = (0.01, 0.01)
 

@@ -1,7 +1,7 @@
 """A solve, a move, and a 21 x 21 map: ours against the authors' way and other solvers, in one run.
 
 The authors' way makes the dense matrices of the paper's LP anew for every pair of epsilons and
-calls `scipy.optimize.linprog` (see `fairfl_core.paper.original_form`); a map is the mean of the
+calls `scipy.optimize.linprog` (see `research.paper.original_form`); a map is the mean of the
 cells timed, times 441. cvxpy gets the same sparse program as ours, where it is installed (see
 README.md). On two networks: `synthetic`, whose groups are alike, and `biased`, whose overall rows
 bind. CPU seconds of one process.
@@ -21,10 +21,10 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.paper.original_form import paper_form  # noqa: E402
-from fairfl_core.solving.answer_program import FairnessProgram  # noqa: E402
-from fairfl_core.solving.frontier import frontier  # noqa: E402
-from fairfl_core.solving.whole import Whole  # noqa: E402
+from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
+from fairfl_core.lp.frontier import frontier  # noqa: E402
+from fairfl_core.lp.highs import Whole  # noqa: E402
+from research.paper.original_form import paper_form  # noqa: E402
 from tests.helpers.strategies import biased, synthetic  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from fairfl_core.people import experiments  # noqa: E402
+from fairfl_core.data import experiments  # noqa: E402
 
 WANTED = 4.0
 

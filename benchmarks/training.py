@@ -28,10 +28,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, os.environ.get("FAIRFL_TREE", str(HERE)))
 
-from fairfl_core import datasets  # noqa: E402
+from fairfl_core.data import datasets  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
-from fairfl_core.federated import recipes  # noqa: E402
-from fairfl_core.federated.data import TEST, TRAINING, Federation, federate  # noqa: E402
+from fairfl_core.training import recipes  # noqa: E402
+from fairfl_core.training.data import TEST, TRAINING, Federation, federate  # noqa: E402
 
 Theta = list[np.ndarray]
 
@@ -100,8 +100,8 @@ def our_way(
     turns: list[list[np.ndarray]],
     first: np.ndarray,
 ) -> tuple[float, float]:
-    from fairfl_core.federated.method import Reply, weighted_mean
-    from fairfl_core.federated.work import Work
+    from fairfl_core.training.method import Reply, weighted_mean
+    from fairfl_core.training.work import Work
 
     start = time.perf_counter()
     work, theta = Work(federation, recipe), first
@@ -120,7 +120,7 @@ def our_way(
 
 def compare(name: str, rounds: int) -> None:
     """Run both ways once and print a line."""
-    from fairfl_core.federated.work import Work
+    from fairfl_core.training.work import Work
 
     recipe = replace(recipes.recipe(name), rounds=rounds)
     federation = federate(datasets.open(recipe.dataset), recipe, seed=0)
@@ -142,8 +142,8 @@ def compare_method(method: str, rounds: int) -> None:
     """A fair method on Adult, both ways, and a line: processor seconds and the ratio."""
     import keras
 
-    from fairfl_core.federated.methods import make_method
-    from fairfl_core.federated.training import plan_of, prepare, train_prepared
+    from fairfl_core.training.methods import make_method
+    from fairfl_core.training.training import plan_of, prepare, train_prepared
 
     recipe = replace(recipes.recipe("adult"), rounds=rounds, method=method)
     people = datasets.open(recipe.dataset)
@@ -196,7 +196,7 @@ def compare_method(method: str, rounds: int) -> None:
 
 
 def _turn(federation: Federation, plan: object, client: int, number: int, rows: np.ndarray):  # noqa: ANN202
-    from fairfl_core.federated.method import Rows, Turn
+    from fairfl_core.training.method import Rows, Turn
 
     people = federation.people
     nobody = Rows(rows[:0], people.group[:0], people.label[:0])
@@ -226,7 +226,7 @@ class _Predicted:
         return rows, self._worker.model.predict(self._x[rows], batch_size=512, verbose=0)
 
     def counts(self, theta: np.ndarray, **_: object) -> np.ndarray:
-        from fairfl_core.federated.turns import count_cells
+        from fairfl_core.training.turns import count_cells
 
         rows, scores = self._scores(theta)
         labels = self.plan.counts.shape[-1]
@@ -235,7 +235,7 @@ class _Predicted:
         )
 
     def cell_losses(self, theta: np.ndarray) -> np.ndarray:
-        from fairfl_core.federated.turns import count_cells
+        from fairfl_core.training.turns import count_cells
 
         rows, scores = self._scores(theta)
         people = self._federation.people
@@ -245,8 +245,8 @@ class _Predicted:
 
 def limit(name: str) -> None:
     """A round taken apart: processor time of each part, its arithmetic, and this core's best."""
-    from fairfl_core.federated.data import VALIDATION
-    from fairfl_core.federated.training import prepare
+    from fairfl_core.training.data import VALIDATION
+    from fairfl_core.training.training import prepare
 
     recipe = recipes.recipe(name)
     prepared = prepare(datasets.open(recipe.dataset), recipe, 0)
@@ -343,7 +343,7 @@ def take_rounds(name: str, rounds: int, cores: set[int]) -> None:
     os.sched_setaffinity(0, cores)
     import resource
 
-    from fairfl_core.federated.training import prepare, train_prepared
+    from fairfl_core.training.training import prepare, train_prepared
 
     recipe = replace(recipes.recipe(name), rounds=rounds)
     prepared = prepare(datasets.open(recipe.dataset), recipe, 0)

@@ -16,11 +16,11 @@ from collections import Counter
 
 import numpy as np
 
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate_answers
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, verdict_of
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people.answers import Answers
-from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["drawn", "words"]
 

@@ -12,21 +12,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairfl_core.data.counts import ClientCounts
+    from fairfl_core.data.scored import ScoredPeople
     from fairfl_core.errors import InputError, SolveError
     from fairfl_core.evaluation.evaluation import Evaluation, evaluate
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.people.counts import ClientCounts
-    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.lp.answer_program import FairnessProgram
+    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.exact.program import ExactProgram
+    from fairfl_core.lp.frontier import frontier
+    from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.predictors.answer_predictor import FairPredictor
     from fairfl_core.predictors.load import read_predictor
     from fairfl_core.predictors.postprocessor import FairPostprocessor
     from fairfl_core.predictors.score_predictor import ScorePredictor
     from fairfl_core.privacy.mechanisms import Mechanism
-    from fairfl_core.solving.answer_program import FairnessProgram
-    from fairfl_core.solving.build import build_program
-    from fairfl_core.solving.exact.program import ExactProgram
-    from fairfl_core.solving.frontier import frontier
-    from fairfl_core.solving.guarantee import Guarantee
 
 __all__ = [
     "ClientCounts",
@@ -51,22 +51,22 @@ __all__ = [
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "ClientCounts": "people.counts",
+    "ClientCounts": "data.counts",
     "Evaluation": "evaluation.evaluation",
-    "ExactProgram": "solving.exact.program",
+    "ExactProgram": "lp.exact.program",
     "FairPostprocessor": "predictors.postprocessor",
     "FairPredictor": "predictors.answer_predictor",
-    "FairnessProgram": "solving.answer_program",
-    "Guarantee": "solving.guarantee",
+    "FairnessProgram": "lp.answer_program",
+    "Guarantee": "lp.guarantee",
     "InputError": "errors",
     "Mechanism": "privacy.mechanisms",
     "ScorePredictor": "predictors.score_predictor",
-    "ScoredPeople": "people.scored",
+    "ScoredPeople": "data.scored",
     "SolveError": "errors",
     "Verdict": "evaluation.verdict",
-    "build_program": "solving.build",
+    "build_program": "lp.build",
     "evaluate": "evaluation.evaluation",
-    "frontier": "solving.frontier",
+    "frontier": "lp.frontier",
     "read_predictor": "predictors.load",
 }
 

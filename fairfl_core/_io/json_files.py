@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fairfl_core._io.whole import read_whole, write_whole
+from fairfl_core._io.atomic import read_whole, write_whole
 from fairfl_core.errors import InputError
 
 __all__ = ["LARGEST", "check_keys", "nested_numbers", "parse_json", "read_json", "write_json"]

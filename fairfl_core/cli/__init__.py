@@ -16,20 +16,15 @@ from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
-from fairfl_core.cli.holding import holding
-from fairfl_core.cli.join import join
 from fairfl_core.cli.map import map_
-from fairfl_core.cli.methods import methods
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
-from fairfl_core.cli.reproduce import reproduce
 from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
-from fairfl_core.cli.sweep import sweep
 from fairfl_core.cli.train import train
 from fairfl_core.errors import CollisionError, FairflError, SolveError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run_app"]
 
 app = typer.Typer(
     name="fairfl",
@@ -50,12 +45,7 @@ for _command, _name in (
     (predict, "predict"),
     (privatize, "privatize"),
     (train, "train"),
-    (join, "join"),
     (experiments, "experiments"),
-    (methods, "methods"),
-    (sweep, "sweep"),
-    (reproduce, "reproduce"),
-    (holding, "holding"),
     (review, "review"),
     (dashboard, "app"),
 ):
@@ -64,12 +54,17 @@ app.add_typer(federation, name="federation")
 
 
 def main() -> None:
+    """Run a command of `fairfl`."""
+    run_app(app, "fairfl")
+
+
+def run_app(app: typer.Typer, prog_name: str) -> None:
     """Run a command; whatever goes wrong ends in one sentence, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and _may_lack_letters(stream):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
-        result = app(prog_name="fairfl", standalone_mode=False)
+        result = app(prog_name=prog_name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError:
         sys.exit(2)
     except click.UsageError as error:

@@ -13,12 +13,12 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairfl_core.people.counts import ClientCounts
-    from fairfl_core.people.folded import FoldedPeople
-    from fairfl_core.people.scored import ScoredPeople
-    from fairfl_core.solving.guarantee import Guarantee
-    from fairfl_core.solving.policy import Policy
-    from fairfl_core.solving.program import Program
+    from fairfl_core.data.counts import ClientCounts
+    from fairfl_core.data.folded import FoldedPeople
+    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.lp.guarantee import Guarantee
+    from fairfl_core.lp.policy import Policy
+    from fairfl_core.lp.program import Program
 
 __all__ = [
     "ClientColumn",
@@ -153,7 +153,7 @@ class Columns:
 
     def named(self, region: str | None) -> bool:
         """Whether a table is meant, not counts; if so, that all its columns are named."""
-        from fairfl_core.solving.regions import region_kind
+        from fairfl_core.lp.regions import region_kind
 
         options = {
             "--client": self.client,
@@ -179,24 +179,24 @@ class Columns:
 
     def counted(self, path: Path) -> "ClientCounts":
         """Count the people a lottery is fitted on."""
-        from fairfl_core.people.counts import ClientCounts
-        from fairfl_core.people.splits import FIT
+        from fairfl_core.data.counts import ClientCounts
+        from fairfl_core.data.splits import FIT
 
         return self._read(path, FIT, ClientCounts.from_table)
 
     def fitted(self, path: Path) -> "ScoredPeople":
         """The people a lottery is fitted on, with their scores."""
-        from fairfl_core.people.scored import ScoredPeople
-        from fairfl_core.people.splits import FIT
+        from fairfl_core.data.scored import ScoredPeople
+        from fairfl_core.data.splits import FIT
 
         return self._read(path, FIT, ScoredPeople.from_table)
 
     def unseen(self, path: Path) -> "ClientCounts | ScoredPeople | FoldedPeople":
         """The people a predictor is judged on: by scores where there are some."""
-        from fairfl_core.people.counts import ClientCounts
-        from fairfl_core.people.folded import FoldedPeople
-        from fairfl_core.people.scored import ScoredPeople
-        from fairfl_core.people.splits import TEST
+        from fairfl_core.data.counts import ClientCounts
+        from fairfl_core.data.folded import FoldedPeople
+        from fairfl_core.data.scored import ScoredPeople
+        from fairfl_core.data.splits import TEST
 
         take: Callable[..., Any] = ScoredPeople.from_table
         if self.fold is not None:
@@ -207,8 +207,8 @@ class Columns:
 
     def _read(self, path: Path, split: int, take: Callable[..., Any]) -> Any:
         """Take the rows of a split, or all where no column says one."""
-        from fairfl_core._io.tables import open_table_at, read_rows
-        from fairfl_core.people.grouping import group_columns
+        from fairfl_core.data.grouping import group_columns
+        from fairfl_core.data.tables.tables import open_table_at, read_rows
 
         file = open_table_at(path)
         options = {
@@ -245,9 +245,9 @@ class Columns:
         """The rows of a split; cross-fitted, nobody is in both."""
         import pyarrow as pa
 
-        from fairfl_core._io.columns import code_column
-        from fairfl_core.people.fold_rows import FoldRows
-        from fairfl_core.people.splits import FIT, TEST, code_splits
+        from fairfl_core.data.fold_rows import FoldRows
+        from fairfl_core.data.splits import FIT, TEST, code_splits
+        from fairfl_core.data.tables.columns import code_column
 
         header = str(self.split)
         column = code_column(table.column(header), header)
@@ -268,16 +268,16 @@ def read_program(
     policy: "Policy",
 ) -> "Program":
     """Build the program of a region, or of the default one, from counts or a table of scores."""
-    from fairfl_core.solving.build import build_program
-    from fairfl_core.solving.rate_estimates import check_rates
-    from fairfl_core.solving.regions import region_kind
+    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.rate_estimates import check_rates
+    from fairfl_core.lp.regions import region_kind
 
     if rates is not None:
         check_rates(rates)
     takes_scores = region is None or region_kind(region).needs_scores
     if takes_scores and columns.are_unnamed and _is_histogram(source):
-        from fairfl_core.solving.exact.histogram_file import read_histogram
-        from fairfl_core.solving.exact.program import ExactProgram
+        from fairfl_core.lp.exact.histogram_file import read_histogram
+        from fairfl_core.lp.exact.program import ExactProgram
 
         points = read_histogram(source).measured()
         return ExactProgram(points, notion, guarantee=guarantee, policy=policy)
@@ -288,7 +288,7 @@ def read_program(
 
 def say_scores(people: Any) -> None:
     """Say which column was taken for the score of which label, if any was."""
-    from fairfl_core.people.score_columns import says_scores
+    from fairfl_core.data.score_columns import says_scores
 
     if people.score_columns is not None:
         say(says_scores(people.score_columns, people.labels))
@@ -304,7 +304,7 @@ def scores_json(people: Any) -> dict[str, Any]:
 def _is_histogram(source: Path) -> bool:
     """Whether a file says that it holds histograms of scores."""
     from fairfl_core._io.json_files import read_json
-    from fairfl_core.solving.exact.histogram_file import FORMAT
+    from fairfl_core.lp.exact.histogram_file import FORMAT
 
     if source.suffix != ".json":
         return False
@@ -314,6 +314,6 @@ def _is_histogram(source: Path) -> bool:
 
 def guarantee_of(confidence: float | None, scope: str, proof: str) -> "Guarantee | None":
     """The guarantee that the options ask for, if any."""
-    from fairfl_core.solving.guarantee import Guarantee
+    from fairfl_core.lp.guarantee import Guarantee
 
     return None if confidence is None else Guarantee(confidence, scope, proof)

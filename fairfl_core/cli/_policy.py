@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fairfl_core.solving.policy import Policy
+    from fairfl_core.lp.policy import Policy
 
 __all__ = [
     "Floors",
@@ -84,8 +84,8 @@ def policy_of(
     without_group: bool,
 ) -> "Policy":
     """The policy that the options ask for."""
-    from fairfl_core.solving.policy import Policy, parse_floor, parse_limit
-    from fairfl_core.solving.utility import Utility
+    from fairfl_core.lp.policy import Policy, parse_floor, parse_limit
+    from fairfl_core.lp.utility import Utility
 
     return Policy(
         floors=(

@@ -15,7 +15,7 @@ from rich.table import Table
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.people.counts import ClientCounts
+    from fairfl_core.data.counts import ClientCounts
 
 __all__ = [
     "Counts",
@@ -49,7 +49,7 @@ _err = Console(stderr=True, emoji=False)
 
 def read_counts(path: Path) -> "ClientCounts":
     """Read counts; imported late, so that --help answers at once."""
-    from fairfl_core.people.counts import ClientCounts
+    from fairfl_core.data.counts import ClientCounts
 
     counts = ClientCounts.read(path)
     if not counts.n:

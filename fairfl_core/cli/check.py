@@ -37,7 +37,7 @@ def check(
 
     Example: `fairfl check rows.csv`
     """
-    from fairfl_core._io.whole import read_whole
+    from fairfl_core._io.atomic import read_whole
     from fairfl_core.errors import InputError
     from fairfl_core.intake import experiment_from_counts, experiment_from_table, open_table
 

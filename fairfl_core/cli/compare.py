@@ -40,11 +40,11 @@ def compare(
 
     Example: `fairfl compare rows.csv --client hospital --group sex --label diagnosis --model first --model second`
     """
-    from fairfl_core._io.whole import read_whole
+    from fairfl_core._io.atomic import read_whole
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.own_models import frontier, model_settings
     from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
-    from fairfl_core.solving.build import default_region
+    from fairfl_core.lp.build import default_region
 
     if len(model) < 2:
         raise InputError("one model is nothing to compare; name two or more with --model.")

@@ -68,8 +68,8 @@ def evaluate(
     from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
     from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+    from fairfl_core.lp.utility import Achieved
     from fairfl_core.predictors.load import read_predictor
-    from fairfl_core.solving.utility import Achieved
 
     fair = read_predictor(predictor)
     given, declared = split_names(scores), split_names(labels)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from fairfl_core.people.experiments import Experiment
+    from fairfl_core.data.experiments import Experiment
 
 __all__ = ["experiments"]
 
@@ -20,7 +20,7 @@ def experiments(
 
     Example: fairfl experiments
     """
-    from fairfl_core.people import experiments as room
+    from fairfl_core.data import experiments as room
 
     where = folder or room.FOLDER
     names = room.list_experiments(where, protocol=None)

@@ -78,8 +78,8 @@ def init(
 
     Example: `fairfl federation init study --example hospitals`
     """
-    from fairfl_core.federated.flower import folders
-    from fairfl_core.federated.flower.server_folder import is_loopback
+    from fairfl_core.federation import folders
+    from fairfl_core.federation.server_folder import is_loopback
 
     here = is_loopback(address)
     if example is not None:
@@ -105,7 +105,7 @@ def init(
 
 
 def _example(name: str) -> Any:
-    from fairfl_core.federated.flower.folders import EXAMPLES
+    from fairfl_core.federation.folders import EXAMPLES
 
     if name not in EXAMPLES:
         raise InputError(f'there is no example "{name}"; choose one of: {", ".join(EXAMPLES)}.')
@@ -120,9 +120,9 @@ def server(
 
     Example: `fairfl federation server study/server`
     """
-    from fairfl_core.federated.flower.processes import Processes
-    from fairfl_core.federated.flower.server_folder import ServerFolder
-    from fairfl_core.federated.flower.superlink import start_server
+    from fairfl_core.federation.processes import Processes
+    from fairfl_core.federation.server_folder import ServerFolder
+    from fairfl_core.federation.superlink import start_server
 
     known = ServerFolder.read(folder)
     with Processes() as processes:
@@ -144,10 +144,10 @@ def client(
 
     Example: `fairfl federation client study/north`
     """
-    from fairfl_core.federated.flower.loader import ClientFolder, load_people
-    from fairfl_core.federated.flower.processes import Processes
-    from fairfl_core.federated.flower.study import Study
-    from fairfl_core.federated.flower.superlink import keep_clients
+    from fairfl_core.federation.loader import ClientFolder, load_people
+    from fairfl_core.federation.processes import Processes
+    from fairfl_core.federation.study import Study
+    from fairfl_core.federation.superlink import keep_clients
 
     known = [ClientFolder.read(folder) for folder in folders]
     fit = True
@@ -202,12 +202,12 @@ def run(
     --confidence 0.9`
     """
     from fairfl_core._io.json_files import read_json
-    from fairfl_core.federated.flower.jobs import Job
-    from fairfl_core.federated.flower.question import Question
-    from fairfl_core.federated.flower.server_folder import ServerFolder
-    from fairfl_core.federated.flower.superlink import submit
+    from fairfl_core.federation.jobs import Job
+    from fairfl_core.federation.question import Question
+    from fairfl_core.federation.server_folder import ServerFolder
+    from fairfl_core.federation.superlink import submit
+    from fairfl_core.lp.build import default_region_sentence
     from fairfl_core.privacy.mechanisms import Mechanism
-    from fairfl_core.solving.build import default_region_sentence
 
     privacy = None
     if privacy_epsilon is not None:
@@ -241,7 +241,7 @@ def _alive(known: Any, number: str) -> Any:
     """Asks Flower, now and then, whether the run goes on."""
     import time
 
-    from fairfl_core.federated.flower.superlink import is_running
+    from fairfl_core.federation.superlink import is_running
 
     asked = [time.monotonic()]
 
@@ -302,10 +302,10 @@ def demo(
 
     Example: `fairfl federation demo --example hospitals`
     """
-    from fairfl_core.federated.flower.demo import run_here
-    from fairfl_core.federated.flower.folders import trained_as
-    from fairfl_core.federated.flower.processes import check_flower
-    from fairfl_core.federated.flower.question import Question
+    from fairfl_core.federation.demo import run_here
+    from fairfl_core.federation.folders import trained_as
+    from fairfl_core.federation.processes import check_flower
+    from fairfl_core.federation.question import Question
 
     check_flower()
     question = Question(notion, region or "", eps_global, eps_local, one_round)

@@ -21,8 +21,8 @@ from fairfl_core.cli._people import (
 from fairfl_core.cli._shell import Json, print_json, say, working
 
 if TYPE_CHECKING:
-    from fairfl_core.people.scored import ScoredPeople
-    from fairfl_core.solving.exact.histograms import ScoreHistogram
+    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.lp.exact.histograms import ScoreHistogram
 
 __all__ = ["histogram"]
 
@@ -64,10 +64,10 @@ def histogram(
     Example: `fairfl histogram scores.csv --client clinic --group sex
     --label diagnosis --scores no,yes --out histogram.json`
     """
+    from fairfl_core.lp.exact.histogram_file import write_histogram
     from fairfl_core.privacy.declared_names import names_note
     from fairfl_core.privacy.histogram_noise import release_histogram
     from fairfl_core.privacy.mechanisms import Mechanism
-    from fairfl_core.solving.exact.histogram_file import write_histogram
 
     columns = Columns(client, group, label, scores, labels, groups, None, favourable, split=split)
     with working("Counting"):
@@ -102,8 +102,8 @@ def _made(
 ) -> "tuple[ScoreHistogram, ScoredPeople | None]":
     """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
-    from fairfl_core.solving.exact.histogram_file import join_histograms, read_histogram
-    from fairfl_core.solving.exact.histograms import ScoreHistogram
+    from fairfl_core.lp.exact.histogram_file import join_histograms, read_histogram
+    from fairfl_core.lp.exact.histograms import ScoreHistogram
 
     if all(path.suffix == ".json" for path in sources):
         return join_histograms([read_histogram(path) for path in sources]), None

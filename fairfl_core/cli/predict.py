@@ -16,8 +16,8 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core._io.columns import Coded
-    from fairfl_core._io.tables import TableFile
+    from fairfl_core.data.tables.columns import Coded
+    from fairfl_core.data.tables.tables import TableFile
     from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["predict"]
@@ -87,8 +87,8 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core._io.tables import open_table_at, read_whole_table, write_table
-    from fairfl_core.people.score_columns import says_scores
+    from fairfl_core.data.score_columns import says_scores
+    from fairfl_core.data.tables.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
     if seed is not None and row_id is not None:
@@ -133,7 +133,7 @@ def predict(
 
 def _group_columns(fair: "Predictor", group: str | None, file: "TableFile") -> list[str]:
     """The columns of the group; none where the predictor does not look at it."""
-    from fairfl_core.people.grouping import group_columns
+    from fairfl_core.data.grouping import group_columns
 
     if not fair.needs_group:
         return []
@@ -223,7 +223,7 @@ class _Numbers:
         self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
     ) -> NDArray[np.float64]:
         """A probability for each label and model, shape (rows, models, labels)."""
-        from fairfl_core.people.score_kinds import (
+        from fairfl_core.data.score_kinds import (
             as_probabilities,
             check_column,
             of_one_probability,
@@ -253,7 +253,7 @@ class _Asked:
 
     def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
         """The columns that are looked at."""
-        from fairfl_core._io.tables import read_rows
+        from fairfl_core.data.tables.tables import read_rows
 
         names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
         scored = self.looks if self._by_numbers(fair) else []
@@ -285,7 +285,7 @@ class _Asked:
 
     def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
-        from fairfl_core.predictors.row_uniforms import fold_draws
+        from fairfl_core.predictors.hashed_draws import fold_draws
 
         if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
@@ -305,13 +305,13 @@ class _Asked:
         return fair.decide(*whose, row_id=frame[str(self.row_id)])
 
     def _group(self, frame: "pd.DataFrame") -> "Coded | None":
-        from fairfl_core.people.grouping import code_groups
+        from fairfl_core.data.grouping import code_groups
 
         return code_groups(frame, self.groups) if self.groups else None
 
     def _paired(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
-        from fairfl_core.people.fold_rows import FoldRows
+        from fairfl_core.data.fold_rows import FoldRows
 
         fold = str(self.fold)
         dealt = FoldRows.of(frame, client=self.client, row_id=str(self.row_id), fold=fold)
@@ -335,8 +335,8 @@ def _scores(
     numbers: _Numbers,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The scores of every row by its fold model, and what that model itself says."""
-    from fairfl_core.people.coding import score_matrix
-    from fairfl_core.people.scored import check_scores
+    from fairfl_core.data.coding import score_matrix
+    from fairfl_core.data.scored import check_scores
 
     every = numbers.scores(score_matrix(frame, columns), columns, labels)
     scores = every[np.arange(len(frame)), model]
@@ -346,7 +346,7 @@ def _scores(
 
 def _answers(frame: "pd.DataFrame", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
     """The answer of every row's fold model."""
-    from fairfl_core._io.columns import code_names
+    from fairfl_core.data.tables.columns import code_names
 
     names = []
     for column in columns:

@@ -10,8 +10,8 @@ from fairfl_core.cli._shell import Json, print_json, print_table, say, working
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.people.experiments import Experiment
-    from fairfl_core.review import Review
+    from fairfl_core.data.experiments import Experiment
+    from fairfl_core.report import Review
 
 __all__ = ["review"]
 
@@ -35,9 +35,9 @@ def review(
 
     Example: `fairfl review review.json --out report.pdf`
     """
-    from fairfl_core._io.whole import write_whole
-    from fairfl_core.review import board_of, html_of, pdf_of, read_review, solve_option
-    from fairfl_core.review.text import ROWS
+    from fairfl_core._io.atomic import write_whole
+    from fairfl_core.report import board_of, html_of, pdf_of, read_review, solve_option
+    from fairfl_core.report.text import ROWS
 
     if out is not None and out.suffix not in (".html", ".pdf"):
         raise InputError(f"{out}: a report is .html or .pdf; give a name that ends so.")
@@ -81,9 +81,9 @@ def review(
 
 def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | None":
     """The people of an uploaded file, read again as it was read for the review."""
-    from fairfl_core._io.whole import read_whole
+    from fairfl_core._io.atomic import read_whole
     from fairfl_core.intake import take_in
-    from fairfl_core.review import UPLOADED
+    from fairfl_core.report import UPLOADED
 
     if not rows:
         return None

@@ -54,11 +54,11 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import CollisionError, InputError
 
 if TYPE_CHECKING:
+    from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
-    from fairfl_core.evaluation.prohibition import ProhibitionPrice
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.solving.program import Program
-    from fairfl_core.solving.solution import Solution
+    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.solution import Solution
 
 __all__ = ["solve"]
 
@@ -173,9 +173,9 @@ def _verdict(solution: "Solution") -> "Verdict | None":
 
 def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
-    from fairfl_core.evaluation.prohibition import ProhibitionPrice
+    from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
-    from fairfl_core.solving.build import build_program
+    from fairfl_core.lp.build import build_program
 
     how = (program.notion.name, program.region)
     knowing = build_program(
@@ -233,7 +233,7 @@ def _show(
     by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.solving.build import default_region_sentence
+    from fairfl_core.lp.build import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy

@@ -16,9 +16,9 @@ import typer
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.datasets import People
-    from fairfl_core.federated.recipes import Recipe
-    from fairfl_core.people.experiments import SeedScores
+    from fairfl_core.data.datasets import People
+    from fairfl_core.data.experiments import SeedScores
+    from fairfl_core.training.recipes import Recipe
 
 __all__ = ["train"]
 
@@ -63,10 +63,10 @@ def train(
             "training needs TensorFlow, which comes with the extra fairfl[train]; install it with "
             "`pip install tensorflow-cpu`, in a checkout with `make install`."
         )
-    from fairfl_core import datasets
-    from fairfl_core.federated.data import check_folds
-    from fairfl_core.federated.methods import settings_from
-    from fairfl_core.federated.recipes import recipe as recipe_of
+    from fairfl_core.data import datasets
+    from fairfl_core.training.data import check_folds
+    from fairfl_core.training.methods import settings_from
+    from fairfl_core.training.recipes import recipe as recipe_of
 
     usual = recipe_of(experiment)
     recipe = replace(
@@ -94,7 +94,7 @@ def _save(
     folder: Path, people: "People", recipe: "Recipe", trained: list[list["SeedScores"]]
 ) -> None:
     """Write the experiment and say how good the model is."""
-    from fairfl_core.people import experiments
+    from fairfl_core.data import experiments
 
     description = describe(people, recipe, trained[0][0].clients)
     if recipe.folds:
@@ -112,8 +112,8 @@ def _save(
 
 def folder_name(recipe: "Recipe") -> str:
     """The experiment's name, and its grouping, method and folds where they are not the usual."""
-    from fairfl_core import datasets
-    from fairfl_core.federated.recipes import recipe as recipe_of
+    from fairfl_core.data import datasets
+    from fairfl_core.training.recipes import recipe as recipe_of
 
     parts = [recipe.experiment]
     usual = next(iter(datasets.declaration(recipe.dataset).groupings))
@@ -140,8 +140,8 @@ def seeds_from(text: str) -> list[int]:
 
 def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, Any]:
     """All that a manifest tells beside the scores and their figures."""
-    from fairfl_core import datasets
-    from fairfl_core.people.grouping import Grouping
+    from fairfl_core.data import datasets
+    from fairfl_core.data.grouping import Grouping
 
     declared = datasets.declaration(recipe.dataset)
     crossed = declared.crossed.get(str(people.origin.get("grouping")))
@@ -223,9 +223,9 @@ def _train_all(
     from rich.progress import Progress
 
     with _silenced():
-        from fairfl_core.federated.at_once import turns_at_once
-        from fairfl_core.federated.training import Run, train_seed
-        from fairfl_core.federated.work import prepare_tensorflow
+        from fairfl_core.training.at_once import turns_at_once
+        from fairfl_core.training.training import Run, train_seed
+        from fairfl_core.training.work import prepare_tensorflow
 
         prepare_tensorflow(recipe.threads, turns_at_once(len(people.clients), recipe.threads))
     folds: list[int | None] = list(range(recipe.folds)) or [None]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import CollisionError, InputError
-from fairfl_core.solving.program import Program
+from fairfl_core.lp.program import Program
 
 __all__ = ["Advice", "CertaintyPrice", "price_of_certainty", "tightest_limits"]
 

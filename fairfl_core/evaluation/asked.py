@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import NOTHING_MORE, Policy
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
 __all__ = ["Asked"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 
 __all__ = ["FEWEST", "NOT_ASSESSABLE", "assessable"]
 

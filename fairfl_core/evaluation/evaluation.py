@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.shares import normal_quantile, wilson
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -16,9 +19,6 @@ from fairfl_core.fairness.notions import (
     gaps,
     not_assessable,
 )
-from fairfl_core.people.answers import Answers
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.shares import normal_quantile, wilson
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.numbers import plural
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import (
     ALIKE,
     FEW,
@@ -25,12 +26,11 @@ from fairfl_core.evaluation.alarms import (
     is_lost,
 )
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
-from fairfl_core.evaluation.closed_gaps import ClosedGap, closed_gaps
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.evaluation_json import records
+from fairfl_core.evaluation.gap_decomposition import ClosedGap, closed_gaps
 from fairfl_core.evaluation.harm_tests import Alike, diagonal, harm_tests
 from fairfl_core.fairness.notions import number_or_none
-from fairfl_core.people.counts import ClientCounts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.fairness.notions import Notion, number_or_none
-from fairfl_core.people.answers import Answers
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.method_answers import (
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.method_answers import (
     FOLDER,
     Answered,
     MethodAnswers,
     list_methods,
     open_method,
 )
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.fairness.notions import Notion, number_or_none
 
 __all__ = [
     "GAPS",
@@ -113,7 +113,7 @@ class MethodRow:
         return float(np.nanmean(getattr(self, name)))
 
     def to_json(self) -> dict[str, Any]:
-        """The row that `fairfl methods --json` prints."""
+        """The row that `python -m research methods --json` prints."""
         spread = float(self.accuracy.std(ddof=1)) if len(self.seeds) > 1 else 0.0
         return {
             "experiment": self.experiment,

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core.data.experiments import Experiment
+from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.errors import SolveError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.evaluation.post_processed import EPSILONS
 from fairfl_core.fairness.notions import number_or_none
-from fairfl_core.people.experiments import Experiment
-from fairfl_core.people.folded import fitted_people, unseen_people
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.regions import region_kind
 
-__all__ = ["MODEL_GAPS", "ModelSetting", "frontier", "model_settings", "settings_of"]
+__all__ = ["EPSILONS", "MODEL_GAPS", "ModelSetting", "frontier", "model_settings", "settings_of"]
 
+EPSILONS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)  # limits every method is tried at
 # The gaps models can be compared at, and what they are in words.
 MODEL_GAPS = {
     "gap_global": "overall",

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.budget import look
+from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
-from fairfl_core.people.answers import Answers
+from fairfl_core.lp.limits import EpsLocal
+from fairfl_core.lp.program import Program
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People, Predictor
-from fairfl_core.solving.limits import EpsLocal
-from fairfl_core.solving.program import Program
-from fairfl_core.solving.solution import Solution
 
 if TYPE_CHECKING:
     import pandas as pd

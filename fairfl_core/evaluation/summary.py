@@ -10,8 +10,8 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
-from fairfl_core.solving.policy import Policy
-from fairfl_core.solving.solution import Solution
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.solution import Solution
 
 __all__ = [
     "FREE",

@@ -41,7 +41,7 @@ from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
 from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
 from fairfl_core.fairness.intervals import at_once
-from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.lp.guarantee import Guarantee
 
 __all__ = ["HARMFUL", "MET", "NOT_MET", "NOT_SURE", "SHAPES", "Verdict", "verdict_of"]
 

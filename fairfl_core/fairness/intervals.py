@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.budget import look
-from fairfl_core.people.shares import normal_quantile
+from fairfl_core.data.shares import normal_quantile
 
 __all__ = [
     "at_once",

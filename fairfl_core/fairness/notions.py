@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.people.counts import ClientCounts
 
 __all__ = [
     "Gaps",

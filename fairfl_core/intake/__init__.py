@@ -6,8 +6,7 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 `InputError` with one sentence.
 """
 
-from fairfl_core._io.tables import TableFile, open_table
-from fairfl_core.intake._apart import apart, refused_by
+from fairfl_core.data.tables.tables import TableFile, open_table
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._coding import labels_of
 from fairfl_core.intake._example import (
@@ -24,6 +23,7 @@ from fairfl_core.intake._from_table import experiment_from_table
 from fairfl_core.intake._models import MOST_MODELS, Model
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
+from fairfl_core.intake._sandbox import apart, refused_by
 from fairfl_core.intake._uploaded import Intake, UploadedExperiment
 
 __all__ = [

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfl_core._io.names import listed
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion, not_assessable
 from fairfl_core.intake._coding import CodedRows, same_but_for_case
-from fairfl_core.people.counts import ClientCounts
 
 __all__ = ["NEITHER", "Check", "counted", "of_counts", "of_folds", "of_rows"]
 

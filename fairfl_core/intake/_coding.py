@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairfl_core._io.columns import Coded, as_numbers, encode
 from fairfl_core._io.names import as_name, check_readable, in_order, shown
-from fairfl_core._io.tables import TableFile, read_columns
+from fairfl_core.data.coding import all_labels, check_two, score_matrix
+from fairfl_core.data.fold_rows import FoldRows, RowIds
+from fairfl_core.data.grouping import cross
+from fairfl_core.data.score_columns import check_order, check_probability
+from fairfl_core.data.score_kinds import as_probabilities, check_column, of_one_probability
+from fairfl_core.data.tables.columns import Coded, as_numbers, encode
+from fairfl_core.data.tables.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._roles import ColumnRoles
-from fairfl_core.people.coding import all_labels, check_two, score_matrix
-from fairfl_core.people.fold_rows import FoldRows, RowIds
-from fairfl_core.people.grouping import cross
-from fairfl_core.people.score_columns import check_order, check_probability
-from fairfl_core.people.score_kinds import as_probabilities, check_column, of_one_probability
 
 __all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case", "same_name"]
 

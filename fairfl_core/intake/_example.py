@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 
 __all__ = ["EXAMPLE", "EXAMPLE_FOLDS", "example_counts", "example_folds", "example_table"]
 

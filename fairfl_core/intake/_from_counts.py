@@ -8,6 +8,9 @@ import numpy as np
 
 from fairfl_core._io.json_files import parse_json
 from fairfl_core._io.names import check_readable, listed, positions, shown
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.experiments import Protocol
+from fairfl_core.data.grouping import MOST_CROSSED, Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, counted, of_counts
 from fairfl_core.intake._coding import MOST_NAMES
@@ -15,9 +18,6 @@ from fairfl_core.intake._from_federation import FORMAT as FEDERATION
 from fairfl_core.intake._from_federation import experiment_from_federation
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import Protocol
-from fairfl_core.people.grouping import MOST_CROSSED, Grouping
 
 __all__ = ["merge_counts", "experiment_from_counts"]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fairfl_core._io.names import check_readable, shown
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.experiments import Protocol
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._checks import Check, counted, of_counts
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import Protocol
 from fairfl_core.predictors.load import predictor_from_json
 from fairfl_core.predictors.predictor import Predictor
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fairfl_core._io.tables import open_table
+from fairfl_core.data.tables.tables import open_table
 from fairfl_core.errors import InputError
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._from_table import experiment_from_table

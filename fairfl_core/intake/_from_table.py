@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import in_order, listed, shown
-from fairfl_core._io.tables import TableFile
+from fairfl_core.data.coding import check_two
+from fairfl_core.data.counts import ClientCounts, count_people, table_shape
+from fairfl_core.data.experiments import Protocol, Scores
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
+from fairfl_core.data.tables.tables import TableFile
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts, of_rows
 from fairfl_core.intake._coding import CodedRows
@@ -24,12 +30,6 @@ from fairfl_core.intake._uploaded import (
     manifest_of,
     uploaded_experiment,
 )
-from fairfl_core.people.coding import check_two
-from fairfl_core.people.counts import ClientCounts, count_people, table_shape
-from fairfl_core.people.experiments import Protocol, Scores
-from fairfl_core.people.grouping import Grouping
-from fairfl_core.people.score_kinds import SCORE_KINDS
-from fairfl_core.people.scored import SUM, check_scores, scores_of_answers
 
 __all__ = ["experiment_from_table"]
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairfl_core._io.columns import encode
 from fairfl_core._io.names import as_name, in_order, listed, shown
-from fairfl_core._io.tables import TableFile, read_columns
+from fairfl_core.data.score_columns import event_of, label_by_name
+from fairfl_core.data.tables.columns import encode
+from fairfl_core.data.tables.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._coding import CodedRows, code_rows, same_name
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.intake._uploaded import UploadedExperiment
-from fairfl_core.people.score_columns import event_of, label_by_name
 
 __all__ = ["MOST_MODELS", "Model", "code_models", "name_of", "roles_of_models"]
 

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import in_order, shown
+from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import NEITHER, Check, of_folds
 from fairfl_core.intake._coding import CodedRows
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.intake._uploaded import SEED
-from fairfl_core.people.splits import FIT, TEST, TRAINING, code_splits
 
 __all__ = ["Parting", "part_rows"]
 

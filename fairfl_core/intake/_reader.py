@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake._apart import MEMORY, REFUSED, functions, refused_by
+from fairfl_core.intake._sandbox import MEMORY, REFUSED, functions, refused_by
 from fairfl_core.intake._wire import read_value, write_value
 
 __all__ = ["main"]

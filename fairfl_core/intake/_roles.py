@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fairfl_core._io.tables import TableFile
-from fairfl_core.people.score_columns import columns_by_name, event_of, label_by_name
-from fairfl_core.people.splits import is_split
+from fairfl_core.data.score_columns import columns_by_name, event_of, label_by_name
+from fairfl_core.data.splits import is_split
+from fairfl_core.data.tables.tables import TableFile
 
 __all__ = ["ColumnRoles", "guess_roles", "guess_scores"]
 

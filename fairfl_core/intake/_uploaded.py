@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.experiments import Experiment, Protocol, Scores
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import Experiment, Protocol, Scores
 
 if TYPE_CHECKING:
     from fairfl_core.intake._from_federation import Travelled

@@ -12,16 +12,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from fairfl_core._io.table_file import Limits, TableFile
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.experiments import Scores
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.tables.table_file import Limits, TableFile
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._from_federation import Travelled
 from fairfl_core.intake._models import Model
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles
 from fairfl_core.intake._uploaded import Intake, UploadedExperiment
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.experiments import Scores
-from fairfl_core.people.grouping import Grouping
 from fairfl_core.predictors.load import predictor_from_json
 
 __all__ = ["read_value", "write_value"]

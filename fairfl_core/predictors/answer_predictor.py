@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core._io.json_files import nested_numbers, read_json
+from fairfl_core.data.answers import Answers
 from fairfl_core.errors import InputError
-from fairfl_core.people.answers import Answers
-from fairfl_core.predictors.heading import heading_of, read_heading
+from fairfl_core.lp.solution import AnswerSolution
+from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
-from fairfl_core.solving.solution import AnswerSolution
 
 __all__ = ["FairPredictor"]
 

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.scored import ScoredPeople, check_scores
 from fairfl_core.errors import InputError
-from fairfl_core.people.answers import Answers
-from fairfl_core.people.scored import ScoredPeople, check_scores
-from fairfl_core.predictors.heading import heading_of, read_heading
+from fairfl_core.lp.exact.bin_program import BinSolution
+from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
-from fairfl_core.solving.exact.bin_program import BinSolution
-from fairfl_core.solving.exact.bins import ScoreBins
-from fairfl_core.solving.rate_estimates import RATES
 
 __all__ = ["BinPredictor"]
 

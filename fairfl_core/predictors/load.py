@@ -5,14 +5,14 @@ from typing import Any, cast
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core.errors import InputError
+from fairfl_core.lp.exact.bin_program import BinSolution
+from fairfl_core.lp.exact.solution import ExactSolution
+from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.lp.solution import AnswerSolution, Solution
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.solving.exact.bin_program import BinSolution
-from fairfl_core.solving.exact.solution import ExactSolution
-from fairfl_core.solving.regions import region_kind, region_names
-from fairfl_core.solving.solution import AnswerSolution, Solution
 
 __all__ = ["predictor_from_json", "predictor_of", "read_predictor"]
 

@@ -11,21 +11,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fairfl_core._io.names import as_name, listed
-from fairfl_core.errors import InputError
-from fairfl_core.people.score_columns import (
+from fairfl_core.data.score_columns import (
     check_order,
     check_probability,
     label_by_name,
     order_columns,
     paired,
 )
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.errors import InputError
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.limits import EpsLocal
+from fairfl_core.lp.policy import NOTHING_MORE, Policy
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.limits import EpsLocal
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
 
 __all__ = ["FairPostprocessor"]
 

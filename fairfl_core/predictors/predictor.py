@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.columns import code_names
 from fairfl_core._io.json_files import write_json
 from fairfl_core._io.names import check_names, listed, positions
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.tables.columns import code_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.people.answers import Answers
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.score_columns import columns_by_name, order_columns, paired
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.heading import FORMAT, FittedOn, Reached
-from fairfl_core.predictors.row_uniforms import row_draws
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
-from fairfl_core.solving.regions import region_kind, region_names
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.predictors.hashed_draws import row_draws
+from fairfl_core.predictors.metadata import FORMAT, FittedOn, Reached
 
 __all__ = ["People", "Predictor"]
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from fairfl_core._io.names import as_name, check_names, listed, positions
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.grouping import Grouping
-from fairfl_core.solving.exact.histograms import ScoreHistogram
+from fairfl_core.lp.exact.histograms import ScoreHistogram
 
 __all__ = ["declare_names", "names_note"]
 

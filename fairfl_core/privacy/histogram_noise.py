@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.privacy.mechanisms import Mechanism, drawn, published
-from fairfl_core.solving.exact.histograms import ScoreHistogram
 
 __all__ = ["release_histogram", "what_if_histogram"]
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.regions import region_kind
 
 __all__ = [
     "GROUPS",

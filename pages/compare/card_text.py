@@ -8,8 +8,8 @@ from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, N
 from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable
-from fairfl_core.review import Result
-from fairfl_core.review import text as review_text
+from fairfl_core.report import Result
+from fairfl_core.report import text as review_text
 from pages.shared import text
 from pages.shared.view import View
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fairfl_core.evaluation.all_rates import all_rates_of
-from fairfl_core.review import Result, Table
-from fairfl_core.review.board import clients_table, recognition_table
+from fairfl_core.report import Result, Table
+from fairfl_core.report.board import clients_table, recognition_table
 from pages.compare import card_text as text
 from pages.compare.review import result_of
 from pages.shared import own_data

@@ -1,6 +1,6 @@
 """The report on a single setting, beside the model as it is."""
 
-from fairfl_core.review import html_of, pdf_of
+from fairfl_core.report import html_of, pdf_of
 from pages.compare.review import board_for
 from pages.shared.view import View
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Reading
-from fairfl_core.review import UPLOADED, Board, Option, Result, Review, board_of
+from fairfl_core.report import UPLOADED, Board, Option, Result, Review, board_of
 from pages.shared import own_data
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.results import study_of, summary_of

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import FREE, Summary
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.lp.frontier import Frontier
 from pages.shared.component import FoundData, GapData, PriceData
 from pages.shared.figures import colour_limits, index_on
 from pages.shared.view import View

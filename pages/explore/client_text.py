@@ -12,7 +12,7 @@ from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.evaluation.summary import ClientRow, Payer, Summary
 from fairfl_core.fairness.notions import NotAssessable
-from fairfl_core.solving.solution import RuleShare
+from fairfl_core.lp.solution import RuleShare
 from pages.explore.client_results import LimitEffect
 from pages.shared import text
 from pages.shared.outside_text import plain

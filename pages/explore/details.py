@@ -10,7 +10,7 @@ from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.summary import Summary
-from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import client_text, details_charts, more_limits, text
 from pages.explore.client_results import every_rate
 from pages.shared import state

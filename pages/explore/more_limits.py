@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.datasets import DATASETS
+from fairfl_core.data.datasets import DATASETS
+from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
-from fairfl_core.people.experiments import Experiment
-from fairfl_core.solving.policy import Floor, GroupingLimit, Policy
-from fairfl_core.solving.utility import ACCURACY, BALANCED, Utility
+from fairfl_core.lp.policy import Floor, GroupingLimit, Policy
+from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 from pages.explore import more_limits_text as text
 from pages.shared import state
 from pages.shared import text as shared_text

@@ -9,7 +9,7 @@ import streamlit as st
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.summary import Summary
-from fairfl_core.review.file import MOST
+from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
 from pages.explore import charts, details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel

@@ -6,12 +6,12 @@ from typing import NamedTuple
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.alarms import Alarm
-from fairfl_core.evaluation.closed_gaps import ClosedGap
+from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Policy
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
 from pages.shared import text
 from pages.shared.outside_text import plain
 from pages.shared.view import View

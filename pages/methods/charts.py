@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
 from pages.shared.figures import CIVIDIS, MARGIN, colour_limits, map_table, segments

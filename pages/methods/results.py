@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairfl_core.data.method_answers import open_method
 from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.method_tables import FRAMEWORKS, converged_rows, shown_rows
 from fairfl_core.evaluation.methods import (
     Difference,
     MethodFrontier,
@@ -17,9 +19,7 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.paper.method_tables import FRAMEWORKS, converged_rows, shown_rows
-from fairfl_core.paper.printed import (
+from fairfl_core.evaluation.paper_numbers import (
     FEDAVG,
     GRID,
     TABLE_1,
@@ -31,11 +31,11 @@ from fairfl_core.paper.printed import (
     Convergence,
     Row,
 )
-from fairfl_core.people.method_answers import open_method
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.frontier import Frontier
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.frontier import Frontier
 from pages.shared.caching import cached
 from pages.shared.catalogue import bundled, experiment_of
 from pages.shared.results import heat_of
@@ -252,7 +252,7 @@ def ahead_of_fairfl(
 
 
 def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
-    """Every method and setting of a notion: what `fairfl methods --json` tells, fit to be read."""
+    """Every method and setting of a notion: what `python -m research methods --json` tells, fit to be read."""
     told = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]
     table = pd.DataFrame(told).drop(columns="experiment")
     table["bytes_per_client"] /= 1000

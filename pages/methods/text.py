@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.paper.differences import CHOICES, DIFFERENCES
-from fairfl_core.paper.method_tables import RULE
-from fairfl_core.paper.printed import TABLE_1, Measured
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.evaluation.method_tables import RULE
+from fairfl_core.evaluation.paper_differences import CHOICES, DIFFERENCES
+from fairfl_core.evaluation.paper_numbers import TABLE_1, Measured
+from fairfl_core.lp.frontier import Frontier
 from pages.methods.results import DRAWS, Ability, Ahead, Beside, Compared, Line, Noisy
 from pages.shared import text as shared
 from pages.shared.outside_text import Target, only_text, plain

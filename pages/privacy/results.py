@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairfl_core.evaluation.paper_numbers import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.paper.printed import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
+from fairfl_core.lp.policy import NOTHING_MORE
+from fairfl_core.lp.rate_estimates import rate_names
+from fairfl_core.lp.regions import region_names
 from fairfl_core.privacy.mechanisms import MECHANISMS, Mechanism
 from fairfl_core.privacy.noise_study import (
     Band,
@@ -20,9 +23,6 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from fairfl_core.solving.policy import NOTHING_MORE
-from fairfl_core.solving.rate_estimates import rate_names
-from fairfl_core.solving.regions import region_names
 from pages.shared.caching import cached
 from pages.shared.catalogue import experiment_of
 from pages.shared.results import counts_of

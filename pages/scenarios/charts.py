@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.lp.frontier import Frontier
 from pages.scenarios import text
 from pages.shared.figures import CIVIDIS, Place, heat_map
 from pages.shared.outside_text import figure_text

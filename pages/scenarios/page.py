@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.paper_numbers import SCENARIOS
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.paper.printed import SCENARIOS
-from fairfl_core.people.experiments import Experiment
-from fairfl_core.solving.rate_estimates import rate_names
+from fairfl_core.lp.rate_estimates import rate_names
 from pages.scenarios import text
 from pages.scenarios.charts import HALL, HEIGHT, colour_key, shares_over_map
 from pages.scenarios.results import (

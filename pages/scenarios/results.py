@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Summary, summarise
-from fairfl_core.paper.printed import GRID, SCENARIOS
-from fairfl_core.people import experiments
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.resample import (
+from fairfl_core.data import experiments
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.resample import (
     even_shares,
     largest_size,
     redraw,
     redraw_folded,
     redraw_people,
 )
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.solving.program import Program
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
+from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.evaluation.summary import Summary, summarise
+from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.lp.program import Program
 from pages.shared.caching import cached
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.results import (

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.summary import FREE, Summary
 from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
-from fairfl_core.paper import printed
-from fairfl_core.people.experiments import Experiment
 from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
 from pages.shared.outside_text import plain

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairfl_core.datasets import DATASETS
-from fairfl_core.people import experiments
-from fairfl_core.people.experiments import Experiment
+from fairfl_core.data import experiments
+from fairfl_core.data.datasets import DATASETS
+from fairfl_core.data.experiments import Experiment
 from pages.shared import own_data
 from pages.shared.caching import cached
 from pages.shared.view import Catalogue

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from fairfl_core.errors import InputError
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Policy
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
 
 __all__ = [
     "Asked",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import FREE
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.lp.frontier import Frontier
 from pages.shared import text
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import (

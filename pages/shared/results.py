@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.advice import (
     Advice,
@@ -23,24 +26,21 @@ from fairfl_core.evaluation.advice import (
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.lp.build import build_program, default_rates
+from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import Program
+from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.predictors.load import predictor_of as predictor_from
+from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.solving.build import build_program, default_rates
-from fairfl_core.solving.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.program import Program
-from fairfl_core.solving.utility import ACCURACY
 from pages.shared.caching import cached
 from pages.shared.catalogue import experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
 if TYPE_CHECKING:
-    from fairfl_core.solving.collision import Collision  # starts slowly
+    from fairfl_core.lp.infeasible import Collision  # starts slowly
 
 __all__ = [
     "CERTAINTIES",

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
+from fairfl_core.data.experiments import list_experiments
 from fairfl_core.errors import FairflError
-from fairfl_core.people.experiments import list_experiments
 
 __all__ = ["leave_pages_folder", "open_every_experiment"]
 

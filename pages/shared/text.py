@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.datasets import DATASETS
+from fairfl_core.data.datasets import DATASETS
+from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
-from fairfl_core.people.experiments import Experiment
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Policy
-from fairfl_core.solving.regions import region_kind
-from fairfl_core.solving.utility import Utility
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.regions import region_kind
+from fairfl_core.lp.utility import Utility
 from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 

@@ -11,13 +11,13 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from fairfl_core.data.experiments import Experiment
 from fairfl_core.fairness.notions import Notion, notion_names
-from fairfl_core.people.experiments import Experiment
-from fairfl_core.solving.build import default_rates
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
-from fairfl_core.solving.rate_estimates import rate_names
-from fairfl_core.solving.regions import region_kind, region_names
+from fairfl_core.lp.build import default_rates
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.rate_estimates import rate_names
+from fairfl_core.lp.regions import region_kind, region_names
 from pages.shared.codecs import (
     Asked,
     Called,

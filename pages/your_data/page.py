@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core._io.places import TOP
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.intake import Intake
-from fairfl_core.people.counts import ClientCounts
 from pages.compare.files import predictor_json
 from pages.shared import own_data, state
 from pages.shared.catalogue import catalogue

@@ -12,6 +12,8 @@ import streamlit as st
 
 from fairfl_core._io.names import as_name
 from fairfl_core.budget import within
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.score_kinds import SCORE_KINDS
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
@@ -31,8 +33,6 @@ from fairfl_core.intake import (
     labels_of,
     open_table,
 )
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.score_kinds import SCORE_KINDS
 from pages.shared import caching, own_data, state
 from pages.shared.codecs import OneOf
 from pages.your_data import refusals, text

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
-from fairfl_core.people import experiments
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.exact.histogram_file import read_histogram, write_histogram
+from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.utility import BALANCED
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.review.file import Option, Review, parse_review
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.exact.histogram_file import read_histogram, write_histogram
-from fairfl_core.solving.exact.histograms import ScoreHistogram
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.utility import BALANCED
+from fairfl_core.report.file import Option, Review, parse_review
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view, write_view
 from tests.chaos.table import Trouble
@@ -101,7 +101,7 @@ def readers() -> Iterator[tuple[str, list[bytes], Callable[[bytes], object]]]:
 
 
 def _opened(data: bytes):
-    from fairfl_core._io.tables import open_table
+    from fairfl_core.data.tables.tables import open_table
 
     return open_table("t.parquet" if data.startswith(b"PAR1") else "t.csv", data)
 

@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+from fairfl_core.data import experiments
 from fairfl_core.errors import FairflError
-from fairfl_core.people import experiments
 from tests.chaos.table import Trouble
 from tests.helpers.serving import ROOT
 
-NAME = "tiny_toy_cross_fitted"  # what `tests.federated.tiny` trains
+NAME = "tiny_toy_cross_fitted"  # what `tests.training.tiny` trains
 
 
 def killed_training(folder: Path, times: int, seed: int) -> Trouble:
@@ -44,7 +44,7 @@ def killed_training(folder: Path, times: int, seed: int) -> Trouble:
 
 
 def _start(out: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "tests.federated.tiny", str(out)]
+    command = [sys.executable, "-m", "tests.training.tiny", str(out)]
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet)
 

@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.answer_program import FairnessProgram
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
     from fairfl_core.cli import main
+    from research.__main__ import main as research
 
 REPO = Path(__file__).parents[2]
 COMMANDS = ("count", "solve", "map", "evaluate", "predict", "privatize")
@@ -52,7 +53,7 @@ class Ended:
         return value
 
 
-def run(*argv, stdin=b""):
+def run(*argv, stdin=b"", main=main):
     """Run a command in this process, with the streams a real one has."""
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     err = io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace")
@@ -71,6 +72,11 @@ def run(*argv, stdin=b""):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode())
     return Ended(stop.value.code or 0, *texts)
+
+
+def run_research(*argv):
+    """Run a command of `python -m research` in this process."""
+    return run(*argv, main=research)
 
 
 def shell(*argv, env=None, **options):

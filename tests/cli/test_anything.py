@@ -12,18 +12,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import read_json
-from fairfl_core._io.tables import open_table_at, read_rows
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.tables.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.policy import Policy
 from tests.cli.running import people, run
 
 FUZZ = settings(max_examples=120, derandomize=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 from tests.cli.running import COLUMNS, people, run
 from tests.helpers.work import bytecodes
 

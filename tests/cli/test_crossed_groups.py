@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.counts import ClientCounts
 from fairfl_core.predictors.load import read_predictor
 from tests.cli.refusing import refused
 from tests.cli.running import Files, run
-from tests.people.test_grouping import COLUMNS, people
+from tests.data.test_grouping import COLUMNS, people
 
 NAMED = ("--client", "site", "--label", "truth", "--prediction", "said")
 CROSSED = ("--group", "sex,race")

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairfl_core.people import experiments
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data import experiments
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.solving.answer_program import FairnessProgram
 from tests.cli.running import is_number, run
 from tests.helpers.strategies import synthetic
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 from tests.cli.running import (
     ANSWERED,
     COLUMNS,

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fairfl_core.cli import app
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import read_predictor
-from fairfl_core.solving.build import build_program
 from tests.helpers.scored import scored_network
 
 WHO = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]

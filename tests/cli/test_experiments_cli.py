@@ -3,9 +3,9 @@
 import json
 import warnings
 
-from fairfl_core.people import experiments as room
-from tests.people.test_cross_fitted import fold_models
-from tests.people.test_experiments import DESCRIPTION, seed_scores
+from fairfl_core.data import experiments as room
+from tests.data.test_cross_fitted import fold_models
+from tests.data.test_experiments import DESCRIPTION, seed_scores
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)

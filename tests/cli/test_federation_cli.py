@@ -5,8 +5,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from fairfl_core.federated.flower.server_folder import ServerFolder, is_loopback
-from fairfl_core.federated.flower.study import Study
+from fairfl_core.federation.server_folder import ServerFolder, is_loopback
+from fairfl_core.federation.study import Study
 from tests.cli.running import run
 
 

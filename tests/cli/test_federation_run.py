@@ -10,12 +10,12 @@ import pytest
 
 from fairfl_core._io.json_files import read_json, write_json
 from fairfl_core.cli.federation import _alive
-from fairfl_core.federated.flower import demo, superlink
-from fairfl_core.federated.flower.jobs import Job
-from fairfl_core.federated.flower.server_folder import free_port
-from fairfl_core.solving.policy import Floor
+from fairfl_core.federation import demo, superlink
+from fairfl_core.federation.jobs import Job
+from fairfl_core.federation.server_folder import free_port
+from fairfl_core.lp.policy import Floor
 from tests.cli.running import run
-from tests.federated.flower.hospitals import grid_of
+from tests.federation.hospitals import grid_of
 from tests.helpers.flower_programs import LISTEN, Bin
 
 FLOWER = pytest.mark.skipif(find_spec("flwr") is None, reason="Flower is not installed")

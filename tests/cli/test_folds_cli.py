@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.predictors.hashed_draws import fold_draws
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.predictors.row_uniforms import fold_draws
-from fairfl_core.solving.build import build_program
 from tests.cli.refusing import refused
 from tests.cli.running import Files, run
 from tests.helpers.cross_fitted import (

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.exact.histograms import ScoreHistogram
-from fairfl_core.solving.exact.program import ExactProgram
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.exact.program import ExactProgram
 from tests.cli.refusing import refused
 from tests.cli.running import make_files, people, run
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 from tests.cli.running import run
 
 

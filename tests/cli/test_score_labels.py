@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.running import run
-from tests.people.test_score_columns import people
+from tests.data.test_score_columns import people
 
 WHO = ("--client", "clinic", "--group", "sex", "--label", "diagnosis")
 NO_YES = ("--scores", "no,yes")

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from fairfl_core.cli import _shell
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.guarantee import Guarantee
 from tests.cli.running import make_files, run
 
 WIDE = 300

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.policy import Policy
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.policy import Policy
 from tests.cli.refusing import refused
 from tests.cli.running import COLUMNS, people, run
 

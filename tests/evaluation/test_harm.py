@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from fairfl_core.data import experiments
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import BlindLottery, LostLabel
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.fairness.intervals import sign_test
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people import experiments
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.build import build_program
 from tests.helpers.strategies import count_tables, synthetic
 
 
@@ -250,7 +250,7 @@ def test_the_exact_region_tells_it_too():
 
 
 def experiments_people(name, seed, split="validation"):
-    from fairfl_core.people.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredPeople
 
     return ScoredPeople.from_experiment(experiments.open(name), seed, split)
 

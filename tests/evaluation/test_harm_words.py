@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairfl_core.evaluation.alarms import SHOWN, BlindLottery, LostLabel, blindness
-from fairfl_core.evaluation.closed_gaps import ClosedGap, GroupRate
+from fairfl_core.evaluation.gap_decomposition import ClosedGap, GroupRate
 from fairfl_core.evaluation.harm import ClientHarm, effect_of, harm_of
 from fairfl_core.fairness.notions import Rate
 from tests.evaluation.test_harm import disaster

@@ -6,7 +6,7 @@ import pytest
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise
-from fairfl_core.solving.build import build_program
+from fairfl_core.lp.build import build_program
 from tests.helpers.strategies import synthetic
 
 

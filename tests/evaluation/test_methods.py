@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairfl_core.cli import app
+from fairfl_core.data import experiments
+from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.method_answers import Answered, list_methods, open_method, save_method
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import (
@@ -22,13 +25,10 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.post_processed import POST_PROCESSED, answers_of
-from fairfl_core.people import experiments
-from fairfl_core.people.folded import fitted_people, unseen_people
-from fairfl_core.people.method_answers import Answered, list_methods, open_method, save_method
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
+from research.__main__ import app
+from research.post_processed import POST_PROCESSED, answers_of
 
 KEYS = [
     "experiment",
@@ -215,7 +215,7 @@ def test_the_shell_prints_every_method_with_the_promised_keys():
 
 @pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
 def test_no_name_is_cut_in_a_narrow_terminal():
-    words = [sys.executable, "-m", "fairfl_core", "methods", "--experiment", "adult"]
+    words = [sys.executable, "-m", "research", "methods", "--experiment", "adult"]
     narrow = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
     printed = subprocess.run(words, env=narrow, capture_output=True, encoding="utf-8", check=True)
     assert "…" not in printed.stdout and "declearn" in printed.stdout

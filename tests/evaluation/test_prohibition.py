@@ -5,11 +5,11 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.prohibition import ProhibitionPrice
+from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
 from fairfl_core.evaluation.study import run_study
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.policy import Policy
 from tests.helpers.scored import scored_network
 
 BLIND = Policy(without_group=True)

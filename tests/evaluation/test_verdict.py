@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.verdicts import drawn, no_smaller, words
+from fairfl_core.data import experiments
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
@@ -14,14 +17,11 @@ from fairfl_core.evaluation.summary import summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import at_once, gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
-from fairfl_core.people import experiments
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import fitted_people, unseen_people
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
 from tests.helpers.strategies import synthetic
 
 

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.review.board import recommended
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.guarantee import Guarantee
+from fairfl_core.report.board import recommended
 from tests.helpers.strategies import count_tables, epsilons
 
 

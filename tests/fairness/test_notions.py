@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
+from tests.data.test_counts import rows_of
 from tests.helpers.strategies import count_tables
-from tests.people.test_counts import rows_of
 
 
 def model_gaps(counts, name):

@@ -15,10 +15,10 @@ import pytest
 
 from fairfl_core.errors import CollisionError
 from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Policy
 from tests.helpers.small import people
 
 FILE = Path(__file__).with_name("solves.json")

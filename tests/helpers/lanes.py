@@ -12,11 +12,11 @@ from xdist.workermanage import WorkerController
 WAITING = (
     "tests/chaos/test_class_at_once.py",
     "tests/browser/",
-    "tests/federated/flower/test_loopback.py",
+    "tests/federation/test_loopback.py",
     "tests/pages/test_gone_means_gone.py",
     "tests/deploy/",
     "tests/chaos/",
-    "tests/federated/test_train_cli.py",
+    "tests/training/test_train_cli.py",
     "tests/pages/test_same_question.py",
 )
 

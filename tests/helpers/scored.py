@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredPeople
 
 
 def as_people(client, group, label, scores, clients, groups, favourable=None):

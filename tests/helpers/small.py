@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfl_core.people import experiments
-from fairfl_core.people.experiments import SeedScores
-from fairfl_core.people.grouping import Grouping
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.data import experiments
+from fairfl_core.data.experiments import SeedScores
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.scored import ScoredPeople
 
 CLIENTS = ("north", "south", "east", "west")
 LABELS = {2: ("well", "ill"), 3: ("well", "cold", "flu")}

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 
 epsilons = st.one_of(st.sampled_from([0.0, 1e-8, 0.01, 1.0]), st.floats(0, 0.6))
 

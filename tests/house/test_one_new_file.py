@@ -2,13 +2,13 @@
 
 import pytest
 
+from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness import notions
-from fairfl_core.people import experiments
+from fairfl_core.lp import regions
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.frontier import frontier
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.solving import regions
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.frontier import frontier
 from tests.helpers.own_kinds import registered
 
 

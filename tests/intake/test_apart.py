@@ -13,8 +13,8 @@ import pytest
 
 from fairfl_core.budget import Budget, within
 from fairfl_core.errors import Abandoned, InputError, OverBudgetError
+from fairfl_core.intake import _sandbox as _apart
 from fairfl_core.intake import (
-    _apart,
     apart,
     example_counts,
     example_folds,

@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import unseen_people
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.intake import (
     ColumnRoles,
     experiment_from_counts,
     experiment_from_table,
     open_table,
 )
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import unseen_people
-from fairfl_core.people.scored import ScoredPeople
+from tests.data.test_grouping import COLUMNS, people
 from tests.helpers.cross_fitted import cross_fitted
 from tests.intake.test_folds import SCORED
 from tests.intake.test_intake import csv_of, refused, said
-from tests.people.test_grouping import COLUMNS, people
 
 ROLES = ColumnRoles("site", "sex", "truth", "said", crossed_with=("race",))
 

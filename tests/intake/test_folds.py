@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core.data.experiments import CROSS_FITTED
+from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import (
     ColumnRoles,
@@ -18,10 +20,8 @@ from fairfl_core.intake import (
     guess_roles,
     open_table,
 )
-from fairfl_core.people.experiments import CROSS_FITTED
-from fairfl_core.people.folded import fitted_people, unseen_people
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from tests.helpers.cross_fitted import (
     cross_fitted,
     expected_confusion,

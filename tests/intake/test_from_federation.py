@@ -5,8 +5,9 @@ import json
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake import _apart, apart, experiment_from_counts
-from tests.federated.flower.hospitals import open_hospitals, server
+from fairfl_core.intake import _sandbox as _apart
+from fairfl_core.intake import apart, experiment_from_counts
+from tests.federation.hospitals import open_hospitals, server
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core._io import csv_tables
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.tables import csv_tables
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.intake import (
@@ -29,10 +31,8 @@ from fairfl_core.intake import (
     labels_of,
     open_table,
 )
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
-from fairfl_core.solving.answer_program import FairnessProgram
 from tests.cli.refusing import JARGON, TO_DO
 
 COLUMNS = ColumnRoles("site", "sex", "label", "answer")

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import frontier, model_settings, settings_of
 from fairfl_core.intake import MOST_MODELS, ColumnRoles, experiment_from_table, open_table
-from fairfl_core.people.folded import fitted_people, unseen_people
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from tests.cli.running import run
 
 ROLES = ColumnRoles("site", "sex", "truth", "first")

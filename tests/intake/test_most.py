@@ -8,22 +8,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core._io.columns import code_column
 from fairfl_core._io.json_files import nested_numbers
 from fairfl_core._io.names import check_readable
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.grouping import cross
+from fairfl_core.data.score_kinds import check_column
+from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.grouping import cross
-from fairfl_core.people.score_kinds import check_column
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.exact.histogram_file import histogram_from_json
 from fairfl_core.predictors.bin_predictor import _bins
-from fairfl_core.predictors.heading import FittedOn
-from fairfl_core.predictors.row_uniforms import row_draws
-from fairfl_core.review import Option, Review
-from fairfl_core.review.file import parse_review
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.exact.histogram_file import histogram_from_json
+from fairfl_core.predictors.hashed_draws import row_draws
+from fairfl_core.predictors.metadata import FittedOn
+from fairfl_core.report import Option, Review
+from fairfl_core.report.file import parse_review
 
 OPTION = Option("A", "adult", "adult", "0" * 64, "sp", "simplex", "labels", (0,), 0.01, 0.05)
 REVIEW = Review("Which?", (OPTION,)).to_json()

@@ -12,8 +12,9 @@ import pytest
 
 from fairfl_core.budget import MEGABYTE, Budget, within
 from fairfl_core.errors import Abandoned, InputError, OverBudgetError
-from fairfl_core.intake import _apart, _reader, open_table, refused_by
-from fairfl_core.intake._apart import AT_ONCE, INSTEAD, MEMORY, REFUSED, apart
+from fairfl_core.intake import _reader, open_table, refused_by
+from fairfl_core.intake import _sandbox as _apart
+from fairfl_core.intake._sandbox import AT_ONCE, INSTEAD, MEMORY, REFUSED, apart
 from fairfl_core.intake._wire import read_value, write_value
 from tests.helpers.readers import LINUX
 
@@ -207,7 +208,13 @@ def test_a_reader_finds_us_first_and_uses_one_core(monkeypatch):
         subprocess, "Popen", lambda words, **more: started.update(words=words, **more)
     )
     _apart._start(7, 300)
-    assert started["words"] == [sys.executable, "-m", "fairfl_core.intake._reader", "7", "300"]
+    assert started["words"] == [
+        sys.executable,
+        "-m",
+        "fairfl_core.intake._reader",
+        "7",
+        "300",
+    ]
     ours, theirs = started["env"]["PYTHONPATH"].split(os.pathsep)
     assert os.path.isdir(os.path.join(ours, "fairfl_core")) and theirs == "theirs"
     assert {started["env"][f"{name}_NUM_THREADS"] for name in ("OMP", "OPENBLAS")} == {"1"}

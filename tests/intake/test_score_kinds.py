@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairfl_core.data.score_kinds import as_probabilities, of_one_probability
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import InputError
 from fairfl_core.intake import ColumnRoles, guess_roles, open_table
-from fairfl_core.people.score_kinds import as_probabilities, of_one_probability
-from fairfl_core.people.scored import ScoredPeople
 from tests.intake.test_intake import csv_of, people, refused, said, taken
 
 ONE = ColumnRoles("site", "sex", "label", probability="score_1", probability_of="1")

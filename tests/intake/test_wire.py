@@ -10,8 +10,8 @@ import pytest
 from fairfl_core.intake import ColumnRoles, Reading, take_in
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._wire import read_value, write_value
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from tests.helpers.small import people
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fairfl_core
-from tests.cli.running import run
+from tests.cli.running import run, run_research
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -33,8 +33,12 @@ def test_every_block_runs(page, least, tmp_path, monkeypatch, capsys):
             exec(block, space)
             continue
         for line in block.splitlines():
-            program, *words = shlex.split(line, comments=True)
-            ended = run(*words)
+            program, _, words = line.partition(" ")
+            if line.startswith("python -m research "):
+                program, words = "fairfl", line.removeprefix("python -m research ")
+                ended = run_research(*shlex.split(words, comments=True))
+            else:
+                ended = run(*shlex.split(words, comments=True))
             assert program == "fairfl" and ended.code == 0, (line, ended.err)
     if page == "tutorial.md":
         assert "81.5% before" in capsys.readouterr().out

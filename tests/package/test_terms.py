@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairfl_core.people import experiments
+from fairfl_core.data import experiments
 from pages.shared.text import about
 from tests.package.conftest import TOP
 

@@ -7,7 +7,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from fairfl_core.people.experiments import cross_fitted_of, list_experiments
+from fairfl_core.data.experiments import cross_fitted_of, list_experiments
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view
 from tests.pages.core_numbers import CoreNumbers

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people import experiments
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 
 
 @dataclass

@@ -5,7 +5,7 @@ import logging
 import sys
 
 from fairfl_core._io.plain import to_plain
-from fairfl_core.people.experiments import list_experiments
+from fairfl_core.data.experiments import list_experiments
 from pages.shared.catalogue import bundled
 from pages.shared.results import summary_of
 from pages.shared.view import read_view

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data import experiments
 from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
-from fairfl_core.people import experiments
-from fairfl_core.solving import frontier
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.program import Program
+from fairfl_core.lp import frontier
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import Program
 from pages.explore.page import SWEEP
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.visible import charts, numbers, sentence, visible, visible_text

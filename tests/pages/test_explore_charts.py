@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
-from fairfl_core.people import experiments
-from fairfl_core.people.scored import ScoredPeople
-from fairfl_core.solving.build import build_program
+from fairfl_core.lp.build import build_program
 from pages.shared.results import COARSE, GRID
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.visible import charts

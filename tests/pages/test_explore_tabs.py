@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data import experiments
+from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.people import experiments
-from fairfl_core.people.folded import fitted_people, unseen_people
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.utility import BALANCED
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.utility import BALANCED
 from pages.shared.results import certainty_costs, certainty_of
 from tests.pages.conftest import LINKS, healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairfl_core.people import experiments
-from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.data import experiments
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.shared.results import summary_of

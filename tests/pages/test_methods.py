@@ -7,6 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from fairfl_core.data import experiments
+from fairfl_core.data.method_answers import open_method
+from fairfl_core.evaluation.method_tables import FRAMEWORKS
 from fairfl_core.evaluation.methods import (
     MethodRow,
     difference,
@@ -15,11 +18,8 @@ from fairfl_core.evaluation.methods import (
     rows_of,
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
-from fairfl_core.paper.method_tables import FRAMEWORKS
-from fairfl_core.paper.printed import FEDAVG, GRID, TABLE_1, TABLE_2, TABLE_3, TABLE_4
-from fairfl_core.people import experiments
-from fairfl_core.people.method_answers import open_method
-from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.evaluation.paper_numbers import FEDAVG, GRID, TABLE_1, TABLE_2, TABLE_3, TABLE_4
+from fairfl_core.lp.answer_program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (
     LEVELS,
@@ -30,7 +30,7 @@ from pages.methods.results import (
     families_of,
     table_2,
 )
-from tests.cli.running import run
+from tests.cli.running import run_research
 from tests.pages.conftest import TOP, healthy
 from tests.pages.reading import tables, values
 
@@ -317,7 +317,7 @@ def test_rounds_and_seconds_are_those_of_the_stated_rule(opened, experiment, not
 
 
 def test_table_4_is_the_reproductions(opened):  # noqa: F811
-    """The document that `fairfl reproduce` wrote has the same medians, and the paper's figures."""
+    """The document that `python -m research reproduce` wrote has the same medians, and the paper's figures."""
     app = opened("methods", tab="table4")
     shown = html_tables(app)[0][1:]
     document = (TOP / "docs/reproduction.md").read_text().split("## Privacy")[1]
@@ -364,7 +364,7 @@ def test_a_hall_sees_one_picture_a_screen_and_can_leave(opened):  # noqa: F811
 
 def test_the_command_tells_the_same():
     assert set(method_experiments()) >= {"adult", "public_coverage"}
-    told = json.loads(run("methods", "--experiment", "adult", "--json").out)
+    told = json.loads(run_research("methods", "--experiment", "adult", "--json").out)
     rows = {(one.method, one.setting): one for one in method_rows("adult")}
     assert len(told) == len(rows)
     for one in told:

@@ -3,10 +3,10 @@
 import pytest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people import experiments
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from pages.shared import results
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
 from tests.pages.conftest import view_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.people.counts import ClientCounts
 from pages.shared.charts import csv_for_people
 from pages.shared.outside_text import JOINER, Target, only_text, plain
 

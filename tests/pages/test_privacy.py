@@ -7,12 +7,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people import experiments
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
 from fairfl_core.privacy.noise_study import spending
-from fairfl_core.solving.build import build_program
 from pages.privacy.results import (
     BUDGETS,
     PAPER,

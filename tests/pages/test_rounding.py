@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from fairfl_core.data import experiments
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.people import experiments
 from pages.shared.view import regions_of
 from tests.pages.conftest import healthy
 from tests.pages.visible import charts, numbers, visible

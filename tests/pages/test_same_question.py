@@ -20,9 +20,9 @@ from urllib.parse import quote
 
 from streamlit.testing.v1 import AppTest
 
+from fairfl_core.data import experiments
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.people import experiments
-from fairfl_core.solving.regions import region_names
+from fairfl_core.lp.regions import region_names
 from pages.shared.catalogue import catalogue
 from pages.shared.results import GRID
 from pages.shared.view import NO_LIMIT, read_view

@@ -7,14 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.data import experiments
+from fairfl_core.data.resample import even_shares, redraw, redraw_people
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
 from fairfl_core.evaluation.verdict import verdict_of
-from fairfl_core.paper.printed import GRID, SCENARIOS
-from fairfl_core.people import experiments
-from fairfl_core.people.resample import even_shares, redraw, redraw_people
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from pages.scenarios import text
 from pages.scenarios.results import KINDS, MAP, cost_difference, missing, scenario_view
 from tests.pages.conftest import TOP, healthy, linked, opened_all, view_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from fairfl_core.data.experiments import list_experiments
 from fairfl_core.errors import FairflError
-from fairfl_core.people.experiments import list_experiments
 from pages.shared import results, start
 
 APP = Path(__file__).resolve().parents[2] / "app.py"

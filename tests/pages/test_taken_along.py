@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from pypdf import PdfReader
 
-from fairfl_core.people import experiments
-from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.predictors.metadata import FittedOn
 from pages.compare.files import TAKE_ALONG, clients_csv, predictor_json
 from pages.compare.model_card import model_card
 from pages.compare.report import html_report, pdf_report

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core.people import experiments
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Floor, Policy
-from fairfl_core.solving.utility import BALANCED, Utility
+from fairfl_core.data import experiments
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.utility import BALANCED, Utility
 from pages.shared.catalogue import bundled
 from pages.shared.codecs import (
     Asked,

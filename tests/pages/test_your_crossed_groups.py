@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from pages.shared.view import START
+from tests.data.test_grouping import COLUMNS, people
 from tests.pages.conftest import healthy
 from tests.pages.test_your_data import command_of, explore, people_of, text_of, uploaded, values_of
-from tests.people.test_grouping import COLUMNS, people
 
 TABLE = people(900, seed=2).assign(split=np.resize(["validation", "test", "test"], 900))
 

@@ -177,8 +177,8 @@ def test_what_explore_shows_is_the_cores(opened):
 
 
 def _predictor(view):
+    from fairfl_core.lp.build import build_program
     from fairfl_core.predictors.load import predictor_of
-    from fairfl_core.solving.build import build_program
 
     fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
     program = build_program(fit, view.notion, view.region, rates=view.rates)

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.federated.flower.hospitals import open_hospitals, server
+from tests.federation.hospitals import open_hospitals, server
 from tests.pages.conftest import healthy
 from tests.pages.test_your_data import explore, text_of, unfold, your_data
 

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_folds, example_table
-from fairfl_core.people.counts import ClientCounts
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.build import build_program
 from pages.compare.files import predictor_json
 from pages.shared.view import START
 from tests.helpers.cross_fitted import (

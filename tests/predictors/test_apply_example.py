@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
-from fairfl_core.people import experiments
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.policy import NOTHING_MORE, Policy
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.answer_program import FairnessProgram
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.policy import NOTHING_MORE, Policy
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 

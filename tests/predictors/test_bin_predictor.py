@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import write_json
+from fairfl_core.data.calibration import Calibration
+from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.calibration import Calibration
-from fairfl_core.people.folded import FoldedPeople
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.guarantee import Guarantee
-from fairfl_core.solving.policy import Policy
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

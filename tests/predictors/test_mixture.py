@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.predictors.heading import FittedOn
+from fairfl_core.lp.build import build_program
+from fairfl_core.predictors.hashed_draws import fold_draws, row_draws
 from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.predictors.row_uniforms import fold_draws, row_draws
-from fairfl_core.solving.build import build_program
+from fairfl_core.predictors.metadata import FittedOn
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 

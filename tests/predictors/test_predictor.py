@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.row_uniforms import row_draws
-from fairfl_core.solving.answer_program import FairnessProgram
+from fairfl_core.predictors.hashed_draws import row_draws
+from tests.data.test_counts import rows_of
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
-from tests.people.test_counts import rows_of
 
 
 def fitted(counts, notion="eo", region="kernel", epsilon=0.02):

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import write_json
+from fairfl_core.data.answers import answers_to
+from fairfl_core.data.calibration import Calibration
+from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.people.answers import answers_to
-from fairfl_core.people.calibration import Calibration
-from fairfl_core.people.scored import ScoredPeople
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.frontier import frontier
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.solving.build import build_program
-from fairfl_core.solving.exact.program import ExactProgram
-from fairfl_core.solving.frontier import frontier
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

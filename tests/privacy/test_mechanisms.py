@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.privacy.mechanisms import (
     MECHANISMS,
     NEIGHBOURS,
@@ -16,7 +17,6 @@ from fairfl_core.privacy.mechanisms import (
     release,
     what_if,
 )
-from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.strategies import count_tables, synthetic
 
 

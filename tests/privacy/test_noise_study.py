@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism, what_if
 from fairfl_core.privacy.noise_study import (
@@ -19,7 +20,6 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from fairfl_core.solving.answer_program import FairnessProgram
 from tests.helpers.strategies import count_tables, notion_and_region, synthetic
 
 ASKED = {"eps_global": 0.02, "eps_local": 0.05}

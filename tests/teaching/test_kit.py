@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.solving.answer_program import FairnessProgram
 
 KIT = Path(__file__).resolve().parents[2] / "docs" / "teaching"
 RATES = ("selection rate", "true-positive rate", "false-positive rate", "precision")

@@ -1,6 +1,6 @@
 """The shipped log of the demo run: every kind of its messages, with the protocol's own words."""
 
-from fairfl_core.federated.flower.messages import KINDS
+from fairfl_core.federation.messages import KINDS
 from fairfl_core.teaching.messages import demo_log
 
 

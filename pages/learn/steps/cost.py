@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from fairfl_core.solving.frontier import Frontier
+from fairfl_core.lp.frontier import Frontier
 from pages.learn import text
 from pages.learn.text import Question
 from pages.learn.widgets import answered, ask, picture

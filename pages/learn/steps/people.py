@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.people.counts import ClientCounts
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.learn.charts import Row, shares

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fairfl_core.fairness import notions
-from fairfl_core.solving import regions
+from fairfl_core.lp import regions
 from tests.helpers.own_kinds.equal_misses import EqualMisses
 from tests.helpers.own_kinds.keep_or_turn import KeepOrTurn
 

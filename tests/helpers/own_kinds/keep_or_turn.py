@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fairfl_core.solving.regions import AnswerRules, RegionKind
+from fairfl_core.lp.regions import AnswerRules, RegionKind
 
 
 class KeepOrTurn(RegionKind):

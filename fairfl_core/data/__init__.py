@@ -1,0 +1,1 @@
+"""What people bring and what is shipped: tables, counts, scores, experiments, datasets."""

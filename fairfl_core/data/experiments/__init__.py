@@ -1,0 +1,50 @@
+"""The bundled experiments: list, open, verify, save. No TensorFlow.
+
+An experiment is a folder with `scores.parquet` and `manifest.json` (everything needed to read the
+scores, and how they were made). It follows one of two protocols: the paper's split, where the
+fair predictor is fitted on a fifth of the people (`validation`), or cross-fitting, where it is
+fitted on all who are not test people (`fit`), each scored by a model that never saw them.
+
+>>> from fairfl_core.data import experiments
+>>> adult = experiments.open("adult_cross_fitted")  # doctest: +SKIP
+>>> counts = adult.counts(seed=0, split=adult.fit_split)  # doctest: +SKIP
+"""
+
+from fairfl_core.data.experiments._join import join
+from fairfl_core.data.experiments._open import (
+    FOLDER,
+    Experiment,
+    cross_fitted_of,
+    list_experiments,
+    open,
+)
+from fairfl_core.data.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, SPLITS, Protocol
+from fairfl_core.data.experiments._save import FORMAT, save, save_cross_fitted
+from fairfl_core.data.experiments._scores import (
+    UNITS,
+    FoldScores,
+    Scores,
+    SeedScores,
+    round_scores,
+)
+
+__all__ = [
+    "CROSS_FITTED",
+    "FOLDER",
+    "FORMAT",
+    "PAPER_SPLIT",
+    "SPLITS",
+    "UNITS",
+    "Experiment",
+    "FoldScores",
+    "Protocol",
+    "Scores",
+    "SeedScores",
+    "cross_fitted_of",
+    "join",
+    "list_experiments",
+    "open",
+    "round_scores",
+    "save",
+    "save_cross_fitted",
+]

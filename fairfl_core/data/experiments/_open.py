@@ -1,0 +1,319 @@
+"""Opening an experiment: found, verified, read one seed and split at a time."""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairfl_core._io.json_files import read_json
+from fairfl_core._io.names import listed
+from fairfl_core._io.places import TOP
+from fairfl_core.data.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, Protocol
+from fairfl_core.data.experiments._scores import FoldScores, Scores
+from fairfl_core.data.experiments._table import check_row_groups, read_block
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.data.counts import ClientCounts
+
+__all__ = ["FOLDER", "FORMAT", "Experiment", "cross_fitted_of", "list_experiments", "open"]
+
+FORMAT = "fairfl-experiment/1"
+SCORES = "scores.parquet"
+FOLDER = TOP / "data" / "experiments"
+_FIRST = ("adult", "public_coverage", "ham10000")  # the paper's three, in its order
+_NEEDED = {
+    "format",
+    "name",
+    "labels",
+    "groups",
+    "clients",
+    "favourable",
+    "notion",
+    "seeds",
+    "scores",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A verified experiment on disk. Scores are read one seed and split at a time."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name, the folder's."""
+        return str(self.manifest["name"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the labels, in the order of the scores."""
+        return tuple(self.manifest["labels"])
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups."""
+        return tuple(self.manifest["groups"])
+
+    @cached_property
+    def grouping(self) -> Grouping | None:
+        """Of which columns the groups are crossed; None where they are of one."""
+        value = self.manifest.get("grouping")
+        return None if value is None else Grouping.from_json(value)
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Names of the clients."""
+        return tuple(self.manifest["clients"])
+
+    @property
+    def favourable(self) -> str:
+        """The label that equal opportunity looks at."""
+        return str(self.manifest["favourable"])
+
+    @property
+    def notion(self) -> str:
+        """The fairness notion the paper uses here: sp, eop or eo."""
+        return str(self.manifest["notion"])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds there are scores of."""
+        return tuple(self.manifest["seeds"])
+
+    @property
+    def method(self) -> str:
+        """The name of the method that trained the model; "the model" where nobody says."""
+        return str(self.manifest.get("training", {}).get("method_title", "the model"))
+
+    @cached_property
+    def _protocol(self) -> Protocol:
+        return Protocol.from_manifest(self.manifest)
+
+    @property
+    def protocol(self) -> str:
+        """Who was scored by which model: "cross-fitted" or "the paper's split"."""
+        return self._protocol.name
+
+    @property
+    def folds(self) -> int:
+        """How many models score a test person: J when cross-fitted, else 1."""
+        return self._protocol.folds
+
+    @property
+    def splits(self) -> tuple[str, str]:
+        """The people a fair predictor is fitted on, and those it is tested on."""
+        return self._protocol.splits
+
+    @property
+    def fit_split(self) -> str:
+        """The people a fair predictor is fitted on: "fit" or "validation"."""
+        return self.splits[0]
+
+    @property
+    def has_held_out(self) -> bool:
+        """Whether there are people to check on whom nothing was fitted."""
+        return True
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether people come with a probability for each label."""
+        return True
+
+    def scores(self, seed: int, split: str, fold: int | None = None) -> Scores:
+        """Scores of one seed and split, one a person.
+
+        Parameters
+        ----------
+        seed : int
+        split : str
+            One of `splits`.
+        fold : int, optional
+            Of a cross-fitted experiment: only the people held out in this fold, or the test
+            people as this fold's model scores them. All fitted people unless said; test people
+            have a score of every fold, so theirs must be named (or see `fold_scores`).
+        """
+        self._check_asked(seed, split, fold)
+        if fold is not None or self.folds == 1:
+            return self._block(seed, split, fold or 0)
+        if split != self.fit_split:
+            raise InputError(
+                f"{self.name} has {self.folds} scores for each {split} person; name a fold, or "
+                "take all with fold_scores."
+            )
+        blocks = [self._block(seed, split, fold) for fold in range(self.folds)]
+        for place, people in enumerate(blocks):
+            self._check_clients(seed, place, people)
+        client, group, label, scores = (
+            np.concatenate([getattr(people, name) for people in blocks])
+            for name in ("client", "group", "label", "scores")
+        )
+        fold_of = np.repeat(np.arange(self.folds), [len(people) for people in blocks])
+        return Scores(client, group, label, scores, fold=fold_of)
+
+    def fold_scores(self, seed: int, split: str = "test") -> FoldScores:
+        """Every score a person may be answered by: of all fold models for test people, else one."""
+        self._check_asked(seed, split, None)
+        if self.folds == 1 or split == self.fit_split:
+            people = self.scores(seed, split)
+            return FoldScores(people.client, people.group, people.label, people.scores[None])
+        blocks = [self._block(seed, split, fold) for fold in range(self.folds)]
+        first = blocks[0]
+        for fold, people in enumerate(blocks):
+            if not all(
+                np.array_equal(getattr(people, name), getattr(first, name))
+                for name in ("client", "group", "label")
+            ):
+                raise InputError(
+                    f"{self._file}: seed {seed}, fold {fold}: the test people are not those of "
+                    "fold 0; each needs one row in every fold, in the same order."
+                )
+        scores = np.stack([people.scores for people in blocks])
+        return FoldScores(first.client, first.group, first.label, scores)
+
+    def counts(self, seed: int, split: str, fold: int | None = None) -> "ClientCounts":
+        """The table n[client, group, label, prediction] of the people of `scores`."""
+        from fairfl_core.data.counts import ClientCounts, count_people, table_shape
+
+        people = self.scores(seed, split, fold)
+        shape = table_shape(self.clients, self.groups, self.labels)
+        table = count_people(people.client, people.group, people.label, people.prediction, shape)
+        names = self.clients, self.groups, self.labels, self.favourable
+        folds = self.folds if split == self.fit_split else 1
+        return ClientCounts(table, *names, folds=folds, grouping=self.grouping)
+
+    @property
+    def _file(self) -> Path:
+        return scores_file(self.path, self.manifest)
+
+    def _check_asked(self, seed: int, split: str, fold: int | None) -> None:
+        if seed not in self.seeds or split not in self.splits:
+            raise InputError(
+                f"{self.name} has no seed {seed} with split {split!r}; seeds are "
+                f"{', '.join(map(str, self.seeds))}, splits are {' and '.join(self.splits)}."
+            )
+        if fold is not None and not 0 <= fold < self.folds:
+            raise InputError(
+                f"{self.name} has no fold {fold}; "
+                + (f"folds are 0 to {self.folds - 1}." if self.folds > 1 else "it has one model.")
+            )
+
+    def _block(self, seed: int, split: str, fold: int) -> Scores:
+        """The people of one row group, checked to be those of the fold asked for."""
+        names = {"client": self.clients, "group": self.groups, "label": self.labels}
+        group = self._protocol.row_group(self.seeds.index(seed), split, fold)
+        people = read_block(self._file, group, names)
+        if self.folds > 1 and (people.fold is None or (people.fold != fold).any()):
+            raise InputError(
+                f'{self._file}: seed {seed}, {split}: the column "fold" does not say {fold} where '
+                f"the people of fold {fold} stand; train it anew."
+            )
+        return people
+
+    def _check_clients(self, seed: int, fold: int, people: Scores) -> None:
+        present = np.bincount(people.client, minlength=len(self.clients))
+        absent = [self.clients[c] for c in np.flatnonzero(present == 0)]
+        if absent:
+            raise InputError(
+                f"{self._file}: seed {seed}: fold {fold} holds nobody of {listed(absent)}; every "
+                "client needs people in every fold."
+            )
+
+
+def list_experiments(folder: str | Path = FOLDER, protocol: str | None = PAPER_SPLIT) -> list[str]:
+    """Names of the experiments in a folder: the paper's three, then others by name.
+
+    Those of the paper's split unless said; `cross_fitted_of` names the companion of one. With
+    ``protocol=None`` those of every protocol, each followed by its companion.
+    """
+    paper_split = {name: _paper_split(folder, name) for name in _folders(folder)}
+
+    def place(name: str) -> tuple[int, str, bool]:
+        base = paper_split[name]
+        return _FIRST.index(base) if base in _FIRST else len(_FIRST), base, base != name
+
+    names = sorted(paper_split, key=place)
+    if protocol is None:
+        return names
+    return [name for name in names if (paper_split[name] != name) == (protocol == CROSS_FITTED)]
+
+
+def cross_fitted_of(name: str, folder: str | Path = FOLDER) -> str | None:
+    """The cross-fitted experiment with the test people of this one; None where there is none."""
+    for companion in _folders(folder):
+        if companion != name and _paper_split(folder, companion) == name:
+            return companion
+    return None
+
+
+def _folders(folder: str | Path) -> set[str]:
+    """Asked for several times by every page: one look at the folder, one at each manifest."""
+    if not os.path.isdir(folder):
+        return set()
+    with os.scandir(folder) as entries:
+        paths = [entry.path for entry in entries]
+    return {os.path.basename(path) for path in paths if os.path.exists(f"{path}/manifest.json")}
+
+
+def _paper_split(folder: str | Path, name: str) -> str:
+    """The experiment of the paper's split that one stands beside; itself where it is one."""
+    path = Path(folder) / name / "manifest.json"
+    try:
+        file = path.stat()
+        return _named_in(path, (file.st_mtime_ns, file.st_ino)) or name
+    except (InputError, OSError):  # a broken one is listed; opening it says what is wrong
+        return name
+
+
+@lru_cache(maxsize=256)  # a page lists the experiments many times; manifests are long
+def _named_in(path: Path, written: tuple[int, int]) -> str | None:
+    """The paper's split that a manifest names, read once for each time it was written."""
+    manifest = read_json(path)
+    return str(manifest.get("paper_split") or "") if isinstance(manifest, dict) else None
+
+
+def scores_file(path: Path, manifest: Mapping[str, Any]) -> Path:
+    """Where a manifest's scores are: in its own folder, under the name it gives them."""
+    name = manifest["scores"].get("file", SCORES)
+    if not isinstance(name, str) or not re.fullmatch(r"scores(-[0-9a-f]+)?\.parquet", name):
+        raise InputError(
+            f'{path / "manifest.json"}: the scores\' file must be called "{SCORES}"; correct "file".'
+        )
+    return path / name
+
+
+def open(name: str, folder: str | Path = FOLDER) -> Experiment:
+    """Open an experiment and verify that its scores are the ones its manifest speaks of."""
+    path = Path(folder) / name
+    if name not in _folders(folder):
+        known = ", ".join(list_experiments(folder, None)) or "none yet"
+        raise InputError(f'{path}: there is no experiment "{name}" (there are: {known}).')
+    manifest = read_json(path / "manifest.json")
+    whole = isinstance(manifest, dict) and set(manifest) >= _NEEDED
+    if not whole or manifest["format"] != FORMAT or "sha256" not in manifest["scores"]:
+        raise InputError(f"{path / 'manifest.json'}: is not a whole manifest of format {FORMAT}.")
+    try:
+        protocol = Protocol.from_manifest(manifest)
+    except InputError as error:
+        raise InputError(f"{path / 'manifest.json'}: {error}") from error
+    scores = scores_file(path, manifest)
+    try:
+        sha256 = hashlib.sha256(scores.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{scores}: cannot be read ({error.strerror or error}).") from error
+    if sha256 != manifest["scores"]["sha256"]:
+        raise InputError(
+            f"{scores}: its sha256 {sha256[:12]}... is not the manifest's "
+            f"{manifest['scores']['sha256'][:12]}...; fetch the folder again or train it anew."
+        )
+    check_row_groups(scores, protocol, len(manifest["seeds"]))
+    return Experiment(path, manifest)

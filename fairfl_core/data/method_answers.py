@@ -1,0 +1,260 @@
+"""What each method answered: one file a method and experiment, from which every figure comes.
+
+``data/methods/<experiment>/<method>.parquet`` has a row a person (`setting`, `seed`, `split`,
+`client`, `group`, `label`, `prediction`), sorted by content, so that the order of rows says nothing
+of the source. A method that draws its answers has a row for each of these cells instead, with
+`people`, how many are expected in it, and `squares`, the sum of their squared probabilities.
+Beside it ``<method>.json`` tells how the answers came about.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.places import TOP
+from fairfl_core.errors import InputError
+
+__all__ = [
+    "FOLDER",
+    "FORMAT",
+    "SPLITS",
+    "Answered",
+    "MethodAnswers",
+    "list_methods",
+    "open_method",
+    "save_method",
+]
+
+FORMAT = "fairfl-method/1"
+FOLDER = TOP / "data" / "methods"
+SPLITS = ("validation", "test")
+_NAMES = ("client", "group", "label")
+_NEEDED = {"format", "method", "title", "experiment", "settings", "file", "sha256"} | {
+    f"{name}s" for name in _NAMES
+}
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Expected answers of one setting and seed, for one split.
+
+    Attributes
+    ----------
+    confusion, squares : ndarray, shape (clients, groups, labels, labels)
+        Expected people by client, group, label and answer; sums of squared probabilities. The
+        two are the same where nothing is drawn.
+    """
+
+    confusion: Floats
+    squares: Floats
+
+    @property
+    def drawn(self) -> bool:
+        """Whether chance has a part in the answers."""
+        return not np.array_equal(self.confusion, self.squares)
+
+
+@dataclass(frozen=True)
+class MethodAnswers:
+    """A shipped method: its manifest, and its answers on demand."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def method(self) -> str:
+        """Its name."""
+        return str(self.manifest["method"])
+
+    @property
+    def settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is told of each setting, by its name."""
+        settings: Mapping[str, Mapping[str, Any]] = self.manifest["settings"]
+        return settings
+
+    def answered(self, setting: str, split: str = "test") -> dict[int, Answered]:
+        """The answers of a setting by seed."""
+        names = list(self.settings)
+        if setting not in names or split not in SPLITS:
+            raise InputError(
+                f"{self.path}: has no setting {setting!r} with split {split!r}; settings are: "
+                f"{', '.join(names)}."
+            )
+        place = names.index(setting) * len(SPLITS) + SPLITS.index(split)
+        table = pq.ParquetFile(self.path).read_row_group(place)
+        shape = tuple(len(self.manifest[f"{name}s"]) for name in (*_NAMES, "label"))
+        codes = [_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
+            _codes(table.column("prediction"), self.manifest["labels"])
+        ]
+        seeds = np.asarray(table.column("seed").combine_chunks())
+        present, position = np.unique(seeds, return_inverse=True)
+        cell = np.ravel_multi_index((position, *codes), (len(present), *shape))
+        sums = [
+            np.bincount(cell, weight, minlength=len(present) * int(np.prod(shape)))
+            .astype(float)
+            .reshape(len(present), *shape)
+            for weight in _weights(table)
+        ]
+        return {int(seed): Answered(*parts) for seed, *parts in zip(present, *sums, strict=True)}
+
+
+def _weights(table: pa.Table) -> list[NDArray[np.float64] | None]:
+    """How many people a row stands for, and their squared probabilities: 1 unless said."""
+    return [
+        np.asarray(table.column(name).combine_chunks(), float)
+        if name in table.column_names
+        else None
+        for name in ("people", "squares")
+    ]
+
+
+def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
+    array = column.combine_chunks()
+    place = {name: code for code, name in enumerate(names)}
+    order = np.array([place[name] for name in array.dictionary.to_pylist()], np.int64)
+    return order[np.asarray(array.indices)]
+
+
+def list_methods(experiment: str, folder: str | Path = FOLDER) -> list[str]:
+    """Names of the methods shipped for an experiment."""
+    return sorted(path.stem for path in (Path(folder) / experiment).glob("*.json"))
+
+
+def open_method(experiment: str, method: str, folder: str | Path = FOLDER) -> MethodAnswers:
+    """Open a method's answers and verify that they are those its manifest speaks of."""
+    home = Path(folder) / experiment
+    manifest_path = home / f"{method}.json"
+    if not manifest_path.is_file():
+        known = ", ".join(list_methods(experiment, folder)) or "none"
+        raise InputError(f'{home}: there is no method "{method}" (there are: {known}).')
+    manifest = read_json(manifest_path)
+    whole = isinstance(manifest, dict) and set(manifest) >= _NEEDED
+    if not whole or manifest["format"] != FORMAT:
+        raise InputError(f"{manifest_path}: is not a whole manifest of format {FORMAT}.")
+    path = home / str(manifest["file"])
+    try:
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    if sha256 != manifest["sha256"]:
+        raise InputError(
+            f"{path}: its sha256 {sha256[:12]}... is not the manifest's "
+            f"{str(manifest['sha256'])[:12]}...; fetch the folder again."
+        )
+    return MethodAnswers(path, manifest)
+
+
+def save_method(
+    manifest: Mapping[str, Any],
+    answers: Mapping[str, Mapping[int, Mapping[str, Answered]]],
+    folder: str | Path = FOLDER,
+) -> MethodAnswers:
+    """Write a method's answers and manifest, each file whole or not at all.
+
+    Parameters
+    ----------
+    manifest : mapping
+        ``method``, ``title``, ``experiment``, ``clients``, ``groups``, ``labels``, ``settings``
+        (by name, in the order of `answers`) and whatever else is to be told.
+    answers : mapping
+        By setting, seed and split.
+    """
+    home = Path(folder) / str(manifest["experiment"])
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / f"{manifest['method']}.parquet"
+    drawn = any(
+        answered.drawn
+        for by_seed in answers.values()
+        for by_split in by_seed.values()
+        for answered in by_split.values()
+    )
+    blocks = [
+        _block(manifest, setting, split, by_seed, drawn)
+        for setting, by_seed in answers.items()
+        for split in SPLITS
+    ]
+    data = _written(blocks)
+    write_whole(path, data)
+    whole = {
+        "format": FORMAT,
+        **manifest,
+        "file": path.name,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "rows": sum(len(block) for block in blocks),
+        "drawn": drawn,
+    }
+    write_json(home / f"{manifest['method']}.json", whole)
+    return open_method(str(manifest["experiment"]), str(manifest["method"]), folder)
+
+
+def _block(
+    manifest: Mapping[str, Any],
+    setting: str,
+    split: str,
+    by_seed: Mapping[int, Mapping[str, Answered]],
+    drawn: bool,
+) -> pa.Table:
+    """One row group: a setting and a split, every seed."""
+    columns: dict[str, list[NDArray[Any]]] = {}
+    for seed, by_split in sorted(by_seed.items()):
+        answered = by_split[split]
+        cells = np.nonzero(answered.confusion)
+        people, squares = answered.confusion[cells], answered.squares[cells]
+        many = np.ones(len(people), int) if drawn else people.round().astype(int)
+        parts: dict[str, NDArray[Any]] = {"seed": np.full(len(people), seed, np.int16)}
+        parts |= dict(zip((*_NAMES, "prediction"), cells, strict=True))
+        for name, part in parts.items():
+            columns.setdefault(name, []).append(np.repeat(part, many))
+        if drawn:
+            columns.setdefault("people", []).append(people)
+            columns.setdefault("squares", []).append(squares)
+    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    rows = len(whole["seed"])
+    named = {
+        name: _named(whole[name], manifest["labels" if name == "prediction" else f"{name}s"])
+        for name in (*_NAMES, "prediction")
+    }
+    return pa.table(
+        {
+            "setting": _named(np.zeros(rows, int), [setting]),
+            "seed": pa.array(whole["seed"]),
+            "split": _named(np.full(rows, SPLITS.index(split)), SPLITS),
+            **named,
+            **{
+                name: pa.array(whole[name].astype(np.float32))
+                for name in ("people", "squares")
+                if drawn
+            },
+        }
+    )
+
+
+def _named(codes: NDArray[np.integer], names: Sequence[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int8)), pa.array(list(names)))
+
+
+def _written(blocks: Sequence[pa.Table]) -> bytes:
+    sink = pa.BufferOutputStream()
+    schema = blocks[0].schema
+    numbers = [name for name in ("people", "squares") if name in schema.names]
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in schema.names if name not in numbers],
+        write_statistics=False,
+    ) as writer:
+        for block in blocks:
+            writer.write_table(block, row_group_size=max(len(block), 1))
+    return sink.getvalue().to_pybytes()

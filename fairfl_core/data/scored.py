@@ -1,0 +1,261 @@
+"""People with their scores: what the exact region looks at where counts do not suffice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.data.answers import Answers, answers_to
+from fairfl_core.data.calibration import Calibration
+from fairfl_core.data.coding import CodedPeople, code_people
+from fairfl_core.data.counts import ClientCounts, count_people, table_shape
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.ranks import BetweenCuts, Ranks
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.data.experiments import Experiment
+
+__all__ = ["SUM", "ScoredPeople", "check_scores", "scores_of_answers"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class _Raw:
+    """Stands for scores as the model gave them."""
+
+
+_RAW = _Raw()
+SUM = 1e-2  # scores are rounded by those who write them; logits are off by far more
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPeople:
+    """One entry a person: client, group and label as codes, and the score R(x, a, c).
+
+    Attributes
+    ----------
+    client, group, label : ndarray, shape (people,)
+        Codes into `clients`, `groups` and `labels`.
+    scores : ndarray, shape (people, labels)
+        The model's estimate of Pr(label) for each person.
+    said : ndarray, shape (people,)
+        The model's own answer (the paper's Y_1), as a code into `labels`.
+    favourable : str
+        The label that equal opportunity (`eop`) looks at.
+    calibration : Calibration, optional
+        What the scores were recalibrated by; None for scores as the model gave them. The
+        model's answers stay those of the model.
+    folds : int
+        How many models gave the scores: J when cross-fitted, each person's by the one of them
+        that never saw them; else 1.
+    grouping : Grouping or None
+        Of which columns the groups are crossed; None for groups of one column.
+    score_columns : tuple of str or None
+        The table's columns that hold the scores, in the order of `labels`; None where they come
+        from no table.
+    """
+
+    client: Ints
+    group: Ints
+    label: Ints
+    scores: Floats
+    said: Ints
+    clients: tuple[str, ...]
+    groups: tuple[str, ...]
+    labels: tuple[str, ...]
+    favourable: str
+    calibration: Calibration | None = None
+    folds: int = 1
+    grouping: Grouping | None = None
+    score_columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_scores(self.scores, self.labels)
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def cell(self) -> Ints:
+        """Each person's cell: client times the number of groups, plus group."""
+        return self.client * len(self.groups) + self.group
+
+    @cached_property
+    def counts(self) -> ClientCounts:
+        """The table n[client, group, label, prediction] of these people."""
+        shape = table_shape(self.clients, self.groups, self.labels)
+        table = count_people(self.client, self.group, self.label, self.said, shape)
+        names = self.clients, self.groups, self.labels, self.favourable
+        return ClientCounts(
+            table,
+            *names,
+            folds=self.folds,
+            grouping=self.grouping,
+            score_columns=self.score_columns,
+        )
+
+    def under_lottery(self, lottery: Floats) -> Answers:
+        """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
+        return self.counts.under_lottery(lottery)
+
+    def under_chances(
+        self,
+        chances_of: Callable[["ScoredPeople"], Floats],
+        cuts_of: Callable[["ScoredPeople"], BetweenCuts | None] = lambda people: None,
+    ) -> Answers:
+        """Answers when each person has these probabilities, shape (people, labels).
+
+        `cuts_of` may know between which places they are alike: then nobody is looked at.
+        """
+        between = cuts_of(self)
+        if between is not None:
+            return between.answers(self.counts.table.shape)
+        chances = chances_of(self)
+        kept = chances[np.arange(len(self)), self.said]
+        both_right = kept * (self.said == self.label)
+        shape = self.counts.table.shape
+        return answers_to(self.cell, self.label, chances, 1 - kept, both_right, shape)
+
+    def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
+        """The same people with recalibrated scores; the model's answers stay."""
+        if self.calibration is not None:
+            raise InputError("these scores are recalibrated already; start from the model's own.")
+        return replace(self, scores=self.scores_by(calibration), calibration=calibration)
+
+    @cached_property
+    def calibrated(self) -> "ScoredPeople":
+        """The same people, recalibrated on themselves unless they are: fitted once."""
+        return self if self.calibration is not None else self.recalibrated(Calibration.fit(self))
+
+    def scores_by(self, calibration: Calibration | None) -> Floats:
+        """The scores under a calibration of these very clients and groups; kept once found."""
+        if calibration is None or calibration is self.calibration:
+            return self.scores
+        known = self._recalibrated
+        if calibration not in known:
+            known[calibration] = calibration.apply(self.client, self.group, self.scores)
+        return known[calibration]
+
+    def ranks_by(self, calibration: Calibration | None) -> Ranks:
+        """Two labels: these people in the order of their scores under a calibration; kept."""
+        known = self._ranked
+        key = _RAW if calibration is None else calibration
+        if key not in known:
+            score = self.scores_by(calibration)[:, 1]
+            cells = len(self.clients) * len(self.groups)
+            known[key] = Ranks(self.cell, self.label, self.said, score, cells)
+        return known[key]
+
+    @cached_property
+    def _ranked(self) -> "WeakKeyDictionary[Any, Ranks]":
+        return WeakKeyDictionary()
+
+    @cached_property
+    def _recalibrated(self) -> "WeakKeyDictionary[Calibration, Floats]":
+        return WeakKeyDictionary()
+
+    # ---------------------------------------------------------------- where they come from
+
+    @classmethod
+    def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredPeople":
+        """The people of one seed and split of an experiment."""
+        people = experiment.scores(seed, split)
+        return cls(
+            client=np.asarray(people.client, np.int64),
+            group=np.asarray(people.group, np.int64),
+            label=np.asarray(people.label, np.int64),
+            scores=np.asarray(people.scores, np.float64),
+            said=np.asarray(people.prediction, np.int64),
+            clients=experiment.clients,
+            groups=experiment.groups,
+            labels=experiment.labels,
+            favourable=experiment.favourable,
+            folds=experiment.folds if split == experiment.fit_split else 1,
+            grouping=experiment.grouping,
+        )
+
+    @classmethod
+    def from_table(
+        cls,
+        rows: Any,
+        *,
+        client: str,
+        group: str | Sequence[str],
+        label: str,
+        scores: Sequence[str] | Mapping[str, str],
+        clients: Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        favourable: str | None = None,
+        fold: str | None = None,
+        row_id: str | None = None,
+    ) -> "ScoredPeople":
+        """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
+        people = code_people(
+            rows,
+            client=client,
+            group=group,
+            label=label,
+            scores=scores,
+            clients=clients,
+            groups=groups,
+            labels=labels,
+            fold=fold,
+            row_id=row_id,
+        )
+        counts = ClientCounts.from_people(people, favourable)
+        return cls.from_coded(people, counts.favourable, folds=people.folds)
+
+    @classmethod
+    def from_coded(
+        cls,
+        people: CodedPeople,
+        favourable: str,
+        rows: NDArray[np.intp] | slice = slice(None),
+        folds: int = 1,
+    ) -> "ScoredPeople":
+        """Some of the people whose rows are coded already; answers stand for themselves."""
+        said = np.asarray(people.prediction[rows], np.int64)
+        scores = people.scores[rows]
+        return cls(
+            client=np.asarray(people.client[rows], np.int64),
+            group=np.asarray(people.group[rows], np.int64),
+            label=np.asarray(people.label[rows], np.int64),
+            scores=scores if scores.size else scores_of_answers(said, people.labels),
+            said=said,
+            clients=people.clients,
+            groups=people.groups,
+            labels=people.labels,
+            favourable=favourable,
+            folds=folds,
+            grouping=people.grouping,
+            score_columns=people.score_columns,
+        )
+
+
+def scores_of_answers(answers: NDArray[np.integer[Any]], labels: Sequence[str]) -> Floats:
+    """The scores of a model that tells only its answers: 1 for the answer, 0 for the others."""
+    return np.eye(len(labels))[answers]
+
+
+def check_scores(scores: Floats, labels: Sequence[str]) -> None:
+    """Refuse what is not a probability of each label."""
+    if scores.ndim != 2 or scores.shape[1] != len(labels):
+        raise InputError(
+            f"scores need one column for each of the {len(labels)} labels; give as many."
+        )
+    off = np.abs(scores.sum(axis=1) - 1)
+    wrong = ~np.isfinite(off) | (off > SUM) | (scores < 0).any(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        given = ", ".join(f"{value:g}" for value in scores[row])
+        raise InputError(
+            f"data row {row + 1}: the scores {given} are not probabilities that sum to one; the "
+            "exact region needs them so (the softmax of a model's outputs is)."
+        )

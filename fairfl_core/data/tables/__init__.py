@@ -1,0 +1,1 @@
+"""Tables of people: CSV and Parquet files as columns of one kind."""

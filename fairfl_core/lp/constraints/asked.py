@@ -1,0 +1,86 @@
+"""All rows of a program: those of the gaps, and below them what the policy asks."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.lp.constraints.base import Constraints, Stacked
+from fairfl_core.lp.constraints.floors import FloorConstraints
+from fairfl_core.lp.constraints.gaps import GapConstraints
+from fairfl_core.lp.constraints.margins import MarginConstraints
+from fairfl_core.lp.constraints.ratios import RatioConstraints
+from fairfl_core.lp.groupings import merged_groups
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+
+__all__ = ["constraints_for"]
+
+Floats = NDArray[np.float64]
+
+
+def constraints_for(
+    counts: ClientCounts,
+    notion: Notion,
+    guarantee: Guarantee | None,
+    policy: Policy,
+    *,
+    cuts: bool,
+    optimism: Floats | None = None,
+    times: float = 1.0,
+    soft: bool = False,
+) -> Constraints:
+    """Lay out what is asked of these people.
+
+    Parameters
+    ----------
+    counts : ClientCounts
+    notion : Notion
+    guarantee : Guarantee or None
+        With what confidence gaps and floors are to be kept.
+    policy : Policy
+    cuts : bool
+        Whether rules are cuts of a score: see `MarginConstraints`.
+    optimism : ndarray, shape (groups, rates), optional
+        See `MarginConstraints`.
+    times : float
+        As if each client had so many times its people.
+    soft : bool
+        Whether what is missing to a floor may be made up for: see `FloorConstraints`.
+    """
+    behind = notion.people(counts.n_label)
+    if guarantee is not None and guarantee.scope == "all" and policy.floors:
+        # Gaps and floors hold together: each has half of the chance of error.
+        guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
+    parts: list[Constraints] = [
+        GapConstraints.of(notion, behind)
+        if guarantee is None
+        else MarginConstraints.of(
+            notion, behind, guarantee, cuts=cuts, optimism=optimism, times=times
+        )
+    ]
+    for limit in policy.limits:
+        merged, inside = merged_groups(counts, limit.grouping), limit.scope == "local"
+        scopes = {"overall": not inside, "inside": inside}
+        parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
+    if policy.has_ratios:
+        parts.append(_ratios(counts, notion, behind, policy))
+    if policy.floors:
+        how = {"cuts": cuts, "soft": soft}
+        parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))
+    return parts[0] if len(parts) == 1 else Stacked(parts)
+
+
+def _ratios(
+    counts: ClientCounts, notion: Notion, behind: Floats, policy: Policy
+) -> RatioConstraints:
+    return RatioConstraints.of(
+        notion,
+        behind,
+        policy.ratio_global,
+        policy.ratio_local,
+        favourable=counts.favourable,
+        leave_out=policy.ratio_leave_out,
+    )

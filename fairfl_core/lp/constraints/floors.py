@@ -1,0 +1,238 @@
+"""Rows that forbid levelling down: how often a label must be recognised, cell by cell."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.shares import normal_quantile
+from fairfl_core.fairness.intervals import clopper_pearson
+from fairfl_core.fairness.notions import Notion, Rate
+from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints
+from fairfl_core.lp.constraints.widths import (
+    Widths,
+    binomial_widths,
+    dvoretzky,
+)
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor
+from fairfl_core.lp.rule_table import Columns
+
+__all__ = ["FloorConstraints"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_PENALTY = 1e4  # of one whole recognition; the objective is in units of a cell's people
+
+
+@dataclass(frozen=True, eq=False)
+class FloorConstraints(RateConstraints):
+    """Pr(answer y | label y) is at least a floor in every client and group that has people.
+
+    With a guarantee the lower end of the rate is: a mixture's deviation is at most the mixture
+    of its rules' deviations. What is kept of the model's own rate is judged by the change from
+    it, in which keeping the model's answer has no error at all; it is kept where nobody with the
+    label was counted, too, for such people may come.
+
+    Attributes
+    ----------
+    floors : tuple of Floor
+    notion, place, weight
+        See `RateConstraints`; the rates are the recognitions of the floors' labels.
+    client, group, floor : ndarray, shape (rows,)
+    lower : ndarray, shape (rows,)
+        What each row is at least.
+    guarantee : Guarantee or None
+    cuts : bool
+        Whether rules are cuts of a score: see `MarginConstraints`.
+    people : ndarray, shape (clients, groups, floors)
+        Those behind each recognition.
+    soft : bool
+        Whether each row has an auxiliary column that makes up for what is missing.
+    times : float
+        As if each client had so many times its people: see `MarginConstraints`.
+    """
+
+    floors: tuple[Floor, ...]
+    notion: Notion
+    client: Ints
+    group: Ints
+    floor: Ints
+    lower: Floats
+    place: Ints
+    weight: Floats
+    people: Floats
+    guarantee: Guarantee | None
+    cuts: bool
+    soft: bool = False
+    times: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        floors: tuple[Floor, ...],
+        counts: ClientCounts,
+        guarantee: Guarantee | None,
+        *,
+        cuts: bool,
+        soft: bool = False,
+        times: float = 1.0,
+    ) -> "FloorConstraints":
+        """Lay the rows out: one for every floor, client and group with people of its label.
+
+        With a guarantee, what is kept of the model's own rate has a row in every client and group.
+        """
+        notion = Notion(
+            "floors", counts.labels, tuple(Rate(one.label, one.label) for one in floors)
+        )
+        people = notion.people(counts.n_label)
+        own = np.divide(
+            notion.answered(np.asarray(counts.table, float)),
+            people,
+            out=np.zeros_like(people),
+            where=people > 0,
+        )
+        least = np.array([one.rate if one.keeps is None else -one.keeps for one in floors])
+        keeps = np.array([one.keeps is not None for one in floors])
+        has_row = people > 0
+        if guarantee is None:
+            least = np.where(keeps, own + least, least)
+        else:
+            has_row |= keeps
+        client, group, floor = np.nonzero(has_row)
+        place = np.full(people.shape, -1)
+        place[client, group, floor] = np.arange(len(client))
+        weight = np.divide(1.0, people, out=np.zeros_like(people), where=people > 0)
+        lower = np.broadcast_to(least, people.shape)[client, group, floor]
+        return cls(
+            floors,
+            notion,
+            client,
+            group,
+            floor,
+            lower,
+            place[None],
+            weight[None],
+            people,
+            guarantee,
+            cuts,
+            soft,
+            times,
+        )
+
+    @property
+    def scope(self) -> Ints:  # type: ignore[override]
+        """A floor has no epsilon."""
+        return np.full(len(self.client), NO_EPSILON)
+
+    @property
+    def auxiliary(self) -> int:  # type: ignore[override]
+        """One a row where floors are soft."""
+        return len(self.client) if self.soft else 0
+
+    @property
+    def penalty(self) -> float:  # type: ignore[override]
+        """Far more than any floor is worth."""
+        return _PENALTY
+
+    def auxiliary_entries(self, columns: Columns) -> Entries:
+        """What is missing is made up for."""
+        row = np.arange(self.auxiliary)
+        return row, row, np.ones(self.auxiliary)
+
+    @property
+    def steepness(self) -> Floats:
+        """How much a row's floor falls when all floors are lowered to nothing, (rows,)."""
+        whole = [one.rate if one.keeps is None else 1 - one.keeps for one in self.floors]
+        return np.array(whole)[self.floor]
+
+    def entries(self, columns: Columns) -> Entries:
+        """The recognition under each rule; with a guarantee less what it may be wrong by."""
+        if self.guarantee is None:
+            return super().entries(columns)
+        value = self._certain(columns)
+        row = self.place[0, columns.client, columns.group]
+        column, floor = np.nonzero((row >= 0) & (value != 0))
+        return row[column, floor], column, value[column, floor]
+
+    def _certain(self, columns: Columns) -> Floats:
+        """The lower end of every rule's recognition, or of its change: (columns, floors)."""
+        assert self.guarantee is not None
+        clients, groups, floors = self.people.shape
+        compared = floors * groups * (clients if self.guarantee.scope == "all" else 1)
+        tail = (1 - self.guarantee.confidence) / compared
+        keeps = np.array([one.keeps is not None for one in self.floors])
+        how = (self.notion, columns, self.people)
+        if self.guarantee.proof == "measured":
+            # A cut is chosen on the same people: Scheffe's constant.
+            z = float(np.sqrt(-2 * np.log(tail))) if self.cuts else normal_quantile(1 - tail)
+            widths = binomial_widths(*how, z, self.times)
+            change = self._measured_change(columns, z)
+        else:
+            # What is kept of the model's own rate may fail on two sides: the rule's and its own.
+            tail = tail / 2 if keeps.any() else tail
+            shares = columns.blocks // (clients * groups)
+            widths = (
+                dvoretzky(*how, tail, self.times)
+                if self.cuts
+                else binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
+            )
+            change = self._proved_change(columns, widths)
+        return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
+
+    def _bounded(self, columns: Columns, change: Floats) -> Floats:
+        """The lower end of a change, where it is known: nobody counted, or nobody can lose."""
+        n = self.people[columns.client, columns.group]
+        change = np.where(n > 0, change, -1.0)
+        answers_all = columns.known[:, self.notion.asked.argmax(axis=1)] == 1
+        change = np.where(answers_all, np.maximum(change, 0.0), change)
+        return np.where(columns.keeps[:, None], 0.0, change)
+
+    def _changes(self, columns: Columns) -> Floats:
+        """Counted recognition less the model's own, (columns, floors)."""
+        n = self.people[columns.client, columns.group]
+        own = np.divide(
+            self.notion.answered(columns.confusion), n, out=np.zeros(n.shape), where=n > 0
+        )
+        return np.asarray(own - self._of_the_model(columns, own))
+
+    def _of_the_model(self, columns: Columns, value: Floats) -> Floats:
+        """A value of the rule that keeps the model's answer, for every column of its blocks."""
+        block, member = columns.members
+        kept = np.zeros((columns.blocks, value.shape[1]))
+        np.add.at(kept, columns.block[columns.keeps], value[columns.keeps])
+        found = np.zeros_like(value)
+        np.add.at(found, member, kept[block])
+        return found
+
+    def _measured_change(self, columns: Columns, z: float) -> Floats:
+        """The lower end of the change from the model's own rate.
+
+        Between two cuts of a score, or between the model's answer and a constant one, a person
+        changes to one side only: their share is a rate like any other.
+        """
+        change = self._changes(columns)
+        n = self.people[columns.client, columns.group] * self.times
+        low, high = clopper_pearson(np.abs(change), n, z)
+        return np.where(change > 0, low, -high)
+
+    def _proved_change(self, columns: Columns, widths: Widths) -> Floats:
+        """The same where the rule's true rate may be lower and the model's own higher."""
+        width = widths.down + self._of_the_model(columns, widths.up)
+        return np.asarray(self._changes(columns) - width)
+
+    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
+        """At least the floor."""
+        return self.lower, np.full(len(self.lower), np.inf)
+
+    def prices(self, duals: Floats) -> Floats:
+        """No epsilon, no price of one."""
+        return np.zeros(len(duals))
+
+    def names(self, counts: ClientCounts) -> list[str]:
+        """Client, group and label."""
+        return [
+            f"floor {counts.clients[client]}, {counts.groups[group]}: {self.floors[floor].label}"
+            for client, group, floor in zip(self.client, self.group, self.floor, strict=True)
+        ]

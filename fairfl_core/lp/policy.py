@@ -1,0 +1,239 @@
+"""What is asked of a lottery beyond the two epsilons: floors, ratios, groupings, utility."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.names import listed
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.lp.utility import ACCURACY, Utility
+
+__all__ = ["NOTHING_MORE", "Floor", "GroupingLimit", "Policy"]
+
+SCOPES = ("local", "global")
+
+
+def _share(value: Any, what: str, *, open_below: bool = False) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and 0 <= value <= 1 and not (open_below and value == 0)):
+        span = "above 0 and at most 1" if open_below else "between 0 and 1"
+        raise InputError(f"{what} is {value}; it lies {span}.")
+    return float(value)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """How often a label must be recognised in every client and group, Pr(answer y | label y).
+
+    Attributes
+    ----------
+    label : str
+    rate : float
+        At least this; or
+    keeps : float or None
+        at most so much less than the model's own rate there.
+    """
+
+    label: str
+    rate: float = 0.0
+    keeps: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.keeps is None:
+            rate = _share(self.rate, f'the floor of "{self.label}"')
+            object.__setattr__(self, "rate", rate)
+        else:
+            keeps = _share(self.keeps, f'what "{self.label}" may lose')
+            object.__setattr__(self, "keeps", keeps)
+
+    def __str__(self) -> str:
+        if self.keeps is None:
+            return f"at least {self.rate:g} of “{self.label}” recognised"
+        return f"“{self.label}” recognised at most {self.keeps:g} less often than by the model"
+
+
+@dataclass(frozen=True)
+class GroupingLimit:
+    """A gap allowed between the groups of one grouping, in every client or overall.
+
+    Attributes
+    ----------
+    grouping : str
+        Columns that groups are crossed of, such as ``race`` or ``sex*race``.
+    scope : {"local", "global"}
+    eps : float
+    """
+
+    grouping: str
+    scope: str
+    eps: float
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise InputError(
+                f'the limit on {self.grouping} has the scope "{self.scope}"; choose local (inside '
+                "every client) or global (overall)."
+            )
+        object.__setattr__(
+            self, "eps", _share(self.eps, f"the {self.scope} limit on {self.grouping}")
+        )
+
+    def __str__(self) -> str:
+        return f"{self.grouping}:{self.scope}:{self.eps:g}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Everything asked beyond eps_global and eps_local; nothing unless said.
+
+    Attributes
+    ----------
+    floors : tuple of Floor
+        In every client and group with people of the label.
+    ratio_global, ratio_local : float or None
+        rho: no group's rate is below rho times the highest one, overall or inside each client.
+    ratio_leave_out : float
+        Groups of a smaller share of all people are left out of ratios.
+    limits : tuple of GroupingLimit
+        Beside the two epsilons, which mean the groups as they are.
+    utility : Utility
+        What is made as large as can be.
+    without_group : bool
+        Whether one rule must serve all groups of a client, as the group is not known.
+    """
+
+    floors: tuple[Floor, ...] = ()
+    ratio_global: float | None = None
+    ratio_local: float | None = None
+    ratio_leave_out: float = 0.0
+    limits: tuple[GroupingLimit, ...] = ()
+    utility: Utility = ACCURACY
+    without_group: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("ratio_global", "ratio_local"):
+            value = getattr(self, name)
+            if value is not None:
+                what = f"the {name.removeprefix('ratio_')} ratio"
+                object.__setattr__(self, name, _share(value, what, open_below=True))
+        _share(self.ratio_leave_out, "the share below which groups are left out")
+        # One order: the same floors are the same policy.
+        order = sorted(self.floors, key=lambda one: (one.keeps is not None, one.label))
+        object.__setattr__(self, "floors", tuple(order))
+        for kind in (True, False):
+            labels = [one.label for one in self.floors if (one.keeps is None) is kind]
+            if len(set(labels)) < len(labels):
+                raise InputError(
+                    f'"{max(labels, key=labels.count)}" has two floors of one kind; keep one.'
+                )
+
+    @property
+    def asks_for_rows(self) -> bool:
+        """Whether rows beside the gaps' own are needed."""
+        return bool(self.floors or self.has_ratios or self.limits)
+
+    @property
+    def has_ratios(self) -> bool:
+        """Whether a ratio is asked for."""
+        return self.ratio_global is not None or self.ratio_local is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked: the paper's own program."""
+        return self == NOTHING_MORE
+
+    def check(self, counts: ClientCounts) -> None:
+        """Raise a sentence where these people do not have what is named."""
+        for floor in self.floors:
+            if floor.label not in counts.labels:
+                raise InputError(
+                    f'there is no label "{floor.label}" to set a floor for; there are '
+                    f"{listed(counts.labels)}."
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that solutions and predictors carry; what is not asked is left out."""
+        value: dict[str, Any] = {}
+        for name, kept in (("floor", False), ("keep", True)):
+            said = {
+                one.label: one.keeps if kept else one.rate
+                for one in self.floors
+                if (one.keeps is not None) is kept
+            }
+            value |= {name: said} if said else {}
+        for name in ("ratio_global", "ratio_local"):
+            if getattr(self, name) is not None:
+                value[name] = getattr(self, name)
+        if self.ratio_leave_out:
+            value["ratio_leave_out"] = self.ratio_leave_out
+        if self.limits:
+            value["limits"] = [str(limit) for limit in self.limits]
+        if self.utility != ACCURACY:
+            value["utility"] = self.utility.to_json()
+        return value | ({"without_group": True} if self.without_group else {})
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Policy":
+        """Check and take that form; null is nothing."""
+        if value is None:
+            return NOTHING_MORE
+        known = {
+            *("floor", "keep", "ratio_global", "ratio_local", "ratio_leave_out"),
+            *("limits", "utility", "without_group"),
+        }
+        if not isinstance(value, dict):
+            raise InputError('"policy" must be null or an object.')
+        check_keys(value, known, known, '"policy"')
+        floors = []
+        for name in ("floor", "keep"):
+            given = value.get(name, {})
+            if not isinstance(given, dict):
+                raise InputError(f'"policy": "{name}" must be an object of labels and numbers.')
+            floors += [
+                Floor(label, rate) if name == "floor" else Floor(label, keeps=rate)
+                for label, rate in given.items()
+            ]
+        limits = value.get("limits", [])
+        if not (isinstance(limits, list) and all(isinstance(one, str) for one in limits)):
+            raise InputError('"policy": "limits" must be a list such as ["race:local:0.05"].')
+        without = value.get("without_group", False)
+        if not isinstance(without, bool):
+            raise InputError('"policy": "without_group" must be true or false.')
+        return cls(
+            floors=tuple(floors),
+            ratio_global=value.get("ratio_global"),
+            ratio_local=value.get("ratio_local"),
+            ratio_leave_out=value.get("ratio_leave_out", 0.0),
+            limits=tuple(parse_limit(one) for one in limits),
+            utility=Utility.from_json(value.get("utility", "accuracy")),
+            without_group=without,
+        )
+
+
+NOTHING_MORE = Policy()
+
+
+def parse_limit(text: str) -> GroupingLimit:
+    """A limit written GROUPING:SCOPE:EPS, such as race:local:0.05."""
+    grouping, _, rest = text.rpartition(":")[0].rpartition(":")[0], None, text.split(":")
+    try:
+        eps = float(rest[-1])
+    except ValueError:
+        eps = float("nan")
+    if len(rest) < 3 or not grouping or eps != eps:
+        raise InputError(f'the limit "{text}" is not GROUPING:SCOPE:EPS, like race:local:0.05.')
+    return GroupingLimit(grouping, rest[-2], eps)
+
+
+def parse_floor(text: str, option: str) -> Floor:
+    """A floor written LABEL=RATE (``--floor``) or LABEL=DELTA (``--keep``)."""
+    label, equals, number = text.rpartition("=")
+    try:
+        rate = float(number)
+    except ValueError:
+        equals = ""
+    if not equals or not label:
+        example = "cancer=0.6" if option == "--floor" else "cancer=0.05"
+        raise InputError(f'{option} "{text}" is not LABEL=NUMBER, like {example}.')
+    return Floor(label, rate) if option == "--floor" else Floor(label, keeps=rate)

@@ -1,0 +1,190 @@
+"""What a program of any region found for one choice of limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, number_or_none
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.utility import Achieved
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.regions import AnswerRules
+
+__all__ = ["FORMAT", "AnswerSolution", "RuleShare", "Solution"]
+
+FORMAT = "fairfl-solution/1"
+_HARDLY = 0.1
+_FEW = 100  # people of a client
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RuleShare:
+    """One rule of a cell's lottery: what it does, for a person, and its share."""
+
+    rule: str
+    share: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """The optimum within given limits.
+
+    All figures are about the counts the program was built from (the fitted people).
+
+    Attributes
+    ----------
+    status : str
+        Always "optimal": anything else is raised as `CollisionError` or `SolveError`.
+    region : str
+        The region's name.
+    eps_global, eps_local
+        What was asked: the paper's epsilon_0, and epsilon_c of each client.
+    guarantee : Guarantee or None
+        With what confidence the limits were to hold beyond the fitted people.
+    policy : Policy
+        What else was asked.
+    utility : Achieved
+        What was made as large as can be; prices are in its unit per unit of epsilon.
+    accuracy, model_accuracy : float
+        Of the fair lottery, in expectation, and of the model's own answers.
+    gaps : Gaps
+        What was reached, in expectation over the lottery.
+    price_global : float
+        The overall price d utility / d epsilon_0: the constraint's dual. At a kink (epsilon 0 is
+        always one, as a gap may open to either side) it is the most that a little more
+        tolerance could buy, not what it surely buys.
+    price_local : ndarray, shape (clients,)
+        The same of each client's limit: d utility / d epsilon_c.
+    binding : tuple of str
+        The constraints with a price.
+    """
+
+    status: str
+    counts: ClientCounts
+    notion: Notion
+    region: str
+    rates: str
+    guarantee: Guarantee | None
+    policy: Policy
+    utility: Achieved
+    eps_global: float
+    eps_local: Floats
+    accuracy: float
+    gaps: Gaps
+    price_global: float
+    price_local: Floats
+    binding: tuple[str, ...]
+    not_assessable: tuple[NotAssessable, ...]
+
+    needs_scores: ClassVar[bool] = False
+
+    @property
+    def model_accuracy(self) -> float:
+        """Accuracy of the model's own answers on the same counts."""
+        return self.counts.model_accuracy
+
+    def lottery_of(self, client: int, group: int) -> list[RuleShare]:
+        """The rules that a cell mixes and their shares, largest first."""
+        raise NotImplementedError
+
+    @property
+    def attention(self) -> Floats:
+        """How much of each cell's lottery looks at the model: (clients, groups), 0 to 1.
+
+        The rest gives everybody one answer, whatever the model says.
+        """
+        raise NotImplementedError
+
+    @property
+    def blind(self) -> tuple[str, ...]:
+        """Clients in which some group's lottery hardly looks at the model: fewer than 1 in 10."""
+        hardly = self.attention.min(axis=1) < _HARDLY
+        return tuple(name for name, one in zip(self.counts.clients, hardly, strict=True) if one)
+
+    def remarks(self) -> list[str]:
+        """What a person should know of how it was found, in sentences."""
+        if self.guarantee is None or not self.blind:
+            return []
+        names = self.blind
+        small = [
+            name
+            for name, n in zip(self.counts.clients, self.counts.n_client, strict=True)
+            if name in names and n < _FEW
+        ]
+        whom = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        few = f"; {len(small)} of them have under {_FEW} people" if small else ""
+        return [
+            f"In {len(names)} of {len(self.counts.clients)} clients certainty is bought with a "
+            f"constant answer, as too few people stand behind their rates ({whom}{few})."
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-solution/1` form."""
+        clients, worst = self.counts.clients, self.gaps.worst
+        return {
+            "format": FORMAT,
+            "status": self.status,
+            "notion": self.notion.name,
+            "region": self.region,
+            "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "policy": None if self.policy.is_plain else self.policy.to_json(),
+            "utility": self.utility.to_json(),
+            "epsilon": {"global": self.eps_global, "local": _by(clients, self.eps_local)},
+            "n": round(self.counts.n, 6),  # estimated counts add up but for rounding
+            "accuracy": self.accuracy,
+            "model_accuracy": self.model_accuracy,
+            "gap": {
+                "global": number_or_none(self.gaps.overall),
+                "local": _by(clients, self.gaps.local),
+                "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
+                "local_worst": None
+                if worst is None
+                else {"client": clients[worst], "gap": float(self.gaps.local[worst])},
+            },
+            "price": {"global": self.price_global, "local": _by(clients, self.price_local)},
+            "binding": list(self.binding),
+            "not_assessable": [vars(cell) for cell in self.not_assessable],
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerSolution(Solution):
+    """The optimum of a `FairnessProgram`.
+
+    Attributes
+    ----------
+    rules : AnswerRules
+    beta : ndarray, shape (clients, groups, rules)
+        The weight of each of the region's rules.
+    """
+
+    rules: "AnswerRules"
+    beta: Floats
+
+    @property
+    def attention(self) -> Floats:
+        """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
+        lottery = self.rules.lottery(self.beta)
+        return np.asarray(1 - lottery.min(axis=2).sum(axis=2))
+
+    def lottery_of(self, client: int, group: int) -> list[RuleShare]:
+        """The rules that a cell mixes and their shares, largest first."""
+        shares = self.beta[client, group]
+        order = np.argsort(-shares, kind="stable")
+        return [
+            RuleShare(self.rules.names[rule], float(shares[rule]))
+            for rule in order
+            if shares[rule] > 0
+        ]
+
+
+def _by(clients: Sequence[str], values: Floats) -> dict[str, float | None]:
+    return {name: number_or_none(value) for name, value in zip(clients, values, strict=True)}

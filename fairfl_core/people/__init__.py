@@ -1,1 +1,0 @@
-"""Who is counted: tables of counts, people with scores, experiments."""

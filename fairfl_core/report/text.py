@@ -1,0 +1,343 @@
+"""What is said of options, in words for people who decide; numbers are given to it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fairfl_core._io import numbers
+from fairfl_core.data.datasets import DATASETS
+from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation.alarms import FEW, LostLabel
+from fairfl_core.evaluation.limit_check import LimitCheck
+from fairfl_core.evaluation.summary import FREE, Figures, Summary
+from fairfl_core.evaluation.verdict import Verdict
+from fairfl_core.fairness.notions import notion_kind
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.regions import region_kind
+from fairfl_core.report.file import Option
+
+gap, gaps = numbers.round_gap, numbers.round_gaps
+percent, points, signed = numbers.round_percent, numbers.round_points, numbers.round_signed_points
+
+# What a shell prints of an option, and the keys of `fairfl-review-result/1`.
+ROWS = (
+    ("asked", "Asked"),
+    ("verdict", "Verdict on unseen people"),
+    ("worst", "Worst client's gap (95 %)"),
+    ("overall", "Overall gap (95 %)"),
+    ("found", "Found, worst group"),
+    ("accuracy", "Accuracy, unseen people"),
+    ("cost", "Cost against the model as it is"),
+    ("pays", "Who pays most"),
+    ("worse_off", "Who is worse off"),
+    ("changed", "Answers changed"),
+)
+AS_IT_IS = "The model as it is"
+NOTHING_ASKED, NOTHING_TO_SAY = "nothing asked", "–"
+NONE_OF_THESE = "None of these can be recommended"
+NO_SMALLER = "its worst gap is no smaller than before"
+TOO_FEW = f"fewer than {FEW} people"
+NOBODY = "nobody beyond chance"
+DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"
+ORDER = "Harm outranks limits, limits outrank cost; people may decide otherwise."
+WORDS = (
+    ("Gap", "how far apart the groups' rates lie, from 0 (alike) to 1; worst: inside one client."),
+    ("Client", "a place that keeps its own data: a hospital, a state, an age band."),
+    ("Found", "of those who truly have a label, the share that is answered so."),
+    ("New people", "neither the model nor the fair answers were fitted on them."),
+    ("95 %", "the true value lies between these in 95 of 100 such checks, all limits at once."),
+    ("Beyond chance", "chance alone would hardly show it on so many people."),
+)
+CAVEATS = (
+    "Answers are drawn: two people alike in everything may get different answers. Decided by row "
+    "id, the same person always gets the same one. Each person's group must be known.",
+    "Limits are met in expectation on the people the answers were fitted on; this report judges "
+    "on new people.",
+    "Which notion of fairness a case calls for, and whether labels are fair themselves, no number "
+    f"settles. Of fewer than {FEW} people nothing is told here.",
+)
+
+
+# -------------------------------------------------------------------- names
+
+
+def noun_of(experiment: Experiment) -> str:
+    """What a client is called here: state, age band; else client."""
+    dataset = DATASETS.get(experiment.manifest["dataset"].get("dataset", ""))
+    if dataset is None or any(client.startswith("client") for client in experiment.clients):
+        return "client"
+    return dataset.noun
+
+
+def titles(options: Sequence[Option], noun: str) -> list[str]:
+    """Name each option by what differs between them: its limits, and whatever else does."""
+    parts = [_parts(option, noun) | {"limits": _brief(option)} for option in options]
+    differs = {name for name in parts[0] if len({one[name] for one in parts}) > 1} or {"limits"}
+    named = (", ".join(one[n] for n in one if n in differs and one[n]) for one in parts)
+    return [title or one["limits"] for title, one in zip(named, parts, strict=True)]
+
+
+def _parts(option: Option, noun: str) -> dict[str, str]:
+    """Everything an option asks for, by what it is about."""
+    own = ", ".join(f"{client} {numbers.epsilon(eps)}" for client, eps in option.own_limits[:2])
+    return {
+        "limits": limits(option, noun),
+        "own": own + (" …" if len(option.own_limits) > 2 else ""),
+        "policy": "" if option.policy.is_plain else policy(option.policy),
+        "guarantee": "" if option.guarantee is None else sure(option.guarantee),
+        "notion": notion_kind(option.notion).title,
+        "region": region_kind(option.region).title,
+        "rates": f"rates by {option.rates}",
+        "data": "cross-fitted" if "cross_fitted" in option.data else "one split",
+        "seeds": numbers.plural(len(option.seeds), "run")
+        if len(option.seeds) > 1
+        else f"run {option.seeds[0]}",
+    }
+
+
+def limits(option: Option, noun: str) -> str:
+    """The two limits of an option."""
+    overall, inside = numbers.epsilon(option.eps_global), numbers.epsilon(option.eps_local)
+    if min(option.eps_global, option.eps_local) >= 1:
+        return "no limit"
+    if option.eps_global >= 1:
+        return f"{inside} in each {noun}"
+    if option.eps_local >= 1:
+        return f"{overall} overall"
+    if overall == inside:
+        return f"{overall} overall and in each {noun}"
+    return f"{overall} overall, {inside} in each {noun}"
+
+
+def _brief(option: Option) -> str:
+    """The two limits in as few words as tell them apart."""
+    overall, inside = numbers.epsilon(option.eps_global), numbers.epsilon(option.eps_local)
+    if option.eps_global == option.eps_local:
+        return "no limit" if option.eps_global >= 1 else f"{overall} both"
+    both = [
+        f"{overall} overall" * (option.eps_global < 1),
+        f"{inside} inside" * (option.eps_local < 1),
+    ]
+    return ", ".join(filter(None, both))
+
+
+def asked(option: Option, noun: str) -> str:
+    """All that an option asks for."""
+    parts = _parts(option, noun)
+    return ", ".join(parts[n] for n in ("limits", "own", "policy", "guarantee") if parts[n])
+
+
+def sure(guarantee: Guarantee | None) -> str:
+    """With what confidence limits were to hold."""
+    if guarantee is None:
+        return "no confidence asked for"
+    scope = "all at once" if guarantee.scope == "all" else "each limit"
+    return f"{100 * guarantee.confidence:g} % confidence, {scope}, {guarantee.proof}"
+
+
+def policy(asked_for: Policy) -> str:
+    """What is asked beyond the two limits."""
+    said = [str(floor) for floor in asked_for.floors]
+    said += [
+        f"ratio at least {ratio:g} {where}"
+        for ratio, where in (
+            (asked_for.ratio_global, "overall"),
+            (asked_for.ratio_local, "inside each client"),
+        )
+        if ratio is not None
+    ]
+    said += [f"limit {limit}" for limit in asked_for.limits]
+    said += [] if asked_for.utility.is_accuracy else [f"aim: {asked_for.utility.name}"]
+    said += ["one rule for all groups"] if asked_for.without_group else []
+    return "; ".join(said) or "nothing"
+
+
+# -------------------------------------------------------------------- the verdict and the decision
+
+
+def word(verdict: Verdict | None) -> str:
+    """The verdict's shape and word."""
+    return NOTHING_ASKED if verdict is None else f"{verdict.shape} {verdict.word}"
+
+
+def brief_why(verdict: Verdict | None) -> str:
+    """The rule that made the word, in a few words: what a cell of the table has room for."""
+    if verdict is None:
+        return ""
+    many = numbers.plural(len(verdict.limits), "limit")
+    if verdict.noisy:
+        return "counts carry noise"
+    if not verdict.unseen:
+        return "no new people"
+    if verdict.broken:
+        return f"{len(verdict.broken):,} of {many} broken"
+    if verdict.is_harmful:
+        return numbers.plural(len(verdict.hurt), "alarm")
+    if verdict.grown:
+        return "worst gap no smaller than before"
+    if verdict.alike:
+        return f"{numbers.plural(len(verdict.alike), 'group')} answered alike"
+    if verdict.inconclusive and verdict.guarantee is None:
+        return f"too few people for {len(verdict.inconclusive):,} of {many}"
+    return f"{many} kept"
+
+
+def why(summary: Summary) -> str:
+    """The verdict's reason; nothing in it is about fewer than 10 people."""
+    verdict = summary.verdict
+    if verdict is None:
+        return "No limit was asked for."
+    told = without_few(verdict)
+    if told.word != verdict.word:
+        return f"{brief_why(verdict).capitalize()}; it rests on {TOO_FEW} somewhere."
+    return told.why
+
+
+def without_few(verdict: Verdict) -> Verdict:
+    """The verdict with only what is seen on at least 10 people."""
+    return replace(
+        verdict,
+        limits=tuple(one for one in verdict.limits if enough(one)),
+        hurt=tuple(alarm for alarm in verdict.hurt if alarm.n >= FEW),
+        alike=tuple(alarm for alarm in verdict.alike if alarm.n >= FEW),
+    )
+
+
+def enough(check: LimitCheck) -> bool:
+    """Whether at least 10 people of each group stand behind a gap."""
+    return min(check.behind.lower_n, check.behind.higher_n) >= FEW
+
+
+def recommend(name: str, asks: str, cells: str) -> str:
+    """The decision, where there is one."""
+    return f"We recommend {name}: {asks}. {cells}."
+
+
+def none_of(refused: Sequence[tuple[str, Summary]]) -> str:
+    """The decision, where no option can be recommended."""
+    causes = {_is(summary) for _, summary in refused}
+    said = ", ".join(f"{name} {_is(summary)}" for name, summary in refused)
+    if len(causes) == 1 and len(refused) > 1:
+        said = f"each {causes.pop()}"
+    return f"{NONE_OF_THESE}: {said}."
+
+
+def _is(summary: Summary) -> str:
+    verdict = summary.verdict
+    if verdict is None:
+        return "asks for nothing"
+    if verdict.shape == "✕":
+        return f"is {verdict.word}"
+    return "closes no gap" if not verdict.is_harmful else "hurts people"
+
+
+def reason(name: str, summary: Summary) -> str:
+    """An option's verdict and its reason, in a sentence or two."""
+    return f"{name}: {word(summary.verdict)}. {why(summary)}"
+
+
+# -------------------------------------------------------------------- cells of the table
+
+
+def worst(check: LimitCheck | None) -> str:
+    """The worst gap inside a client."""
+    return NOTHING_TO_SAY if check is None else f"{gap(check.gap)} in {check.client}"
+
+
+def interval(low: float, high: float, eps: float) -> str:
+    """How sure a gap is, and what was asked of it."""
+    return between(low, high) + (f", asked {numbers.epsilon(eps)}" if eps < 1 else "")
+
+
+def between(low: float, high: float) -> str:
+    """The ends of a gap's interval, as a cell has room for."""
+    return f"{gap(low)} – {gap(high)}"
+
+
+def found(share: float, group: str, client: str) -> str:
+    """How many of a label are found in a group of a client."""
+    return f"{percent(share)} of {group}, {client}"
+
+
+def was(before: float, after: float) -> str:
+    """What it was in the same place."""
+    return numbers.NO_CHANGE if percent(before) == percent(after) else f"was {percent(before)}"
+
+
+def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> tuple[str, str]:
+    """Who is hurt most beyond chance; else the client that loses most accuracy.
+
+    `accuracy_of` has a client's name, its people, and its change of accuracy.
+    """
+    lost = [one for one in summary.harm.proved if one.n >= FEW and isinstance(one, LostLabel)]
+    if lost:
+        one = max(lost, key=lambda alarm: (alarm.client is not None, alarm.people))
+        change = numbers.before_after(one.before, one.after, percent)
+        where = "overall" if one.client is None else one.client
+        return f"{one.group}, {where}", f"“{one.label}” {change}"
+    losers = [one for one in accuracy_of if one[1] >= FEW and -one[2] > FREE]
+    if losers:
+        client, _, loss = min(losers, key=lambda one: one[2])
+        return client, f"accuracy {signed(loss)}"
+    return NOBODY, ""
+
+
+def worse_off(summary: Summary) -> str:
+    """How many are worse off beyond chance, and where."""
+    sure_of = [alarm for alarm in summary.harm.alarms if alarm.beyond_chance and alarm.n >= FEW]
+    if not sure_of:
+        return NOBODY
+    places = dict.fromkeys("overall" if a.client is None else a.client for a in sure_of)
+    where = ", ".join(list(places)[:2]) + (" …" if len(places) > 2 else "")
+    return f"{numbers.plural(len(sure_of), 'alarm')} beyond chance ({where})"
+
+
+# -------------------------------------------------------------------- details
+
+
+def hurt(summary: Summary) -> list[str]:
+    """Who else is hurt beyond chance, after whom the verdict names, in sentences."""
+    told = [alarm for alarm in summary.harm.proved if alarm.n >= FEW][1:]
+    said = [alarm.sentence() for alarm in told[:3]]
+    more = len(told) - len(said)
+    return [
+        *said,
+        *([f"{numbers.plural(more, 'more such alarm')} beyond chance."] if more else []),
+    ]
+
+
+def changed(summary: Summary) -> str:
+    """Whose answers change."""
+    by_group = ", ".join(f"{percent(share)} of {g}" for g, share in summary.changed_by_group)
+    return f"Answers change for {by_group}."
+
+
+def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
+    """What became of a label in a group."""
+    if alarm:
+        return "▼ fewer, beyond chance" if beyond_chance else "▽ fewer, may be chance"
+    if abs(change) < FREE:
+        return "as before"
+    return "▲ more" if change > 0 else "fewer"
+
+
+def told(check: LimitCheck) -> str:
+    """Whether the people behind a gap suffice."""
+    if check.is_broken:
+        return "✕ above its limit, beyond chance"
+    if check.is_kept:
+        return "● within its limit and margin"
+    return f"○ too few; it takes about {check.needed:,} of the smaller group"
+
+
+def judged_on(judged: Figures, *, new: bool) -> str:
+    """On whom all is judged."""
+    people = "new people" if new else "people it was fitted on: there are no others"
+    return f"Judged on {numbers.count(judged.n)} {people}."
+
+
+def runs(summary: Summary) -> str:
+    """Over how many runs figures are means."""
+    if summary.runs > 1:
+        return f"Means over {summary.runs} runs, each with its own split and training."
+    return "One run."

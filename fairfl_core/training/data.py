@@ -1,0 +1,220 @@
+"""From people to a federation: scenario drawn, rows split inside each client, features scaled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.data.datasets import People
+from fairfl_core.data.resample import client_names
+from fairfl_core.errors import InputError
+from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.scaling import Moments, Scaler
+from fairfl_core.training.scenarios import draw_clients
+
+__all__ = [
+    "TEST",
+    "TRAINING",
+    "VALIDATION",
+    "Federation",
+    "check_folds",
+    "deal_units",
+    "federate",
+    "fold_stream",
+    "scaled",
+    "split_stream",
+]
+
+TRAINING, VALIDATION, TEST = range(3)
+# Streams of random numbers that must never meet: the seed comes first, then one of these.
+_DRAW, _SPLIT, _FOLD = 1, 2, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Federation:
+    """People with a place: `split` is 0 training, 1 validation, 2 test for each row.
+
+    `pixels` scales images; where it is not said it is fitted on the training rows that are here.
+    """
+
+    people: People
+    split: NDArray[np.int8]
+    pixels: Scaler | None = None
+
+    def rows(self, split: int) -> NDArray[np.int32]:
+        """Row numbers of one split, over all clients."""
+        return np.flatnonzero(self.split == split).astype(np.int32)
+
+    def client_rows(self, split: int) -> list[NDArray[np.int32]]:
+        """Row numbers of one split, client by client."""
+        client = np.where(self.split == split, self.people.client, -1)
+        return [
+            np.flatnonzero(client == c).astype(np.int32) for c in range(len(self.people.clients))
+        ]
+
+
+def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> Federation:
+    """Draw the scenario's clients if there is one, split inside each client, scale quantities.
+
+    With a `fold` (cross-fitting) the people of training and validation are dealt anew into
+    `recipe.folds` folds; the one named is held out as validation, the others train. Test people
+    are the same with and without.
+    """
+    people, split = _split(people, recipe, seed)
+    if fold is not None:
+        dealt = _dealt(people, split, recipe.folds, seed)
+        held_out = np.where(dealt == fold, VALIDATION, TRAINING)
+        split = np.where(split == TEST, TEST, held_out).astype(np.int8)
+    fitted = _scaled_by_moments if recipe.from_moments else _scaled
+    return Federation(fitted(people, split == TRAINING), split)
+
+
+def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
+    """Refuse a number of folds that some client cannot carry in some seed, before any training."""
+    if not recipe.folds:
+        return
+    if recipe.folds < 2:
+        raise InputError(
+            f"--folds {recipe.folds}: cross-fitting needs at least 2 folds; 4 are usual."
+        )
+    for seed in seeds:
+        drawn, split = _split(people, recipe, seed)
+        _dealt(drawn, split, recipe.folds, seed)
+
+
+def _split(people: People, recipe: Recipe, seed: int) -> tuple[People, NDArray[np.int8]]:
+    if recipe.shares:
+        people = _redrawn(people, recipe, seed)
+    return people, split_rows(people.client, people.unit, recipe.split, seed)
+
+
+def _dealt(people: People, split: NDArray[np.int8], folds: int, seed: int) -> NDArray[np.int8]:
+    """The fold of everyone but test people; each client has people in each fold."""
+    dealt = deal_folds(people.client, people.unit, split != TEST, folds, seed)
+    rows = np.flatnonzero(dealt >= 0)
+    sizes = np.zeros((len(people.clients), folds), int)
+    np.add.at(sizes, (people.client[rows], dealt[rows]), 1)
+    if not sizes.all():
+        client = int(np.flatnonzero(~sizes.all(axis=1))[0])
+        raise InputError(
+            f'client "{people.clients[client]}" has {sizes[client].sum()} rows to train on, which '
+            f"leaves one of {folds} folds empty in seed {seed}; ask for fewer folds."
+        )
+    return dealt
+
+
+def deal_folds(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    fitted: NDArray[np.bool_],
+    folds: int,
+    seed: int,
+) -> NDArray[np.int8]:
+    """Deal the fitted units of each client into folds of equal size; -1 for all other rows."""
+    fold = np.full(len(client), -1, np.int8)
+    rows = np.flatnonzero(fitted)
+    shares = (1 / folds,) * folds
+    fold[rows] = _deal(client[rows], unit[rows], shares, fold_stream(seed))
+    return fold
+
+
+def split_rows(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    shares: tuple[float, float, float],
+    seed: int,
+) -> NDArray[np.int8]:
+    """Split units (so lesions, not images) inside each client by the given shares of rows."""
+    return _deal(client, unit, shares, split_stream(seed))
+
+
+def _deal(
+    client: NDArray[np.integer],
+    unit: NDArray[np.integer],
+    shares: tuple[float, ...],
+    rng: np.random.Generator,
+) -> NDArray[np.int8]:
+    """Deal units into parts by shares of each client's rows."""
+    part = np.empty(len(client), np.int8)
+    for c in np.unique(client):
+        rows = np.flatnonzero(client == c)
+        part[rows] = deal_units(unit[rows], shares, rng)
+    return part
+
+
+def deal_units(
+    unit: NDArray[np.integer], shares: tuple[float, ...], rng: np.random.Generator
+) -> NDArray[np.int8]:
+    """Deal the units of one client; the stream goes on with the next client."""
+    _, position, sizes = np.unique(unit, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    # a unit goes where its middle row falls among the client's rows
+    middle = np.empty(len(sizes))
+    middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
+    cuts = np.cumsum(shares)[:-1]
+    return np.searchsorted(cuts, middle[position] / len(unit), side="right").astype(np.int8)
+
+
+def split_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
+    """The stream that splits clients, as it stands after clients of so many units."""
+    return _after(np.random.default_rng([seed, _SPLIT]), before)
+
+
+def fold_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
+    """The stream that deals folds, as it stands after clients of so many fitted units."""
+    return _after(np.random.default_rng([seed, _FOLD]), before)
+
+
+def _after(rng: np.random.Generator, before: Sequence[int]) -> np.random.Generator:
+    for units in before:
+        rng.permutation(units)
+    return rng
+
+
+def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
+    assert recipe.shares is not None
+    client = draw_clients(
+        people.group, recipe.shares, recipe.size, seed=[seed, _DRAW], unit=people.unit
+    )
+    kept = client >= 0
+    return replace(
+        people,
+        inputs=people.inputs[kept],
+        label=people.label[kept],
+        group=people.group[kept],
+        client=client[kept],
+        unit=people.unit[kept],
+        clients=client_names(recipe.shares, people.groups[0]),
+    )
+
+
+def _scaled(people: People, training: NDArray[np.bool_]) -> People:
+    """Standardise the leading quantities on all clients' training rows (one scaler for all)."""
+    if not people.scaled:
+        return people
+    inputs = people.inputs.copy()
+    known = inputs[training, : people.scaled]
+    spread = known.std(axis=0)
+    spread[spread == 0] = 1
+    inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
+    return replace(people, inputs=inputs)
+
+
+def _scaled_by_moments(people: People, training: NDArray[np.bool_]) -> People:
+    """The same from what each client tells of its rows, as a federation must."""
+    if not people.scaled:
+        return people
+    quantities = people.inputs[:, : people.scaled]
+    parts = [
+        Moments.of(quantities[training & (people.client == client)])
+        for client in range(len(people.clients))
+    ]
+    return scaled(people, Moments.pooled(parts).scaler())
+
+
+def scaled(people: People, scaler: Scaler) -> People:
+    """The same people with their leading quantities standardised."""
+    inputs = people.inputs.copy()
+    inputs[:, : people.scaled] = scaler.apply(inputs[:, : people.scaled])
+    return replace(people, inputs=inputs)

@@ -1,0 +1,212 @@
+"""Running a sweep: trials, the choice among them, and the swept settings on every seed.
+
+Each run is kept in a file of its own as soon as it is done, so that a killed sweep goes on.
+Everything of one seed trains on one prepared federation: its steps are compiled once.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core._io.atomic import write_whole
+from fairfl_core.data.datasets import People
+from fairfl_core.training.gaps import rates_of
+from fairfl_core.training.methods import make_method
+from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.training import Prepared, Run, plan_of, prepare, train_prepared
+from research.sweeps import MOST_LOST, Sweep
+
+__all__ = ["Kept", "Sweeper", "Trial", "choose"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of a run: answers of everyone held out, curves, and what it took.
+
+    Attributes
+    ----------
+    split, client, group, label, prediction : ndarray of uint8, shape (people,)
+        Split 0 is validation, 1 is test.
+    loss, accuracy, criterion : ndarray, shape (rounds,)
+        On validation people, after each round.
+    seconds : ndarray, shape (rounds,)
+        Processor time of each round, compiling included in the first.
+    numbers : ndarray, shape (2,)
+        How many numbers a client receives and sends: once, and in each round.
+    theta : ndarray
+        The kept model (the first client's, where each has its own).
+    """
+
+    split: NDArray[np.uint8]
+    client: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    label: NDArray[np.uint8]
+    prediction: NDArray[np.uint8]
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    criterion: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    theta: NDArray[np.float32]
+
+    def counts(self, split: int) -> NDArray[np.int64]:
+        """n[client, group, label, prediction] of one split."""
+        rows = self.split == split
+        codes = [getattr(self, name) for name in ("client", "group", "label", "prediction")]
+        labels = int(max(self.label.max(), self.prediction.max())) + 1
+        shape = (int(self.client.max()) + 1, int(self.group.max()) + 1, labels, labels)
+        cell = np.ravel_multi_index([code[rows] for code in codes], shape)
+        return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial's settings, and what they gave on validation people, the mean over its seeds."""
+
+    settings: Mapping[str, Any]
+    accuracy: float
+    gap_global: float
+    gap_local: float
+
+
+def choose(trials: Sequence[Trial], fedavg_accuracy: float) -> Trial:
+    """The least global plus local gap among trials within six points of FedAvg's accuracy.
+
+    Where none is, the most accurate.
+    """
+    near = [trial for trial in trials if trial.accuracy >= fedavg_accuracy - MOST_LOST]
+    if not near:
+        return max(trials, key=lambda trial: trial.accuracy)
+    return min(near, key=lambda trial: trial.gap_global + trial.gap_local)
+
+
+class Sweeper:
+    """Runs of one experiment, kept in a folder.
+
+    Parameters
+    ----------
+    people : People
+    recipe : Recipe
+        The experiment's own, of FedAvg.
+    folder : path
+        Where runs are kept.
+    on_run : callable
+        Called with a line about every run.
+    """
+
+    def __init__(
+        self,
+        people: People,
+        recipe: Recipe,
+        folder: Path,
+        *,
+        on_run: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._people, self._recipe, self._folder = people, recipe, folder
+        self._on_run = on_run
+        self._prepared: dict[int, Prepared] = {}
+
+    def fedavg(self, seed: int) -> Kept:
+        """FedAvg of the recipe."""
+        return self._run(self._recipe, seed, None)
+
+    def run(self, sweep: Sweep, settings: Mapping[str, Any], seed: int) -> Kept:
+        """A setting that goes on from FedAvg's kept model: from the folder if it is there."""
+        recipe = self._of(sweep, settings, sweep.rounds)
+        return self._run(recipe, seed, self.fedavg(seed).theta)
+
+    def paper(self, sweep: Sweep, seed: int) -> Kept:
+        """The paper's own setting, from first weights."""
+        return self._run(self._of(sweep, sweep.paper, sweep.paper_rounds), seed, None)
+
+    def _of(self, sweep: Sweep, settings: Mapping[str, Any], rounds: int) -> Recipe:
+        return replace(
+            self._recipe,
+            method=sweep.method,
+            method_settings={"notion": sweep.notion, **settings},
+            rounds=rounds,
+        )
+
+    def tried(self, sweep: Sweep, seeds: Sequence[int]) -> list[Trial]:
+        """All trials on the validation people of some seeds."""
+        return [self._trial(sweep, settings, seeds) for settings in sweep.trials]
+
+    def chosen(self, sweep: Sweep, seeds: Sequence[int]) -> Trial:
+        """The trial that the protocol chooses."""
+        accuracy = np.mean([_right(self.fedavg(seed).counts(0)) for seed in seeds])
+        return choose(self.tried(sweep, seeds), float(accuracy))
+
+    def _trial(self, sweep: Sweep, settings: Mapping[str, Any], seeds: Sequence[int]) -> Trial:
+        tables = [self.run(sweep, settings, seed).counts(0) for seed in seeds]
+        favourable = self._people.labels.index(self._people.favourable or self._people.labels[-1])
+        overall = [rates_of(sweep.notion, n.sum(axis=0), favourable).gap for n in tables]
+        local = [np.nanmean(rates_of(sweep.notion, n, favourable).gap) for n in tables]
+        figures = (np.mean([_right(n) for n in tables]), np.mean(overall), np.mean(local))
+        return Trial(settings, *(float(figure) for figure in figures))
+
+    def _run(self, recipe: Recipe, seed: int, start: NDArray[np.float32] | None) -> Kept:
+        path = self._folder / recipe.method / f"{_mark(recipe, start is not None)}_seed_{seed}.npz"
+        if path.is_file():
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+                return Kept(**{name: file[name] for name in file.files})
+        kept = self._trained(recipe, seed, start)
+        file_bytes = io.BytesIO()
+        np.savez_compressed(file_bytes, **asdict(kept))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, file_bytes.getvalue())
+        self._on_run(
+            f"{recipe.method} {dict(recipe.method_settings)} seed {seed}: "
+            f"{kept.seconds.sum():.1f} s, validation {kept.accuracy[kept.criterion.argmin()]:.4f}"
+        )
+        return kept
+
+    def _trained(self, recipe: Recipe, seed: int, start: NDArray[np.float32] | None) -> Kept:
+        prepared = self._prepared_for(seed)
+        ticks = [process_time()]
+        runs: list[Run] = []
+
+        def on_progress(run: Run) -> None:
+            runs[:] = [run]
+            ticks.append(process_time())
+
+        scored = train_prepared(prepared, recipe, start=start, on_progress=on_progress)
+        plan = plan_of(prepared.federation, prepared.work)
+        numbers = make_method(recipe.method, recipe.method_settings).numbers(plan)
+        return Kept(
+            split=scored.split.astype(np.uint8),
+            client=scored.client.astype(np.uint8),
+            group=scored.group.astype(np.uint8),
+            label=scored.label.astype(np.uint8),
+            prediction=scored.prediction.astype(np.uint8),
+            loss=scored.loss,
+            accuracy=scored.accuracy,
+            criterion=runs[0].criterion,
+            seconds=np.diff(ticks)[1:],
+            numbers=np.array(numbers, float),
+            theta=runs[0].best[0],
+        )
+
+    def _prepared_for(self, seed: int) -> Prepared:
+        if seed not in self._prepared:
+            self._prepared[seed] = prepare(self._people, self._recipe, seed)
+        return self._prepared[seed]
+
+
+def _mark(recipe: Recipe, goes_on: bool) -> str:
+    """A short name of a method's settings and rounds."""
+    decisive = {**recipe.to_json(), "title": "", "goes_on": goes_on}
+    if not recipe.from_moments:  # off it changes nothing, and there are runs from before it
+        del decisive["from_moments"]
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _right(counts: NDArray[np.int64]) -> float:
+    return float(np.einsum("cayy->", counts) / counts.sum())

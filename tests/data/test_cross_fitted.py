@@ -1,0 +1,304 @@
+"""Cross-fitted experiments: saved, read back, and refused when broken."""
+
+import hashlib
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core.data import experiments
+from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores, round_scores
+from fairfl_core.errors import InputError
+from tests.data.test_experiments import DESCRIPTION, seed_scores
+
+FOLDS, PEOPLE = 3, 240
+
+
+def fold_models(seed: int, folds: int = FOLDS) -> list[SeedScores]:
+    """People 0 to 239, a third of them test people; each model lists them in another order."""
+    rng = np.random.default_rng(seed)
+    client, group = rng.integers(0, 2, PEOPLE), rng.integers(0, 2, PEOPLE)
+    label, tested = rng.integers(0, 3, PEOPLE), rng.random(PEOPLE) < 1 / 3
+    fold_of = rng.integers(0, folds, PEOPLE)
+    models = []
+    for fold in range(folds):
+        person = rng.permutation(np.flatnonzero(tested | (fold_of == fold)))
+        models.append(
+            SeedScores(
+                seed=seed,
+                split=tested[person].astype(np.int8),
+                client=client[person],
+                group=group[person],
+                label=label[person],
+                scores=rng.dirichlet([1, 1, 1], len(person)),
+                clients=("north", "south"),
+                chosen=fold + 1,
+                loss=np.array([0.9, 0.7]),
+                accuracy=np.array([0.5, 0.6]),
+                person=person,
+            )
+        )
+    return models
+
+
+@pytest.fixture
+def seeds():
+    return [fold_models(4), fold_models(1)]
+
+
+def saved(tmp_path, seeds):
+    return experiments.save_cross_fitted(tmp_path / "tiny_cf", DESCRIPTION, seeds, "tiny")
+
+
+def as_rows(*columns):
+    return sorted(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+
+
+def test_fitted_people_come_back_each_once_with_fold_and_score(tmp_path, seeds):
+    made = saved(tmp_path, seeds)
+    assert (made.protocol, made.folds, made.fit_split) == (CROSS_FITTED, FOLDS, "fit")
+    people = made.scores(4, "fit")
+    expected = [
+        row
+        for fold, one in enumerate(seeds[0])
+        for row in as_rows(
+            np.full((one.split == 0).sum(), fold),
+            *(getattr(one, name)[one.split == 0] for name in ("client", "group", "label")),
+            round_scores(one.scores[one.split == 0]),
+        )
+    ]
+    got = as_rows(people.fold, people.client, people.group, people.label, people.scores)
+    assert got == sorted(expected)
+    one = made.scores(4, "fit", fold=2)
+    assert len(one) == (people.fold == 2).sum()
+    assert made.counts(4, "fit").table.sum() == len(people)
+
+
+def test_a_fitted_person_has_the_one_score_of_their_fold(tmp_path, seeds):
+    made = saved(tmp_path, seeds)
+    people, alone = made.fold_scores(4, "fit"), made.scores(4, "fit")
+    assert np.array_equal(people.fold_scores, alone.scores[None])
+    assert np.array_equal(people.label, alone.label)
+
+
+def test_the_file_does_not_tell_in_which_order_people_came(tmp_path):
+    """Scores of few values, so that people are alike in some of them and not in others."""
+    rng = np.random.default_rng(7)
+    few = np.array([[0.5, 0.3, 0.2], [0.5, 0.2, 0.3], [0.2, 0.5, 0.3], [0.2, 0.3, 0.5]])
+    models = [
+        replace(one, scores=few[rng.integers(0, 4, len(one.label))]) for one in fold_models(4)
+    ]
+    numbers, shuffled = rng.permutation(PEOPLE), []
+    for one in models:
+        order = rng.permutation(len(one.label))
+        names = ("split", "client", "group", "label", "scores", "person")
+        rows = {name: getattr(one, name)[order] for name in names}
+        shuffled.append(replace(one, **rows | {"person": numbers[rows["person"]]}))
+    made, anew = (
+        saved(tmp_path / name, [part]).manifest["scores"]["sha256"]
+        for name, part in (("a", models), ("b", shuffled))
+    )
+    assert made == anew
+
+
+def test_a_test_persons_scores_are_paired_over_folds(tmp_path, seeds):
+    made = saved(tmp_path, seeds)
+    people = made.fold_scores(1)
+    by_person = {}
+    for one in seeds[1]:
+        for row in np.flatnonzero(one.split == 1):
+            cell = (one.client[row], one.group[row], one.label[row])
+            by_person.setdefault(int(one.person[row]), [tuple(map(int, cell))]).append(
+                tuple(round_scores(one.scores[row : row + 1])[0].tolist())
+            )
+    expected = sorted(tuple(person) for person in by_person.values())
+    got = sorted(
+        (
+            (int(people.client[i]), int(people.group[i]), int(people.label[i])),
+            *(tuple(scores[i].tolist()) for scores in people.fold_scores),
+        )
+        for i in range(len(people))
+    )
+    assert got == expected
+    for fold in range(FOLDS):
+        alone = made.scores(1, "test", fold=fold)
+        assert np.array_equal(alone.scores, people.fold_scores[fold])
+        assert np.array_equal(alone.prediction, people.predictions[fold])
+        assert (alone.scores.sum(axis=1) == 1).all()
+    with pytest.raises(InputError, match="3 scores for each test person; name a fold"):
+        made.scores(1, "test")
+    with pytest.raises(InputError, match="no fold 3; folds are 0 to 2"):
+        made.scores(1, "test", fold=3)
+    with pytest.raises(InputError, match="splits are fit and test"):
+        made.scores(1, "validation")
+
+
+def test_the_order_of_people_says_nothing(tmp_path, seeds):
+    first = saved(tmp_path, seeds).manifest["scores"]["sha256"]
+    renumbered = []
+    rename = np.random.default_rng(0).permutation(PEOPLE)
+    for models in seeds:
+        renumbered.append([replace(one, person=rename[one.person]) for one in models])
+    assert saved(tmp_path, renumbered[::-1]).manifest["scores"]["sha256"] == first
+
+
+def test_the_manifest_tells_the_protocol_and_what_is_expected_of_the_mixture(tmp_path, seeds):
+    made = saved(tmp_path, seeds)
+    manifest = made.manifest
+    assert manifest["protocol"] == {"name": "cross-fitted", "folds": FOLDS}
+    assert manifest["paper_split"] == "tiny"
+    assert manifest["rounds_chosen"] == {"1": [1, 2, 3], "4": [1, 2, 3]}
+    assert len(manifest["learning_curves"]["4"]) == FOLDS
+    expected = []
+    for models in (seeds[1], seeds[0]):
+        right = [(one.prediction == one.label)[one.split == 1].mean() for one in models]
+        expected.append(np.mean(right))
+    accuracy = manifest["figures"]["test"]["accuracy"]
+    assert accuracy["mean"] == pytest.approx(np.mean(expected), abs=1e-5)
+    assert accuracy["spread"] == pytest.approx(np.std(expected, ddof=1), abs=1e-5)
+    held_out = [len(np.concatenate([o.label[o.split == 0] for o in m])) for m in seeds[::-1]]
+    assert manifest["figures"]["fit"]["rows"] == held_out
+    assert manifest["figures"]["test"]["rows"] == [(m[0].split == 1).sum() for m in seeds[::-1]]
+
+
+def test_companions_are_found_by_name_and_listed_apart(tmp_path, seeds):
+    saved(tmp_path, seeds)
+    experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    experiments.save(tmp_path / "a_first", DESCRIPTION, [seed_scores(0)])
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "manifest.json").write_text("no JSON")
+    assert experiments.list_experiments(tmp_path) == ["a_first", "broken", "tiny"]
+    assert experiments.list_experiments(tmp_path, CROSS_FITTED) == ["tiny_cf"]
+    assert experiments.list_experiments(tmp_path, None) == ["a_first", "broken", "tiny", "tiny_cf"]
+    assert experiments.cross_fitted_of("tiny", tmp_path) == "tiny_cf"
+    assert experiments.cross_fitted_of("a_first", tmp_path) is None
+    manifest = tmp_path / "tiny_cf" / "manifest.json"
+    write_json(manifest, read_json(manifest) | {"paper_split": "a_first"})
+    assert experiments.cross_fitted_of("tiny", tmp_path) is None, "an old manifest is remembered"
+    assert experiments.cross_fitted_of("a_first", tmp_path) == "tiny_cf"
+    plain = experiments.open("tiny", tmp_path)
+    assert (plain.protocol, plain.folds, plain.fit_split) == (PAPER_SPLIT, 1, "validation")
+    people = plain.fold_scores(0)
+    assert np.array_equal(people.fold_scores[0], plain.scores(0, "test").scores)
+
+
+def without(one, rows):
+    """The same scores without the people where `rows` is true."""
+    names = ("split", "client", "group", "label", "scores", "person")
+    return replace(one, **{name: getattr(one, name)[~rows] for name in names})
+
+
+def one_fold(seeds):
+    return [models[:1] for models in seeds]
+
+
+def another_number_of_folds(seeds):
+    return [seeds[0], seeds[1][:2]]
+
+
+def client_without_a_fold(seeds):
+    first = seeds[0][1]
+    return [[seeds[0][0], without(first, (first.split == 0) & (first.client == 1)), seeds[0][2]]]
+
+
+def person_in_two_folds(seeds):
+    other = seeds[0][0].person[seeds[0][0].split == 0][0]
+    person = seeds[0][1].person.copy()
+    person[np.flatnonzero(seeds[0][1].split == 0)[0]] = other
+    return [[seeds[0][0], replace(seeds[0][1], person=person), seeds[0][2]]]
+
+
+def lacking_a_test_person(seeds):
+    last = seeds[0][2]
+    missing = last.person == last.person[last.split == 1][0]
+    return [[*seeds[0][:2], without(last, missing)]]
+
+
+def people_unknown(seeds):
+    return [[replace(one, person=None) for one in seeds[0]]]
+
+
+BROKEN = {
+    one_fold: "at least 2 folds, not 1",
+    another_number_of_folds: "seed 4 has 3 folds, other seeds have 2",
+    client_without_a_fold: "seed 4: fold 1 holds nobody of",
+    person_in_two_folds: "seed 4: a person is held out in two folds",
+    lacking_a_test_person: "seed 4, fold 2: the test people are not those of fold 0",
+    people_unknown: "must tell whose they are",
+}
+
+
+@pytest.mark.parametrize("breaking", BROKEN, ids=lambda breaking: breaking.__name__)
+def test_broken_folds_are_refused_and_nothing_is_written(tmp_path, seeds, breaking):
+    with pytest.raises(InputError, match=BROKEN[breaking]):
+        saved(tmp_path, breaking(seeds))
+    assert not list(tmp_path.iterdir())
+
+
+def rewritten(made, change):
+    """The folder with its row groups changed, and a manifest that speaks of the new file."""
+    path = made.path / "scores.parquet"
+    file = pq.ParquetFile(path)
+    groups = [file.read_row_group(place) for place in range(file.num_row_groups)]
+    groups = change(groups)
+    with pq.ParquetWriter(path, groups[0].schema) as writer:
+        for group in groups:
+            writer.write_table(group, row_group_size=len(group))
+    manifest = dict(made.manifest)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest["scores"] = {**manifest["scores"], "sha256": sha256}
+    (made.path / "manifest.json").write_text(json.dumps(manifest))
+
+
+# Row groups of the first seed: fit of folds 0 to 2, then test of folds 0 to 2.
+CHANGES = {
+    "a fold is left out": (lambda g: g[:-1], "has 11 row groups, but 2 seeds"),
+    "a test person lacks a fold": (
+        lambda g: [*g[:4], g[4].slice(1), *g[5:]],
+        "different numbers of test people",
+    ),
+    "test people in another order": (
+        lambda g: [*g[:4], g[4].take(np.arange(len(g[4]))[::-1]), *g[5:]],
+        "fold 1: the test people are not those of fold 0",
+    ),
+    "one fold only": (
+        lambda g: [g[0], g[0], g[0], *g[3:]],
+        'the column "fold" does not say 1',
+    ),
+    "a client without a fold": (
+        lambda g: [g[0], g[1].filter(_is_north(g[1])), *g[2:]],
+        'fold 1 holds nobody of "south"',
+    ),
+}
+
+
+def _is_north(group):
+    return np.array(group.column("client").to_pylist()) == "north"
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_broken_folder_is_refused(tmp_path, seeds, name):
+    change, sentence = CHANGES[name]
+    rewritten(saved(tmp_path, seeds), change)
+    with pytest.raises(InputError, match=sentence):
+        made = experiments.open("tiny_cf", tmp_path)
+        made.scores(1, "fit")
+        made.fold_scores(1)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sentence"),
+    [
+        ({"name": "cross-fitted", "folds": 1}, "at least 2 folds, not 1"),
+        ({"name": "cross-fitted"}, 'how many "folds"'),
+        ({"name": "leave one out"}, "neither the paper's split nor cross-fitted"),
+    ],
+)
+def test_a_manifest_with_another_protocol_is_refused(tmp_path, seeds, protocol, sentence):
+    made = saved(tmp_path, seeds)
+    (made.path / "manifest.json").write_text(json.dumps({**made.manifest, "protocol": protocol}))
+    with pytest.raises(InputError, match=rf"manifest\.json: .*{sentence}"):
+        experiments.open("tiny_cf", tmp_path)

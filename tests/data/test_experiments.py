@@ -1,0 +1,265 @@
+"""Experiments: what is shipped, and saving and opening in general."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairfl_core.data import experiments
+from fairfl_core.data.experiments import SeedScores
+from fairfl_core.errors import InputError
+from tests.helpers.work import bytecodes
+
+SHIPPED = (
+    "adult",
+    "public_coverage",
+    "ham10000",
+    "ham10000_scenario1",
+    "ham10000_scenario2",
+    "ham10000_scenario3",
+    "public_coverage_sex_race",
+)
+CROSS_FITTED = (
+    "adult_cross_fitted",
+    "public_coverage_cross_fitted",
+    "public_coverage_sex_race_cross_fitted",
+    "ham10000_cross_fitted",
+)
+DESCRIPTION = {
+    "title": "made up",
+    "labels": ["no", "maybe", "yes"],
+    "groups": ["a", "b"],
+    "clients": ["north", "south"],
+    "favourable": "yes",
+    "notion": "eo",
+    "dataset": {"sample": "all rows", "rows_used": 300},
+}
+
+
+def seed_scores(seed: int, rows: int = 300) -> SeedScores:
+    rng = np.random.default_rng(seed)
+    return SeedScores(
+        seed=seed,
+        split=rng.integers(0, 2, rows).astype(np.int8),
+        client=rng.integers(0, 2, rows),
+        group=rng.integers(0, 2, rows),
+        label=rng.integers(0, 3, rows),
+        scores=rng.dirichlet([1, 1, 1], rows),
+        clients=("north", "south"),
+        chosen=2,
+        loss=np.array([0.9, 0.7]),
+        accuracy=np.array([0.5, 0.6]),
+    )
+
+
+@given(arrays(float, (40, 4), elements=st.floats(1e-6, 1)))
+def test_rounded_scores_sum_to_one_and_keep_the_argmax_alone_at_the_top(raw):
+    scores = raw / raw.sum(axis=1, keepdims=True)
+    rounded = experiments.round_scores(scores)
+    assert (rounded.sum(axis=1) == 1).all()
+    assert (rounded >= 0).all()
+    assert (rounded.argmax(axis=1) == scores.argmax(axis=1)).all()
+    top = np.sort(rounded, axis=1)
+    assert (top[:, -1] > top[:, -2]).all()
+    assert np.abs(rounded - scores).max() < 3 / experiments.UNITS
+
+
+def test_a_near_tie_does_not_turn_the_winner():
+    scores = np.array([[0.5 - 1e-9, 0.5 + 1e-9], [0.5 + 1e-9, 0.5 - 1e-9]])
+    assert experiments.round_scores(scores).argmax(axis=1).tolist() == [1, 0]
+
+
+def test_counts_are_the_rows_of_each_cell(tmp_path):
+    one = seed_scores(3)
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1), one])
+    for code, split in enumerate(experiments.SPLITS):
+        table = np.zeros((2, 2, 3, 3), int)
+        rows = one.split == code
+        cells = (one.client, one.group, one.label, one.scores.argmax(axis=1))
+        np.add.at(table, tuple(cell[rows] for cell in cells), 1)
+        counts = made.counts(3, split)
+        assert np.array_equal(counts.table, table)
+        assert counts.clients == ("north", "south")
+        assert counts.favourable == "yes"
+
+
+def test_the_order_of_rows_says_nothing(tmp_path):
+    one = seed_scores(0)
+    order = np.random.default_rng(9).permutation(len(one))
+    arrays_of = ("split", "client", "group", "label", "scores")
+    turned = SeedScores(
+        **{
+            name: getattr(one, name)[order] if name in arrays_of else getattr(one, name)
+            for name in one.__dataclass_fields__
+        }
+    )
+    first = experiments.save(tmp_path / "tiny", DESCRIPTION, [one]).manifest["scores"]["sha256"]
+    again = experiments.save(tmp_path / "tiny", DESCRIPTION, [turned]).manifest["scores"]["sha256"]
+    assert first == again
+
+
+def test_figures_are_those_of_the_scores(tmp_path):
+    seeds = [seed_scores(0), seed_scores(1)]
+    figures = experiments.save(tmp_path / "tiny", DESCRIPTION, seeds).manifest["figures"]["test"]
+    accuracy, balanced = [], []
+    for one in seeds:
+        rows = one.split == 1
+        right = (one.scores.argmax(axis=1) == one.label)[rows]
+        accuracy.append(right.mean())
+        balanced.append(np.mean([right[one.label[rows] == y].mean() for y in range(3)]))
+    assert figures["accuracy"]["mean"] == pytest.approx(np.mean(accuracy), abs=1e-5)
+    assert figures["accuracy"]["spread"] == pytest.approx(np.std(accuracy, ddof=1), abs=1e-5)
+    assert figures["balanced_accuracy"]["mean"] == pytest.approx(np.mean(balanced), abs=1e-5)
+
+
+def test_changed_scores_are_refused(tmp_path):
+    experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    path = tmp_path / "tiny" / "scores.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"scores\.parquet: its sha256 .* is not the manifest's"):
+        experiments.open("tiny", tmp_path)
+
+
+def test_killed_between_scores_and_manifest_the_old_experiment_still_opens(tmp_path, monkeypatch):
+    """Saved anew it is the old one or the new one at every moment, and leaves one file of scores."""
+    old = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    held = old.scores(0, "test").scores
+    with monkeypatch.context() as patch:
+        patch.setattr("fairfl_core.data.experiments._save.write_json", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+    again = experiments.open("tiny", tmp_path)
+    assert again.seeds == (0,)
+    np.testing.assert_array_equal(again.scores(0, "test").scores, held)
+    new = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+    assert new.seeds == (5,) and len(list(new.path.glob("*.parquet"))) == 1
+
+
+def test_a_manifest_names_no_scores_elsewhere(tmp_path):
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    path = made.path / "manifest.json"
+    path.write_text(path.read_text().replace("scores.parquet", "../scores.parquet"))
+    with pytest.raises(InputError, match='must be called "scores.parquet"'):
+        experiments.open("tiny", tmp_path)
+
+
+def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
+    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    with pytest.raises(InputError, match=r'no experiment "big" \(there are: tiny\)'):
+        experiments.open("big", tmp_path)
+    with pytest.raises(InputError, match="seeds are 0, splits are validation and test"):
+        made.counts(4, "test")
+    with pytest.raises(InputError, match="no seed 0 with split 'training'"):
+        made.counts(0, "training")
+    (tmp_path / "tiny" / "manifest.json").write_text("{}")
+    with pytest.raises(InputError, match="not a whole manifest"):
+        experiments.open("tiny", tmp_path)
+
+
+def test_what_is_shipped_stays_within_bounds():
+    assert set(experiments.list_experiments()) == set(SHIPPED)
+    assert experiments.list_experiments()[:3] == list(SHIPPED[:3])
+    assert set(experiments.list_experiments(protocol=None)) == {*SHIPPED, *CROSS_FITTED}
+    assert experiments.list_experiments(protocol=None)[:2] == ["adult", "adult_cross_fitted"]
+    sizes = {path: path.stat().st_size for path in experiments.FOLDER.rglob("*") if path.is_file()}
+    assert max(sizes.values()) < 11_000_000
+    assert sum(sizes.values()) < 40_000_000
+    assert {path.name for path in sizes} == {"scores.parquet", "manifest.json"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_experiment_has_scores_names_and_nothing_else(name):
+    experiment = experiments.open(name)
+    schema = pq.read_schema(experiment.path / "scores.parquet")
+    scores = [f"score_{y}" for y in range(len(experiment.labels))]
+    assert schema.names == ["seed", "split", "client", "group", "label", *scores]
+    few = name.startswith("ham") or experiment.grouping is not None
+    assert len(experiment.seeds) >= (5 if few else 10)
+    people = experiment.scores(experiment.seeds[-1], "test")
+    assert (people.scores.sum(axis=1) == 1).all()
+    seen = np.unique(people.prediction)
+    assert len(seen) == len(experiment.labels), "a label is never predicted"
+
+
+@pytest.mark.parametrize("name", CROSS_FITTED)
+def test_a_cross_fitted_experiment_has_the_test_people_of_the_papers_split(name):
+    experiment = experiments.open(name)
+    schema = pq.read_schema(experiment.path / "scores.parquet")
+    scores = [f"score_{y}" for y in range(1, len(experiment.labels))]
+    assert schema.names == ["seed", "split", "fold", "client", "group", "label", *scores]
+    assert (experiment.protocol, experiment.folds) == ("cross-fitted", 4)
+    plain = experiments.open(experiment.manifest["paper_split"])
+    assert experiments.cross_fitted_of(plain.name) == name
+    assert set(experiment.seeds) <= set(plain.seeds)
+    for seed in (experiment.seeds[0], experiment.seeds[-1]):
+        tested = experiment.fold_scores(seed)
+        assert (tested.fold_scores.sum(axis=2) == 1).all()
+        assert tested.fold_scores.shape[0] == 4
+        by_label = plain.counts(seed, "test").n_label
+        for fold in range(4):
+            assert np.array_equal(experiment.counts(seed, "test", fold).n_label, by_label)
+        fitted = experiment.counts(seed, "fit")
+        everyone = (fitted.n_client + by_label.sum(axis=(1, 2))).tolist()
+        assert everyone == list(plain.manifest["client_rows"].values())
+
+
+@pytest.mark.parametrize("name", CROSS_FITTED)
+def test_fold_models_agree_with_each_other_more_than_people_differ(name):
+    """A test person's scores of two folds belong to one person: they correlate strongly."""
+    people = experiments.open(name).fold_scores(0)
+    first, last = people.fold_scores[0][:, 1], people.fold_scores[-1][:, 1]
+    assert np.corrcoef(first, last)[0, 1] > 0.9
+    for cell in np.unique(people.client):  # and the order is by content: fold 0 ascends in a cell
+        rows = (people.client == cell) & (people.group == 0) & (people.label == 0)
+        assert (np.diff(people.fold_scores[0][rows, -2]) >= 0).all()
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, *CROSS_FITTED])
+def test_a_shipped_manifest_tells_how_it_was_made(name):
+    manifest = experiments.open(name).manifest
+    assert {"dataset", "training", "versions", "rounds_chosen", "learning_curves"} <= set(manifest)
+    assert manifest["favourable"] in manifest["labels"]
+    for seed, chosen in manifest["rounds_chosen"].items():
+        curves = manifest["learning_curves"][seed]
+        models = zip(chosen, curves, strict=True) if "protocol" in manifest else [(chosen, curves)]
+        for one, curve in models:
+            assert curve["validation_loss"][one - 1] == min(curve["validation_loss"])
+    assert manifest["training"]["method_title"] == experiments.open(name).method
+    text = json.dumps(manifest)
+    assert not re.search(r'"(/|~/|[A-Z]:\\\\)', text), "a path of some machine"
+    assert manifest["notion"] == {"a": "sp", "p": "eop", "h": "eo"}[name[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "accuracy"), [("adult", 0.843), ("public_coverage", 0.77), ("ham10000", 0.72)]
+)
+def test_shipped_models_are_good_enough(name, accuracy):
+    figures = experiments.open(name).manifest["figures"]["test"]
+    assert figures["accuracy"]["mean"] >= accuracy
+    assert figures["accuracy"]["mean"] >= figures["majority_share"]["mean"] + 0.05
+    assert all(recall["mean"] > 0.1 for recall in figures["recall"].values())
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_people_are_not_counted_one_by_one(name):
+    experiment = experiments.open(name)
+    counts = experiment.counts(experiment.seeds[0], "test")
+    assert counts.n == experiment.manifest["figures"]["test"]["rows"][0]
+    steps = bytecodes(lambda: experiment.counts(experiment.seeds[0], "test"))
+    assert steps < 10 * counts.n  # the shortest loop takes more
+
+
+def test_experiments_and_datasets_need_no_tensorflow():
+    code = (
+        "import sys, fairfl_core.data.experiments, fairfl_core.data.datasets, fairfl_core.cli.train;"
+        "import fairfl_core.training.recipes as r;"
+        "r.recipe('adult').to_json(); sys.exit('tensorflow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,272 @@
+"""Bins of a score, shared by all groups: against a dense program, and beside the other regions."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from fairfl_core.data.calibration import Calibration
+from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.exact.bin_program import BinProgram
+from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.rate_estimates import counts_by
+from tests.helpers.oracles import EXACT
+from tests.helpers.scored import scored_network, scored_people
+from tests.helpers.strategies import epsilons
+
+BLIND = Policy(without_group=True)
+people_of_two_labels = scored_people(clients=(1, 3), groups=(2, 3), labels=(2, 2), most=80)
+notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
+
+
+def dense(people, place, notion, eps_global, eps_local, *, shared=True):
+    """The best accuracy over p[client, bin] (or, not shared, p[client, group, bin]) by people."""
+    clients, groups = len(people.clients), len(people.groups)
+    bins = int(place.max()) + 1
+    shape = (clients, 1 if shared else groups, bins)
+    favourable = people.labels.index(people.favourable)
+    asked = {
+        "sp": [(None, 1)],
+        "eop": [(favourable, favourable)],
+        "eo": [(0, 0), (1, 1)],
+        "eo-full": [(0, 1), (1, 1)],
+    }[notion]
+    worth = np.zeros(shape)
+    for c, a, y, b in zip(people.client, people.group, people.label, place, strict=True):
+        worth[c, 0 if shared else a, b] += 1 if y == 1 else -1
+    rows, limits = [np.zeros(worth.size)], [0.0]
+    for label, answer in asked:
+        side = 1.0 if answer == 1 else -1.0  # Pr(first) = 1 - Pr(second): the same gap
+        mine = np.ones(len(people), bool) if label is None else people.label == label
+        hits = np.zeros((clients, groups, *shape))
+        for c, a, b in zip(people.client[mine], people.group[mine], place[mine], strict=True):
+            hits[c, a, c, 0 if shared else a, b] += side
+        n = np.array(
+            [
+                [(mine & (people.client == c) & (people.group == a)).sum() for a in range(groups)]
+                for c in range(clients)
+            ]
+        )
+        for a, b in combinations(range(groups), 2):
+            gaps = [
+                (hits[c, a] / n[c, a] - hits[c, b] / n[c, b], eps_local[c])
+                for c in range(clients)
+                if n[c, a] and n[c, b]
+            ]
+            if n[:, a].sum() and n[:, b].sum():
+                overall = [hits[:, g].sum(axis=0) / n[:, g].sum() for g in (a, b)]
+                gaps.append((overall[0] - overall[1], eps_global))
+            for row, limit in gaps:
+                rows += [row.ravel(), -row.ravel()]
+                limits += [limit, limit]
+    found = linprog(-worth.ravel(), rows, limits, bounds=(0, 1), method="highs", options=EXACT)
+    assert found.status == 0
+    return (-found.fun + (people.label == 0).sum()) / len(people)
+
+
+@settings(max_examples=60)
+@given(people_of_two_labels, notions, st.data())
+def test_the_program_agrees_with_a_dense_one(people, notion, data):
+    overall = data.draw(epsilons)
+    local = [data.draw(epsilons) for _ in people.clients]
+    program = BinProgram(people, notion, policy=BLIND, bins=data.draw(st.integers(1, 5)))
+    place = program.bins.places(people.client, people.said, people.scores[:, 1])
+    found = program.solve(overall, local)
+    assert found.accuracy == pytest.approx(dense(people, place, notion, overall, local), abs=1e-7)
+    assert found.accuracy <= dense(people, place, notion, overall, local, shared=False) + 1e-7
+    assert not found.gaps.overall > overall + 1e-7
+    assert not (found.gaps.local > np.array(local) + 1e-7).any()
+
+
+@settings(max_examples=40)
+@given(people_of_two_labels, notions, epsilons, epsilons)
+def test_regions_hold_each_other_without_the_group_too(people, notion, overall, local):
+    accuracy = [
+        build_program(people, notion, region, rates="labels", policy=BLIND)
+        .solve(overall, local)
+        .accuracy
+        for region in ("simplex", "kernel", "exact")
+        if not (notion == "eo-full" and region == "simplex")
+    ]
+    assert (np.diff(accuracy) >= -1e-7).all()
+    kernel = build_program(people, notion, "kernel", rates="labels", policy=BLIND)
+    one_bin = BinProgram(people, notion, policy=BLIND, bins=1)
+    assert one_bin.solve(overall, local).accuracy == pytest.approx(
+        kernel.solve(overall, local).accuracy, abs=1e-7
+    )
+
+
+@settings(max_examples=60)
+@given(people_of_two_labels, st.integers(1, 6))
+def test_bins_part_the_people_in_the_order_of_their_scores(people, bins):
+    found = ScoreBins.of(people, bins)
+    score = people.scores[:, 1]
+    place = found.places(people.client, people.said, score)
+    assert (place // bins == people.said).all()
+    assert found.there[people.client, place].all()
+    for c, said in np.ndindex(len(people.clients), 2):
+        mine = (people.client == c) & (people.said == said)
+        order = np.argsort(score[mine], kind="stable")
+        assert (np.diff(place[mine][order]) >= 0).all()
+        # People of one score stand together; without ties bins are of the same size.
+        if len(np.unique(score[mine])) == mine.sum() >= bins:
+            sizes = np.bincount(place[mine] - said * bins, minlength=bins)
+            assert sizes.max() - sizes.min() <= 1
+        edges = found.edges[c, said]
+        there = edges[np.isfinite(edges)]
+        assert (np.diff(there) > 0).all() and np.isinf(edges[len(there) :]).all()
+
+
+@settings(max_examples=40)
+@given(people_of_two_labels, st.sampled_from(["labels", "scores", "shrunk"]))
+def test_bins_add_up_to_the_counts_of_any_rates(people, rates):
+    bins = ScoreBins.of(people)
+    table = bins.counted(people, rates)
+    by_answer = table.reshape(*table.shape[:3], 2, bins.bins).sum(axis=4)
+    np.testing.assert_allclose(by_answer, counts_by(people, rates).table, atol=1e-9)
+
+
+@pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])
+@pytest.mark.parametrize("groups", [2, 3])
+def test_every_choice_of_rates_keeps_its_limits(rates, groups):
+    people = scored_network(4, groups, 2, rows=600, seed=3)
+    program = build_program(people, "eo", "exact", rates=rates, policy=BLIND)
+    assert program.needs_scores and program.rates == rates
+    found = program.solve(0.02, 0.05)
+    assert found.gaps.overall <= 0.02 + 1e-7 and found.gaps.local_worst <= 0.05 + 1e-7
+    np.testing.assert_array_equal(found.beta[:, 0], found.beta[:, -1])
+    assert found.to_json()["policy"] == {"without_group": True}
+    assert found.to_json()["rates"] == rates
+
+
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+def test_a_confidence_can_be_had_and_costs_something(proof):
+    people = scored_network(3, 2, 2, rows=3000, seed=1)
+    sure = Guarantee(0.9, "each", proof)
+    plain, certain, knowing = (
+        build_program(people, "sp", "exact", rates="labels", guarantee=guarantee, policy=policy)
+        for guarantee, policy in ((None, BLIND), (sure, BLIND), (sure, Policy()))
+    )
+    for eps in (0.05, 0.15):
+        found = certain.solve(eps, eps)
+        assert found.accuracy <= plain.solve(eps, eps).accuracy + 1e-7
+        # Cuts at the edges of shared bins are among the cuts of every cell: but for their scores.
+        assert found.accuracy <= knowing.solve(eps, eps).accuracy + 0.01
+        assert found.gaps.local_worst < eps
+        second = found.chances
+        assert ((second >= -1e-12) & (second <= 1 + 1e-12)).all()
+    # With four times the people the same rates leave more room.
+    assert certain.as_if(4.0).solve(0.05, 0.05).accuracy >= certain.solve(0.05, 0.05).accuracy
+
+
+def test_a_confident_limit_holds_on_the_population():
+    """Samples of a known population, judged on it: the limit holds nearly always."""
+    population = scored_network(1, 2, 2, rows=60_000, seed=5, sharp=1.0)
+    rng = np.random.default_rng(0)
+    held = {None: 0, Guarantee(0.95): 0}
+    for _ in range(40):
+        chosen = rng.choice(len(population), 1500)
+        sample = replace(
+            population,
+            **{
+                part: getattr(population, part)[chosen]
+                for part in ("client", "group", "label", "scores", "said")
+            },
+        )
+        for guarantee in held:
+            program = BinProgram(sample, "sp", policy=BLIND, guarantee=guarantee)
+            found = program.solve(1.0, 0.1)
+            place = found.bins.places(population.client, population.said, population.scores[:, 1])
+            chance = found.chances[population.client, place]
+            rate = [chance[population.group == a].mean() for a in (0, 1)]
+            held[guarantee] += abs(rate[0] - rate[1]) <= 0.1
+    assert held[Guarantee(0.95)] >= 36
+    assert held[None] < 20
+
+
+def test_floors_are_kept_without_the_group():
+    people = scored_network(3, 2, 2, rows=900, seed=2)
+    floors = (Floor("l1", 0.7), Floor("l0", keeps=0.2))
+    program = build_program(
+        people, "sp", "exact", rates="labels", policy=replace(BLIND, floors=floors)
+    )
+    found = program.solve(0.3, 0.3)
+    place = found.bins.places(people.client, people.said, people.scores[:, 1])
+    chance = found.chances[people.client, place]
+    for c, a in np.ndindex(3, 2):
+        mine = (people.client == c) & (people.group == a)
+        assert chance[mine & (people.label == 1)].mean() >= 0.7 - 1e-7
+        first = mine & (people.label == 0)
+        assert (1 - chance[first]).mean() >= (people.said[first] == 0).mean() - 0.2 - 1e-7
+    with pytest.raises(CollisionError):
+        every = tuple(Floor(label, 1.0) for label in people.labels)
+        program.asking(replace(BLIND, floors=every)).solve(0.3, 0.3)
+
+
+def test_its_lottery_is_told_by_where_the_score_lies():
+    people = scored_network(2, 2, 2, rows=900, seed=4)
+    program = BinProgram(people, "sp", policy=BLIND, bins=2)
+    found = program.solve(0.1, 0.1)
+    for client in range(2):
+        told = found.lottery_of(client, 0)
+        assert told == found.lottery_of(client, 1)
+        shares = [one.share for one in told]
+        assert shares == sorted(shares, reverse=True) and 0 < min(shares) <= max(shares) <= 1
+        assert all(one.rule.startswith("“l1” where its score is") for one in told)
+    loose = program.solve(1.0, 1.0)
+    assert [one.rule for one in loose.lottery_of(0, 0)] == ["“l1” where its score is above 0.500"]
+    some = replace(found, beta=np.zeros_like(found.beta))
+    some.beta[..., [1, 3, 5, 7]] = 1.0  # the second answer in each of four bins
+    assert [one.rule for one in some.lottery_of(1, 0)] == ["“l1” for everybody"]
+    some.beta[...] = 1 - some.beta
+    assert [one.rule for one in some.lottery_of(1, 0)] == ["“l0” for everybody"]
+
+
+def test_where_a_better_score_is_worse_it_is_said():
+    people = scored_network(2, 2, 2, rows=900, seed=4)
+    found = build_program(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
+    falls = [
+        bool((np.diff(found.chances[c][found.bins.there[c]]) < -1e-9).any()) for c in range(2)
+    ]
+    assert found.turns.tolist() == falls and any(falls)
+    assert any(f"In {sum(falls)} of 2 clients a higher score" in one for one in found.remarks())
+    assert found.attention.shape == (2, 2)
+
+
+def test_what_cannot_be_had_is_refused_with_a_sentence():
+    three = scored_network(2, 2, 3)
+    with pytest.raises(InputError, match="serves two labels, but there are 3"):
+        build_program(three, "eo", "exact", policy=BLIND)
+    people = scored_network(2, 2, 2)
+    with pytest.raises(InputError, match="give the model's own scores"):
+        build_program(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
+    with pytest.raises(InputError, match="give the table of scores"):
+        build_program(people.counts, "eo", "exact", policy=BLIND)
+    knowing, blind = (
+        build_program(people, "eo", "exact", policy=policy) for policy in (Policy(), BLIND)
+    )
+    for program, other in ((knowing, BLIND), (blind, Policy())):
+        with pytest.raises(InputError, match="build_program"):
+            program.asking(other)
+
+
+@settings(max_examples=30)
+@given(people_of_two_labels, notions, epsilons, epsilons)
+def test_the_same_question_has_the_same_answer(people, notion, overall, local):
+    warm = BinProgram(people, notion, policy=BLIND)
+    assume(len(people) > 3)
+    first = warm.solve(overall, local)
+    warm.solve(1.0, 0.0)
+    again, fresh = (
+        program.solve(overall, local)
+        for program in (warm, BinProgram(people, notion, policy=BLIND))
+    )
+    np.testing.assert_array_equal(first.beta, again.beta)
+    np.testing.assert_array_equal(first.beta, fresh.beta)

@@ -1,0 +1,139 @@
+"""Hulls of many cells at once: what SciPy and a look at every cut find one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.spatial import ConvexHull
+
+from fairfl_core.lp.exact.chains import lower_chain
+from fairfl_core.lp.exact.hull import hull_rules
+from fairfl_core.lp.exact.paths import ALIKE, paths_of
+from fairfl_core.lp.exact.stretches import Stretches
+from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, measured
+from tests.helpers.scored import scored_network, scored_people
+
+coordinates = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=40)
+
+
+@settings(max_examples=60)
+@given(st.lists(coordinates, min_size=1, max_size=4))
+def test_chains_are_the_lower_part_of_the_hull(parts):
+    part = np.repeat(np.arange(len(parts)), [len(points) for points in parts])
+    points = np.concatenate([np.array(points, float) for points in parts])
+    order = np.lexsort((points[:, 1], points[:, 0], part))
+    part, points = part[order], points[order]
+    chain = lower_chain(part, points[:, 0], points[:, 1])
+    for number in range(len(parts)):
+        mine, corners = points[part == number], points[chain[part[chain] == number]]
+        x, y = corners.T
+        inner = np.diff(x) > 0
+        assert (np.diff(np.diff(y)[inner] / np.diff(x)[inner]) > 0).all()  # it turns one way
+        low = np.interp(mine[:, 0], *_lowest(x, y))
+        assert (mine[:, 1] >= low - 1e-9).all()  # and nothing is below it
+        assert {tuple(one) for one in corners} <= {tuple(one) for one in mine}
+
+
+def _lowest(x, y):
+    """A chain ends at its highest last point: below it stands the lowest."""
+    at = np.unique(x)
+    return at, np.array([y[x == one].min() for one in at])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40))
+def test_the_lowest_point_of_any_stretch_is_found(steps):
+    path = np.cumsum(np.array([(0, 0), *steps], float), axis=0)  # some steps lead nowhere
+    first, last = np.triu_indices(len(path))
+    for side in (0, 1):
+        stretches = Stretches(path, side)
+        for slope in np.linspace(0, 1, 11):  # every direction that looks down and to the right
+            right, up = np.full(len(first), 1 - slope), np.full(len(first), slope)
+            found = stretches.lowest(first, last, right, up)
+            depth = slope * path[:, side] - (1 - slope) * path[:, 1 - side]
+            assert ((first <= found) & (found <= last)).all()
+            most = [depth[low : high + 1].max() for low, high in zip(first, last, strict=True)]
+            assert_allclose(depth[found], most, atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(scored_people(labels=(2, 2)))
+def test_bends_are_those_that_a_look_at_every_cut_finds(people):
+    paths = paths_of(measured(people, "shrunk"))
+    cell, cut = paths.bends()
+    group = np.arange(paths.cells) % paths.groups
+    every = np.repeat(np.arange(paths.cells), paths._pool.many[group] + 1)
+    cuts = np.arange(len(every)) - np.searchsorted(every, every)
+    points = paths.below(every, cuts)
+    for number in range(paths.cells):
+        mine, bends = points[every == number], paths.below(cell, cut)[cell == number]
+        for side in (0, 1):
+            x, y = mine[:, side], mine[:, 1 - side]
+            wanted = mine[lower_chain(np.zeros(len(mine), int), x, y, ALIKE)[1:-1]]
+            for corner in wanted:
+                assert np.abs(bends - corner).max(axis=1).min() < 1e-6
+        hull = np.concatenate([bends, mine[[0, -1]]])
+        for angle in np.linspace(0, 2 * np.pi, 25):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            assert (mine @ direction).max() <= (hull @ direction).max() + 1e-7
+
+
+def test_a_corner_below_others_stays_where_rounding_puts_it_beside_them():
+    """Hypothesis found it: three points on an upright line, the lowest of them not the first."""
+    x = np.array([0, 0.6105919003115264, 0.610591900311527, 0.610591900311527, 2.3115, 7])
+    y = np.array([0, 2.0654205607476634, 8.9e-16, 1, 1, 7])
+    assert lower_chain(np.zeros(6, int), x, y, ALIKE).tolist() == [0, 2, 4, 5]
+
+
+def test_a_corner_where_many_points_stand_on_each_other_stays():
+    """Each of them is on the line of its neighbours; they leave by turns, and one is left."""
+    x, y = np.array([(0, 1)] * 2 + [(1, 0)] * 6 + [(1, 1)], float).T
+    chain = lower_chain(np.zeros(9, int), x, y)
+    assert list(zip(x[chain], y[chain], strict=True)) == [(0, 1), (1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("rates", ["labels", "shrunk"])
+@settings(max_examples=20)
+@given(scored_people(labels=(2, 2)))
+def test_no_cut_of_a_cell_lies_outside_of_its_corners(rates, people):
+    _, columns = hull_rules(measured(people, rates))
+    for cell in range(len(people.clients) * len(people.groups)):
+        points = _all_cuts(people, cell, rates)
+        corners = columns.confusion[columns.block == cell][:, :, 1]
+        for angle in np.linspace(0, 2 * np.pi, 25):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            assert (points @ direction).max() <= (corners @ direction).max() + 1e-7
+
+
+def _all_cuts(people, cell, rates):
+    """Who gets the second label above every score there is, by a look at each; and below it."""
+    own = people.cell == cell
+    group = people.group == cell % len(people.groups)
+    places = np.append(np.unique(people.scores[:, 1]), 2.0)
+    points = []
+    for place in places:
+        second = people.scores[:, 1] >= place
+        point, turned = [], []
+        for label in (0, 1):
+            mine, pool = own & (people.label == label), group & (people.label == label)
+            n, share = mine.sum(), second[pool].mean() if pool.any() else 0.0
+            counted = second[mine].sum()
+            if rates == "shrunk":
+                counted = n * (counted + PSEUDO_ROWS * share) / (n + PSEUDO_ROWS)
+            point.append(counted)
+            turned.append(n - counted)
+        points += [point, turned]
+    return np.array(points)
+
+
+def test_the_corners_of_a_cell_are_those_of_its_convex_hull():
+    people = scored_network(3, 2, 2, rows=200)
+    _, columns = hull_rules(measured(people, "shrunk"))
+    for cell in range(6):
+        mine = columns.confusion[columns.block == cell][:, :, 1]
+        hull = ConvexHull(_all_cuts(people, cell, "shrunk"))
+        area = ConvexHull(mine).volume
+        assert area == pytest.approx(hull.volume, rel=1e-9)
+        # No corner twice: but for the model's answer all are needed.
+        assert len(mine) <= len(hull.vertices) + 2

@@ -1,0 +1,283 @@
+"""The exact region: what must hold for any people, and what peers make of the same people."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairfl_core.data.calibration import Calibration
+from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import Notion, gaps
+from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.exact import program as exact_program
+from fairfl_core.lp.exact.pricing import by_scores
+from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.exact.rules import ScoreRules
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.highs import Whole
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.rate_estimates import counted, measured
+from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.utility import Utility
+from tests.helpers import small
+from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
+from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.strategies import epsilons
+
+usual = settings(max_examples=60)
+notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
+every_rates = st.sampled_from(["labels", "scores", "shrunk"])
+paths = st.lists(st.tuples(epsilons, epsilons), min_size=2, max_size=4)
+
+
+def ready(people, rates):
+    return people.recalibrated(Calibration.fit(people)) if rates == "scores" else people
+
+
+@usual
+@given(scored_people(), notions, every_rates, epsilons, epsilons)
+def test_it_is_never_below_kernel_or_simplex_and_meets_every_constraint(
+    people, notion, rates, overall, local
+):
+    people = ready(people, rates)
+    found = ExactProgram(people, notion, rates=rates).solve(overall, local)
+    counts = counted(people, rates)
+    kernel = FairnessProgram(counts, notion, "kernel").solve(overall, local).accuracy
+    assert found.accuracy >= kernel - 1e-7
+    if notion != "eo-full":
+        simplex = FairnessProgram(counts, notion, "simplex").solve(overall, local).accuracy
+        assert found.accuracy >= simplex - 1e-7
+    assert np.isnan(found.gaps.overall) or found.gaps.overall <= overall + 1e-6
+    assert np.nanmax([*found.gaps.local, 0.0]) <= local + 1e-6
+    assert found.bound.upper >= found.accuracy - 1e-12
+    total = np.zeros((len(people.clients), len(people.groups)))
+    np.add.at(total, (found.rules.client, found.rules.group), found.beta)
+    np.testing.assert_allclose(total, 1.0, atol=1e-9)
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@usual
+@given(scored_people(), notions, every_rates, epsilons, epsilons)
+def test_the_rules_do_on_people_what_the_program_says_they_do(
+    people, notion, rates, overall, local
+):
+    """Every rule applied person by person, measured by the same rates."""
+    people = ready(people, rates)
+    if rates == "shrunk":
+        return  # measured on the whole group too; see test_pricing_shrinks
+    program = ExactProgram(people, notion, rates=rates)
+    found = program.solve(overall, local)
+    right = 0.0
+    for p, weight in enumerate(found.beta):
+        cell = (people.client == found.rules.client[p]) & (people.group == found.rules.group[p])
+        rows = np.flatnonzero(cell)
+        answer = found.rules.answer(np.full(len(rows), p), people.scores[rows], people.said[rows])
+        right += weight * program.measured.amount[rows, answer].sum()
+    assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
+
+
+@usual
+@given(scored_people(most=25), notions, epsilons, epsilons)
+def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local):
+    people = people.recalibrated(Calibration.fit(people))
+    found = ExactProgram(people, notion, rates="scores", gap=1e-8).solve(overall, local)
+    expected = by_person(people, notion, overall, local)
+    assert found.accuracy == pytest.approx(expected, abs=1e-6)
+    assert found.bound.certified and found.bound.upper >= expected - 1e-7
+
+
+@pytest.mark.parametrize("rates", ["scores", "shrunk"])
+def test_unless_said_rules_are_sought_to_a_ten_thousandth(rates):
+    people = ready(scored_network(3, 2, 3), rates)
+    program = ExactProgram(people, "eo", rates=rates)
+    found = program.solve(0.01, 0.02)
+    assert found.bound.upper - found.accuracy <= 1e-4
+    closer = ExactProgram(people, "eo", rates=rates, gap=1e-7).solve(0.01, 0.02)
+    assert found.accuracy <= closer.accuracy + 1e-7 <= found.accuracy + 1e-4 + 2e-7
+    # By hand: a client is told nine prices of answers for each group once and, each round, those
+    # of its rules and limits; it sends a table for its people or, shrunk, for everyone's rules.
+    tables = 9 * (3 if rates == "shrunk" else 1)
+    numbers = 9 + found.rounds * (tables + len(program.notion.rates) + 1)
+    assert found.bytes_per_client == 8 * 2 * numbers
+
+
+@usual
+@given(scored_people(labels=(2, 2)), notions, epsilons, epsilons)
+def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local):
+    program = ExactProgram(people, notion)
+    found = program.solve(overall, local)
+    expected = by_all_cuts(people, notion, overall, local)
+    assert found.accuracy == pytest.approx(expected, abs=1e-7)
+    assert found.bound.certified and program.mode == "labels"
+
+
+@usual
+@given(scored_people(), notions, every_rates, paths)
+def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
+    program = ExactProgram(ready(people, rates), notion, rates=rates)
+    solved = [program.solve(*pair) for pair in path]
+    for one, (e, f) in zip(solved, path, strict=True):
+        for two, (g, h) in zip(solved, path, strict=True):
+            if e <= g and f <= h:  # rules of three labels are sought to within `gap` only
+                least = 1e-7 if len(people.labels) == 2 else program.gap + 1e-7
+                assert two.accuracy >= one.accuracy - least or not one.bound.certified
+
+
+@pytest.mark.parametrize(
+    ("notion", "constraint"),
+    [
+        ("eo", "equalized_odds"),
+        ("sp", "demographic_parity"),
+        ("eop", "true_positive_rate_parity"),
+    ],
+)
+def test_one_client_is_at_least_as_accurate_as_fairlearn(notion, constraint):
+    people = scored_network(1, 2, 2, rows=3000, seed=3)
+    accuracy = fairlearn(people, constraint, grid_size=5000)
+    ours = ExactProgram(people, notion).solve(0.0, 0.0)
+    assert ours.accuracy >= accuracy - 1e-4 and ours.gaps.overall < 1e-7
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop"])
+def test_many_clients_are_at_least_as_accurate_as_logofair(notion):
+    """At the gaps its thresholds reach, on the people both were fitted on."""
+    people = scored_network(4, 2, 2, rows=1500, seed=5)
+    thresholds = logofair(
+        people.client, people.group, people.label, people.scores[:, 1], notion, 0.02, 0.02
+    )
+    answer = (people.scores[:, 1] >= thresholds[people.client, people.group]).astype(int)
+    its = as_people(people.client, people.group, people.label, np.eye(2)[answer], 4, 2).counts
+    which = Notion.of(notion, its.labels, its.favourable)
+    reached = gaps(which.answered(its.table), which.people(its.n_label))
+    assert reached.overall < 0.03 and reached.local_worst < 0.08  # it does what it promises
+    ours = ExactProgram(people, notion).solve(reached.overall, reached.local)
+    assert ours.accuracy >= its.model_accuracy - 1e-9
+
+
+def test_prices_are_the_slopes_of_the_optimum():
+    people = scored_network(4, 2, 2, seed=2)
+    program = ExactProgram(people, "eop")
+    local = np.array([0.013, 0.021, 0.034, 0.055])
+    at = program.solve(0.017, local)
+    assert at.bound.upper - at.accuracy < 1e-7
+    step = 1e-7
+    slope = (program.solve(0.017 + step, local).accuracy - at.accuracy) / step
+    assert at.price_global == pytest.approx(slope, abs=1e-4)
+    for c in range(4):
+        more = program.solve(0.017, local + step * (np.arange(4) == c)).accuracy
+        assert at.price_local[c] == pytest.approx((more - at.accuracy) / step, abs=1e-4)
+    assert at.price_local.max() > 0 and any("local" in name for name in at.binding)
+
+
+def test_four_labels_gain_much_over_the_simplex():
+    people = scored_network(5, 2, 4, rows=2000, seed=1, sharp=1.0)
+    counts = people.counts
+    simplex, kernel = (
+        FairnessProgram(counts, "eo", region).solve(0.01, 0.01).accuracy
+        for region in ("simplex", "kernel")
+    )
+    exact = ExactProgram(people, "eo").solve(0.01, 0.01)
+    assert exact.accuracy > kernel + 0.005 and kernel >= simplex - 1e-9
+    assert not exact.bound.certified
+
+
+def test_people_who_look_alike_are_parted_by_the_lottery():
+    """One score for all: no cut parts them, and parity is still reached by mixing."""
+    client, group = np.zeros(40, int), np.arange(40) % 2
+    label = (np.arange(40) < np.where(group == 0, 30, 12)).astype(int)
+    scores = np.where((group == 0)[:, None], [0.3, 0.7], [0.7, 0.3])
+    people = as_people(client, group, label, scores, 1, 2)
+    found = ExactProgram(people, "sp").solve(0.1, 0.1)
+    assert found.gaps.overall == pytest.approx(0.1)
+    assert ((found.beta > 0.01) & (found.beta < 0.99)).any()
+
+
+def test_a_cell_with_nobody_keeps_the_models_answer():
+    people = scored_network(2, 2, 2)
+    rows = (people.client != 1) | (people.group != 1)
+    some = as_people(
+        people.client[rows], people.group[rows], people.label[rows], people.scores[rows], 2, 2
+    )
+    found = ExactProgram(some, "eop").solve(0.01, 0.01)
+    here = (found.rules.client == 1) & (found.rules.group == 1)
+    assert here.sum() == 1 and (found.rules.answers[here] == [0, 1]).all()
+    assert [(cell.client, cell.group) for cell in found.not_assessable] == [("c1", "g1")]
+
+
+def test_what_cannot_be_is_refused_with_a_sentence():
+    people = scored_network(2, 2, 3)
+    for options, says in (
+        ({"rates": "scores"}, "recalibrate"),
+        ({"rates": "guesses"}, "choose one of labels, scores, shrunk"),
+        ({"guarantee": Guarantee()}, "no bound holds for every rule"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ExactProgram(people, "eo", **options)
+
+
+def test_rules_say_what_they_do():
+    people = scored_network(2, 2, 2)
+    found = ExactProgram(people, "sp").solve(0.01, 0.01)
+    said = {found.rules.sentence(p, people.labels) for p in range(len(found.beta))}
+    assert any(sentence.startswith("l1 where its score is above 0.") for sentence in said)
+    many = scored_network(2, 2, 3)
+    three = ExactProgram(many, "eo").solve(0.01, 0.01)
+    assert all(three.rules.sentence(p, many.labels) for p in range(len(three.beta)))
+
+
+@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
+def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notion):
+    people = scored_network(6, 2, 2, rows=600, seed=2)
+    program = ExactProgram(people, notion)
+    everything = Sharing.apart(program._listed[1])
+    few = len(program._listed_columns().columns)
+    assert few == len(everything.columns) if notion == "eo" else few < len(everything.columns)
+    objective = program._objective(everything)
+    for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
+        values, _ = Whole(program._rows, everything, *objective).solve(overall, np.full(6, local))
+        right = (everything.columns.correct * values).sum() / len(people)
+        assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
+
+
+def test_a_bound_is_told_in_what_is_maximised():
+    people = scored_network(2, 2, 2, rows=200)
+    right = ExactProgram(people, "eo").solve(0.05, 0.05)
+    assert f"can exceed {100 * right.bound.upper:.2f}% (" in right.remarks()[0]
+    dear = Policy(utility=Utility.missing(people.labels, people.labels[1], 3.0))
+    costs = ExactProgram(people, "eo", policy=dear).solve(0.05, 0.05)
+    assert f" a utility of {costs.bound.upper:.4g} (" in costs.remarks()[0]
+
+
+def test_offsets_are_swept_to_their_best_place():
+    """No other offset of one label gives a cell more by what is measured."""
+    people = scored_network(2, 2, 3, rows=80, seed=3)
+    points = measured(people)
+    gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
+    found = by_scores(points, full=True, refine=True)(gain)
+    flat = gain.reshape(4, 3, 3)
+    value = np.einsum("pyk,pyk->p", flat, found.confusion)
+    for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
+        rules = found.rules
+        moved = ScoreRules.of_scores(
+            rules.client, rules.group, rules.weights, rules.b + shift * np.eye(3)[2]
+        )
+        answer = moved.answer(points.cell, points.scores, points.said)
+        worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
+        assert (worth <= value + 1e-9).all()
+    trusted = by_scores(points, full=True)(gain)
+    assert not trusted.rules.b.any()  # what the gain says of scores says all
+    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()
+
+
+def test_where_patience_ends_rules_are_asked_for_no_more(monkeypatch):
+    """The lottery over what was found keeps its limits, and the bound says what may be missing."""
+    made = small.people(3, rows=200).calibrated
+    settled = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
+    monkeypatch.setattr(exact_program, "_MOST_ROUNDS", 1)
+    cut = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
+    assert cut.rounds == 1 < settled.rounds
+    assert cut.gaps.overall <= 0.05 + 1e-9 and np.nanmax(cut.gaps.local) <= 0.1 + 1e-9
+    assert cut.accuracy < settled.accuracy <= cut.bound.upper
+    assert settled.bound.upper < cut.bound.upper

@@ -1,0 +1,50 @@
+"""Clients that are asked, rule by rule, make the optimum that all of their people at hand would make."""
+
+import numpy as np
+import pytest
+
+from fairfl_core.lp.exact.far_program import FarExactProgram, columns_of, corners_of, priced
+from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.utility import Utility
+from tests.helpers.small import LABELS, people
+
+LIMITS = ((0.03, 0.06), (0.3, 0.02))
+COSTS = Utility("costs", LABELS[3], ((1.0, 0.0, 0.0), (0.0, 1.0, -2.0), (-5.0, 0.0, 1.0)))
+
+
+def told(solution):
+    """All it says but for the bytes, which are other ones."""
+    return {name: value for name, value in solution.to_json().items() if "bytes" not in name}
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(floors=(Floor("ill", 0.5),))])
+def test_two_labels_are_listed(policy):
+    made = people()
+    rules, columns = corners_of(made)
+    sent = columns_of(rules, columns.confusion, columns.kept, len(made.groups))
+    far = FarExactProgram(made.counts, "eo", corners=(rules, sent), sent=lambda: 77, policy=policy)
+    near = ExactProgram(made, "eo", policy=policy)
+    for limits in LIMITS:
+        found = far.solve(*limits)
+        assert told(found) == told(near.solve(*limits))
+        assert found.bytes_per_client == 77 and far.mode == "labels" and far.certified
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(utility=COSTS)])
+def test_more_labels_are_asked_for_and_never_the_same_twice(policy):
+    made, asked = people(3, rows=200), []
+
+    def ask(gain, full):
+        asked.append((gain.tobytes(), full))
+        return priced(made, gain, full=full)
+
+    far = FarExactProgram(made.counts, "eo", prices=ask, policy=policy)
+    found, expected = (
+        one.solve(0.05, 0.1) for one in (far, ExactProgram(made, "eo", policy=policy))
+    )
+    assert told(found) == told(expected)
+    np.testing.assert_array_equal(found.beta, expected.beta)
+    assert len(asked) == len(set(asked)) == found.rounds
+    assert {full for _, full in asked} == {policy.utility == COSTS}
+    assert found.bytes_per_client == 0

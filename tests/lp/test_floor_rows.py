@@ -1,0 +1,158 @@
+"""Floors with a confidence: every entry of their rows, recomputed rule by rule."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import beta, norm
+
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.lp.build import build_program
+from fairfl_core.lp.constraints.base import Stacked
+from fairfl_core.lp.constraints.floors import FloorConstraints
+from fairfl_core.lp.constraints.margins import MarginConstraints
+from fairfl_core.lp.exact.hull import hull_rules
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.rate_estimates import measured
+from fairfl_core.predictors.load import predictor_of
+from tests.helpers.scored import scored_network
+
+FLOORS = (Floor("l1", 0.4), Floor("l0", keeps=0.2))
+CLIENTS, GROUPS = 3, 2
+
+
+@pytest.fixture(scope="module")
+def people():
+    return scored_network(CLIENTS, GROUPS, 2, rows=60, seed=4)
+
+
+def below(hits, n, proof, tail, *, cuts, shares):
+    """How much lower than counted the share of `hits` among `n` people may be."""
+    rate = hits / n
+    if proof == "measured":
+        # A cut is chosen on the same people: Scheffe's constant instead of a normal's.
+        tail = norm.sf(math.sqrt(-2 * math.log(tail))) if cuts else tail
+    elif cuts:
+        return min(math.sqrt(math.log(1 / tail) / (2 * n)), 1.0)
+    else:
+        tail /= shares
+    return rate - (beta.ppf(tail, hits, n - hits + 1) if hits > 1e-9 else 0.0)
+
+
+def above(hits, n, proof, tail, **how):
+    """How much higher it may be: the others' share may be as much lower."""
+    return below(n - hits, n, proof, tail, **how)
+
+
+@pytest.mark.parametrize("times", [1.0, 4.0])
+@pytest.mark.parametrize("scope", ["each", "all"])
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+@pytest.mark.parametrize("region", ["simplex", "exact"])
+def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope, times):
+    cuts = region == "exact"
+    if cuts:
+        _, columns = hull_rules(measured(people, "labels"))
+    else:
+        columns = build_program(people, "eop", region)._sharing.columns
+    guarantee = Guarantee(0.9, scope, proof)
+    rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts, times=times)
+    found = np.zeros((len(rows), len(columns)))
+    row, column, value = rows.entries(columns)
+    found[row, column] = value
+    tail = 0.1 / (len(FLOORS) * GROUPS * (CLIENTS if scope == "all" else 1))
+    if proof == "proved":  # what is kept may fail on two sides: the rule's and the model's own
+        tail /= 2
+    how = {"proof": proof, "tail": tail, "cuts": cuts}
+    how["shares"] = columns.blocks // (CLIENTS * GROUPS)
+    expected = np.zeros_like(found)
+    for p in range(len(columns)):
+        cell = (columns.client[p], columns.group[p])
+        own = people.counts.table[cell]
+        for floor, y in ((0, 1), (1, 0)):
+            n, hits = own[y].sum(), columns.confusion[p, y, y]
+            place = rows.place[0][(*cell, floor)]
+            known = columns.known[p, y]
+            constant = not math.isnan(known)
+            if FLOORS[floor].keeps is None:
+                expected[place, p] = known if constant else hits / n
+                if not constant:
+                    expected[place, p] -= below(times * hits, times * n, **how)
+            elif not columns.keeps[p]:
+                change = (hits - own[y, y]) / n
+                if proof == "measured":
+                    moved = times * n * abs(change)
+                    width = (below if change > 0 else above)(moved, times * n, **how)
+                else:
+                    width = above(times * own[y, y], times * n, **how)
+                    if not constant:
+                        width += below(times * hits, times * n, **how)
+                expected[place, p] = change - width
+                if known == 1:  # who answers everybody with a label loses nobody who has it
+                    expected[place, p] = max(expected[place, p], 0.0)
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert columns.keeps.sum() == CLIENTS * GROUPS
+
+
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+@pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
+def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
+    """Nobody of l1 was seen in a cell: those to come keep the model's answer, or are all told l1."""
+    seen = ~((people.client == 0) & (people.group == 0) & (people.label == 1))
+    names = ("client", "group", "label", "scores", "said")
+    people = replace(people, **{name: getattr(people, name)[seen] for name in names})
+    program = build_program(
+        people,
+        "eop",
+        region,
+        rates="labels",
+        guarantee=Guarantee(0.9, "each", proof),
+        policy=Policy(floors=(Floor("l1", keeps=0.1),)),
+    )
+    predictor = predictor_of(program.solve(1.0, 1.0))
+    score = np.linspace(0.01, 0.99, 99)
+    here, said = np.zeros(99, np.int64), (score > 0.5).astype(np.int64)
+    if predictor.needs_scores:
+        scores = np.column_stack([1 - score, score])
+        told = predictor.calibration.apply(here, here, scores)
+        chances = predictor.chances(here, here, told, said)
+    else:
+        chances = predictor.lottery[here, here, said]
+    assert (chances[said == 1, 1] >= 0.9 - 1e-6).all()
+
+
+@pytest.mark.parametrize("proof", ["measured", "proved"])
+def test_a_floor_with_confidence_costs_more_in_the_exact_region_too(people, proof):
+    policy = Policy(floors=(Floor("l1", 0.5),))
+    plain = build_program(people, "eop", "exact", rates="labels", policy=policy).solve(1.0, 1.0)
+    sure = build_program(
+        people,
+        "eop",
+        "exact",
+        rates="labels",
+        guarantee=Guarantee(0.9, proof=proof),
+        policy=policy,
+    ).solve(1.0, 1.0)
+    assert sure.accuracy < plain.accuracy - 1e-4
+
+
+def test_a_cone_is_the_same_wherever_its_rows_stand(people):
+    """Below other rows with auxiliary columns of their own, only auxiliary columns move."""
+    counts = people.counts
+    notion = Notion.of("eop", counts.labels, counts.favourable)
+    columns = build_program(people, "eop", "simplex")._sharing.columns
+    margin = MarginConstraints.of(
+        notion, notion.people(counts.n_label), Guarantee(0.9), cuts=False, times=1.0
+    )
+    soft = FloorConstraints.of(FLOORS[:1], counts, None, cuts=False, soft=True)
+    [(row, column, value)] = margin.cones(columns)
+    assert 0 in column and (column < 0).any()
+    shift = soft.auxiliary
+    assert shift > 0
+    for parts, moved in (((margin, soft), 0), ((soft, margin), shift)):
+        [found] = Stacked(parts).cones(columns)
+        np.testing.assert_array_equal(found[0], row)
+        np.testing.assert_array_equal(found[1], np.where(column < 0, column - moved, column))
+        np.testing.assert_allclose(found[2], value)
+    assert replace(soft, soft=False).auxiliary == 0

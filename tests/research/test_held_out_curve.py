@@ -1,0 +1,71 @@
+"""What a region costs at equal held-out gaps."""
+
+import numpy as np
+import pytest
+
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.lp.build import build_program
+from research.held_out_curve import EPSILONS, held_out_curve, pooled_debiased
+from tests.helpers.scored import scored_network
+
+
+def network(seed):
+    return scored_network(3, 2, 2, rows=600, seed=seed)
+
+
+@pytest.mark.parametrize("region", ["simplex", "exact"])
+def test_every_point_is_the_study_of_its_tolerance(region):
+    seeds = (0, 1)
+    fit, test = [network(seed) for seed in seeds], [network(seed + 9) for seed in seeds]
+    told = []
+
+    def programs():
+        built = [build_program(people, "eop", region, rates="labels") for people in fit]
+        return list(zip(seeds, built, strict=True))
+
+    curve = held_out_curve(
+        programs(), test, [0.0, 0.1], on_progress=lambda *done: told.append(done)
+    )
+    fresh = programs()
+    for place, epsilon in enumerate((0.0, 0.1)):
+        study = run_study(fresh, test, epsilon, epsilon)
+        accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
+        assert curve.accuracy[place] == pytest.approx(accuracy, abs=1e-6)
+        assert curve.gap_debiased[place] == pytest.approx(pooled_debiased(study)[0], abs=1e-6)
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_squares_are_pooled_not_roots():
+    programs = [(s, build_program(network(s), "eop", "simplex")) for s in range(3)]
+    study = run_study(programs, [network(s + 20) for s in range(3)], 0.01, 0.01)
+    middle, low, high = pooled_debiased(study)
+    found = [e.debiased(e.larger_half).gap for e in study.evaluations(unseen=True)]
+    squares = np.array([g * abs(g) for g in found])
+    error = np.sqrt(((squares - squares.mean()) ** 2).sum() / 2 / 3)  # of the mean of three
+    assert middle * abs(middle) == pytest.approx(squares.mean())
+    assert low * abs(low) == pytest.approx(squares.mean() - 2 * error)
+    assert high * abs(high) == pytest.approx(squares.mean() + 2 * error)
+    assert low < middle < high
+
+
+def test_one_seed_has_no_limits():
+    program = build_program(network(0), "eop", "simplex")
+    study = run_study([(0, program)], [network(20)], 0.01, 0.01)
+    middle, low, high = pooled_debiased(study)
+    judged = study.evaluations(unseen=True)[0]
+    assert middle == pytest.approx(judged.debiased(judged.larger_half).gap)
+    assert np.isnan(low) and np.isnan(high)
+
+
+def test_the_usual_tolerances_go_from_none_to_where_nothing_binds():
+    assert EPSILONS[0] == 0 and (np.diff(EPSILONS) > 0).all()
+    program = build_program(network(0), "eop", "simplex")
+    free = program.solve(1.0, 1.0).accuracy
+    assert program.solve(EPSILONS[-2], EPSILONS[-2]).accuracy < free
+    assert program.solve(EPSILONS[-1], EPSILONS[-1]).accuracy == pytest.approx(free)
+
+
+def test_no_tolerance_is_no_curve():
+    with pytest.raises(InputError, match="at least one"):
+        held_out_curve([], [], [])

@@ -1,0 +1,99 @@
+"""A method in one file that uses every moment of a round, and every memory there is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import sleep
+from typing import ClassVar
+
+import numpy as np
+
+from fairfl_core.training.gaps import Gaps, gaps_of
+from fairfl_core.training.method import (
+    Clients,
+    HeldOut,
+    Memory,
+    Method,
+    Plan,
+    Reply,
+    Rows,
+    State,
+    Turn,
+    Worker,
+    weighted_mean,
+)
+from fairfl_core.training.methods import register
+
+register("toy", "tests.training.toy:Toy")
+
+
+@dataclass(frozen=True)
+class Toy(Method):
+    """Momentum at the server, weights by cell from it, and a private step kept by each client."""
+
+    title: ClassVar[str] = "Toy"
+    criterion_title: ClassVar[str] = "error"
+
+    speed: float = 0.5
+    strength: float = 1.0
+    notion: str = "sp"
+    pause: float = 0.0  # seconds a round takes longer, so that it can be killed in the middle
+
+    def begin(self, theta: np.ndarray, plan: Plan) -> State:
+        cells = plan.counts.sum(axis=0)
+        return State(theta, {"velocity": np.zeros_like(theta), "cells": cells / cells.sum()})
+
+    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+        cells = state.memory["cells"]
+        weight = turn.weight / (0.1 + cells[turn.group, turn.label].astype(np.float32))
+        theta = worker.epoch(state.theta, turn.rows, weight, turn.seed)
+        loss = np.array(1.0)
+        if self.strength:
+            theta = self._fairer(theta, turn, worker)
+            value, down = worker.loss_gradient(theta, turn.rows, turn.weight)
+            theta, loss = theta - 0.01 * down.astype(np.float32), np.array(value)
+        step = turn.memory.get("step", np.zeros_like(theta)) / 2 + (theta - state.theta) / 8
+        return Reply(theta, len(turn), {"loss": loss}, {"step": step})
+
+    def _fairer(self, theta: np.ndarray, turn: Turn, worker: Worker) -> np.ndarray:
+        gaps, held_out_gaps = (self._gaps(rows, turn.plan) for rows in (turn, turn.validation))
+        theta = worker.penalised_epoch(
+            theta,
+            turn.rows,
+            turn.weight,
+            turn.seed + 1,
+            gaps=gaps,
+            strength=self.strength,
+            momentum=0.9,
+            clip=1.0,
+        )
+        values, slopes = worker.gap_gradient(theta, turn.validation.rows, held_out_gaps)
+        return theta - 0.01 * (values @ slopes).astype(np.float32)
+
+    def _gaps(self, rows: Rows, plan: Plan) -> Gaps:
+        _, groups, labels = plan.counts.shape
+        return gaps_of(
+            self.notion,
+            rows.group,
+            rows.label,
+            groups=groups,
+            labels=labels,
+            favourable=plan.favourable,
+        )
+
+    def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
+        sleep(self.pause)
+        rows = np.array([reply.rows for reply in replies], float)
+        loss = np.array([reply.sent["loss"] for reply in replies])
+        move = weighted_mean(replies, rows * loss) - state.theta
+        velocity = np.float32(self.speed) * state.memory["velocity"] + move
+        theta = state.theta + velocity
+        counts = clients.counts(theta, held_out=True)
+        assert counts.shape == (*clients.plan.counts.shape, clients.plan.counts.shape[2])
+        losses = clients.cell_losses(theta).sum(axis=0)
+        return State(theta, {"velocity": velocity, "cells": losses / losses.sum()})
+
+    def model(self, state: State, memory: Memory) -> np.ndarray:
+        return state.theta + memory["step"]
+
+    def criterion(self, people: HeldOut) -> float:
+        return 1 - people.accuracy

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.scored import ScoredPeople
-from fairfl_core.errors import CollisionError, SolveError
+from fairfl_core.errors import InfeasibleError, SolveError
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
@@ -173,7 +173,7 @@ def covered(setting: Setting, draws: int, seconds: float) -> tuple[Floats, Count
     for draw in range(draws):
         try:
             found.append(setting.holds(setting.population.draw(np.random.default_rng([7, draw]))))
-        except (CollisionError, SolveError) as error:
+        except (InfeasibleError, SolveError) as error:
             errors[type(error).__name__] += 1
         if time.monotonic() > end:
             break

@@ -4,8 +4,8 @@ from typing import Any
 
 __all__ = [
     "Abandoned",
-    "CollisionError",
     "FairflError",
+    "InfeasibleError",
     "InputError",
     "OverBudgetError",
     "SolveError",
@@ -37,9 +37,13 @@ class SolveError(FairflError, RuntimeError):
     """The solver did not return an optimum: the message gives its reason."""
 
 
-class CollisionError(FairflError):
-    """Limits and floors collide; `collision` (a `solving.collision.Collision`) says what would do."""
+class InfeasibleError(FairflError):
+    """No lottery keeps all limits and floors; `infeasible` (`lp.infeasible.Infeasible`) says what would do."""
 
-    def __init__(self, sentence: str, collision: Any) -> None:
+    def __init__(
+        self,
+        sentence: str = "what is asked collides: no lottery keeps all of it.",
+        infeasible: Any = None,
+    ) -> None:
         super().__init__(sentence)
-        self.collision = collision
+        self.infeasible = infeasible

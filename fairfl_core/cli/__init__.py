@@ -22,7 +22,7 @@ from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
-from fairfl_core.errors import CollisionError, FairflError, SolveError
+from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
 
@@ -69,7 +69,7 @@ def run_app(app: typer.Typer, prog_name: str) -> None:
         sys.exit(2)
     except click.UsageError as error:
         _stop(f"{error.format_message()} See --help.", 2)
-    except CollisionError as error:
+    except InfeasibleError as error:
         _stop(str(error), COLLISION)
     except SolveError as error:
         _stop(str(error), 1)

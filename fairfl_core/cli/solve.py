@@ -51,7 +51,7 @@ from fairfl_core.cli._shell import (
     say,
     working,
 )
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
@@ -139,10 +139,10 @@ def solve(
         by_client = dict.fromkeys(names, eps_local) | _overrides(eps_local_client or [], names)
         try:
             solution = program.solve(eps_global, by_client)
-        except CollisionError as error:
+        except InfeasibleError as error:
             if not as_json:
                 raise
-            print_json(error.collision.to_json())
+            print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if without_group else None
     if out is not None:
@@ -188,7 +188,7 @@ def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice 
     limits = (solution.eps_global, solution.eps_local)
     try:
         studies = [run_study([(0, one)], [None], *limits) for one in (knowing, program)]
-    except CollisionError:
+    except InfeasibleError:
         return None
     return ProhibitionPrice(*studies)
 

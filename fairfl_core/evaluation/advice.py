@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.program import Program
 
 __all__ = ["Advice", "CertaintyPrice", "price_of_certainty", "tightest_limits"]
@@ -54,7 +54,7 @@ def tightest_limits(
     def accuracy_if_any(eps: float) -> float:
         try:
             return accuracy(eps)
-        except CollisionError:  # floors do not allow so tight a limit: too dear
+        except InfeasibleError:  # floors do not allow so tight a limit: too dear
             return -np.inf
 
     unlimited = accuracy(1.0)

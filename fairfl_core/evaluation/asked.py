@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["Asked"]
@@ -29,7 +29,7 @@ class Asked:
     eps_global: float
     eps_local: Floats
     guarantee: Guarantee | None = None
-    policy: Policy = NOTHING_MORE
+    policy: Policy = Policy()
 
     @classmethod
     def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":

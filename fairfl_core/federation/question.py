@@ -9,7 +9,7 @@ from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.build import default_region
 from fairfl_core.lp.exact.histograms import BINS
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.privacy.mechanisms import Mechanism
 
@@ -46,7 +46,7 @@ class Question:
     one_round: bool = False
     bins: int = BINS
     guarantee: Guarantee | None = None
-    policy: Policy = NOTHING_MORE
+    policy: Policy = Policy()
     privacy: Mechanism | None = None
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.program import Program
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.training.scaling import Scaler
 
@@ -111,7 +111,7 @@ def _stacked(roster: Roster, replies: Replies, name: str) -> NDArray[Any]:
     return np.stack([replies[client].arrays[name] for client in roster.clients])
 
 
-def _corners(roster: Roster, replies: Replies) -> tuple[ScoreRules, Columns]:
+def _corners(roster: Roster, replies: Replies) -> tuple[ScoreRules, RuleTable]:
     """All clients' corners, numbered by client."""
     parts, confusion, kept = [], [], []
     for place, client in enumerate(roster.clients):

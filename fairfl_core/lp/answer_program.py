@@ -10,7 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import Program
 from fairfl_core.lp.regions import AnswerRules, region_kind
 from fairfl_core.lp.sharing import Sharing
@@ -47,7 +47,7 @@ class FairnessProgram(Program):
         guarantee: Guarantee | None = None,
         people: ClientCounts | ScoredPeople | None = None,
         rates: str = "labels",
-        policy: Policy = NOTHING_MORE,
+        policy: Policy = Policy(),
     ) -> None:
         super().__init__(
             counts,

@@ -4,7 +4,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import Program
 from fairfl_core.lp.rate_estimates import check_rates
 from fairfl_core.lp.regions import region_kind, region_names
@@ -58,7 +58,7 @@ def build_program(
     *,
     rates: str | None = None,
     guarantee: Guarantee | None = None,
-    policy: Policy = NOTHING_MORE,
+    policy: Policy = Policy(),
 ) -> Program:
     """Build the program of a region on people.
 

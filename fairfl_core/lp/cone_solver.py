@@ -13,10 +13,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from fairfl_core.budget import look
-from fairfl_core.errors import SolveError
+from fairfl_core.errors import InfeasibleError, SolveError
 from fairfl_core.lp.constraints.base import OVERALL, Constraints
 from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.highs_model import Infeasible
 from fairfl_core.lp.sharing import Sharing
 
 __all__ = ["ConeSolver", "cone_matrices", "solve_conic"]
@@ -35,7 +34,7 @@ def cone_matrices(
 ) -> list[sparse.csr_array]:
     """The cones of a program, each as a matrix: (M x)_0 >= |(M x)_1, (M x)_2, ...|.
 
-    Columns are the auxiliary ones, then the variables; `columns` says how many in all, where more
+    RuleTable are the auxiliary ones, then the variables; `columns` says how many in all, where more
     follow.
     """
     size = rows.auxiliary + len(sharing.merged) if columns is None else columns
@@ -95,7 +94,7 @@ def solve_conic(
         if status == "Solved" or "Infeasible" in status:
             break
     if "Infeasible" in status:
-        raise Infeasible
+        raise InfeasibleError
     if status != "Solved":
         return _solve_polyhedral(cost, matrix, limits, blocks, cones)
     duals = -np.asarray(found.z)
@@ -130,7 +129,7 @@ def _solve_polyhedral(
         np.ones(blocks.shape[0]),
     )
     if found.status == _INFEASIBLE:
-        raise Infeasible
+        raise InfeasibleError
     if found.status != 0:
         raise SolveError(
             f"no optimum was found ({found.message}); please report this with the counts."
@@ -188,7 +187,7 @@ class ConeSolver:
         sums[: self._blocks.shape[0]] = 1.0
         found = linprog(self._cost, matrix, limits, closed, sums)
         if found.status != 0:
-            raise Infeasible
+            raise InfeasibleError
         return np.asarray(found.x), np.asarray(found.ineqlin.marginals)
 
     def grid(
@@ -202,7 +201,7 @@ class ConeSolver:
             for eps_global in sorted(set(eps_globals)):
                 try:
                     values, duals = self.solve(eps_global, local)
-                except Infeasible:
+                except InfeasibleError:
                     found[eps_global] = None
                     continue
                 found[eps_global] = values

@@ -42,7 +42,7 @@ class ClientsApart:
     Parameters
     ----------
     rows : Constraints
-        That one answer for everybody keeps (`Constraints.keeps_constants`).
+        That one answer for everybody keeps (`Constraints.constants_are_feasible`).
     sharing : Sharing
     worth, order : ndarray, shape (variables,)
     """
@@ -56,7 +56,7 @@ class ClientsApart:
     def serves(rows: Constraints, sharing: Sharing) -> bool:
         """Whether the program falls apart: one answer for everybody keeps all of its rows."""
         merged = sharing.merged
-        if not rows.keeps_constants or (merged.span > 1).any():
+        if not rows.constants_are_feasible or (merged.span > 1).any():
             return False
         return len(np.unique(merged.block[sharing.one_answer])) == merged.blocks
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.constraints.base import OVERALL, Constraints
-from fairfl_core.lp.highs_model import Infeasible, Model
+from fairfl_core.lp.highs_model import Model
 from fairfl_core.lp.sharing import Sharing
 
 __all__ = ["Whole"]
@@ -89,17 +90,17 @@ class Whole:
             found: dict[float, Floats | None] = {}
             values, warm = None, begun is not None
             if begun is not None:
-                self._model.go_to(begun)
+                self._model.set_basis(begun)
             for eps_global in upward:
                 way = self._go_on if warm else self.solve
                 try:
                     values, duals = way(eps_global, local)
-                except Infeasible:
+                except InfeasibleError:
                     warm = False
                     found[eps_global] = values
                     continue
                 warm = True
-                begun = begun if found else self._model.stand()
+                begun = begun if found else self._model.basis()
                 found[eps_global] = values
                 price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
                 if price == 0 and self._is_still_best(values, upward[-1], local):

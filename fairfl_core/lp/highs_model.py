@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.budget import look, watched
-from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
+from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
 
-__all__ = ["Infeasible", "Model", "Stand"]
+__all__ = ["Basis", "Model"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Stand = highspy.HighsBasis
+Basis = highspy.HighsBasis
 _NONBASIC = highspy.HighsBasisStatus.kLower
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
@@ -39,13 +39,6 @@ _OPTIONS = (
     ("simplex_scale_strategy", 0),
     ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
 )
-
-
-class Infeasible(SolveError):
-    """No point keeps all rows: what was asked collides."""
-
-    def __init__(self) -> None:
-        super().__init__("what is asked collides: no lottery keeps all of it.")
 
 
 class Model:
@@ -122,13 +115,13 @@ class Model:
         self.change_limits(rows, lower, upper)
         self._highs.setBasis(self._start)
 
-    def stand(self) -> Stand:
+    def basis(self) -> Basis:
         """Where the last optimum stands."""
         return self._highs.getBasis()
 
-    def go_to(self, stand: Stand) -> None:
+    def set_basis(self, basis: Basis) -> None:
         """Go on from an earlier optimum instead of the last."""
-        self._highs.setBasis(stand)
+        self._highs.setBasis(basis)
 
     def change_limits(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         """Set the limits of some rows and go on from the last optimum."""
@@ -151,7 +144,7 @@ class Model:
             ended.append(self._ended())
         self._highs.setOptionValue("simplex_strategy", _DUAL)
         if ended[-1] != optimal and infeasible in ended:
-            raise Infeasible
+            raise InfeasibleError
         if ended[-1] != optimal:
             reason = self._highs.modelStatusToString(ended[-1])
             raise SolveError(
@@ -172,9 +165,9 @@ class Model:
         """
         if not self._is_tied(_WARM_BLUR if warm else _BLUR):
             return self._values
-        stand = self.stand()
+        basis = self.basis()
         self._highs.clearSolver()
-        self.go_to(stand)
+        self.set_basis(basis)
         self.optimum()  # the same, with reduced costs that no update has blurred
         if not self._is_tied(_TIE):
             return self._values
@@ -183,7 +176,7 @@ class Model:
         stays = np.flatnonzero(columns).astype(np.int32)
         tight = np.flatnonzero(rows & np.isfinite(active)).astype(np.int32)
         everything = np.arange(len(columns), dtype=np.int32)
-        zeros, stand = np.zeros(len(stays)), self.stand()
+        zeros, basis = np.zeros(len(stays)), self.basis()
         self._highs.changeColsBounds(len(stays), stays, zeros, zeros)
         self._highs.changeRowsBounds(len(tight), tight, active[tight], active[tight])
         self._highs.changeColsCost(len(order), everything, order)
@@ -194,7 +187,7 @@ class Model:
         self._highs.changeColsCost(len(order), everything, self._cost)
         self._highs.changeRowsBounds(len(tight), tight, self._lower[tight], self._upper[tight])
         self._highs.changeColsBounds(len(stays), stays, zeros, np.full(len(stays), np.inf))
-        self.go_to(stand)
+        self.set_basis(basis)
         return self._values
 
     def _is_tied(self, tolerance: float) -> bool:
@@ -211,7 +204,7 @@ class Model:
             rows[row] = True  # counted
         if held < len(columns):
             fixed = np.flatnonzero(~rows & (self._lower == self._upper))
-            status = self.stand().row_status if fixed.size else []
+            status = self.basis().row_status if fixed.size else []
             held += sum(status[row] != highspy.HighsBasisStatus.kBasic for row in fixed)
         return bool(held < len(columns))
 

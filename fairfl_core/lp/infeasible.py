@@ -22,18 +22,18 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.cone_solver import cone_matrices, solve_conic
 from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked, joined
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.highs_model import Infeasible
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.lp.sharing import Sharing
 
-__all__ = ["Collision", "Finder", "collision_of"]
+__all__ = ["Infeasible", "Finder", "explain_infeasible"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Finder = Callable[[Floats, Floats], Columns | None]
+Finder = Callable[[Floats, Floats], RuleTable | None]
 """(duals of the rows, duals of the blocks) -> columns that would lower the cost, if there are any."""
 _BY = 1e-9  # a limit that must give way by more collides
 _ROUNDS = 60
@@ -47,7 +47,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Collision:
+class Infeasible:
     """What collides, and what would not.
 
     Attributes
@@ -129,7 +129,7 @@ class Collision:
         return value | ({"highest_keep": self.highest_keep} if self.highest_keep else {})
 
 
-def collision_of(
+def explain_infeasible(
     rows: Constraints,
     sharing: Sharing,
     counts: ClientCounts,
@@ -138,7 +138,7 @@ def collision_of(
     *,
     find: Finder | None = None,
     certain: bool = True,
-) -> Collision:
+) -> Infeasible:
     """Relax the limits, then the floors; `find` looks for rules that are not listed."""
     floors = _floors(rows)
     relaxed = _Relaxed(rows, sharing, find)
@@ -153,7 +153,7 @@ def collision_of(
             each,
         )
         against = relaxed.in_the_way(eps_global, local)
-    except Infeasible:  # the floors, ratios or other groupings stand against each other
+    except InfeasibleError:  # the floors, ratios or other groupings stand against each other
         pass
     share, lowered = relaxed.floors(eps_global, local)
     if not against.any():
@@ -167,7 +167,7 @@ def collision_of(
         )
         for row in tight
     )
-    return Collision(
+    return Infeasible(
         eps_global=eps_global,
         eps_local=tuple(local.tolist()),
         who=tuple(named),
@@ -252,7 +252,7 @@ class _Relaxed:
         overall = of_row[self.rows.scope == OVERALL].max(initial=-1)
         found, duals = self._optimum(bounds, (below, above), cost, eps_global, int(overall))
         if (found[many:] > _MISSED).any():
-            raise Infeasible
+            raise InfeasibleError
         return np.where(found[:many] > _BY, found[:many] + _BY, 0.0), duals
 
     def _lowers(self) -> sparse.csr_array:
@@ -287,7 +287,7 @@ class _Relaxed:
             new = None if self.find is None else self.find(duals, sigma)
             if new is None:
                 break
-            self._take(Sharing.apart(Columns.join([self.sharing.columns, new])))
+            self._take(Sharing.apart(RuleTable.join([self.sharing.columns, new])))
         return given, duals
 
     def _over_known(
@@ -322,7 +322,7 @@ class _Relaxed:
                 whole, matrix, limits, blocks, np.ones(blocks.shape[0]), options=_OPTIONS
             )
             if solved.status != 0:
-                raise Infeasible
+                raise InfeasibleError
             values, marginals, sigma = (
                 solved.x,
                 solved.ineqlin.marginals,

@@ -9,7 +9,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.lp.utility import ACCURACY, Utility
 
-__all__ = ["NOTHING_MORE", "Floor", "GroupingLimit", "Policy"]
+__all__ = ["Floor", "GroupingLimit", "Policy"]
 
 SCOPES = ("local", "global")
 
@@ -60,7 +60,7 @@ class GroupingLimit:
     Attributes
     ----------
     grouping : str
-        Columns that groups are crossed of, such as ``race`` or ``sex*race``.
+        RuleTable that groups are crossed of, such as ``race`` or ``sex*race``.
     scope : {"local", "global"}
     eps : float
     """
@@ -141,7 +141,7 @@ class Policy:
     @property
     def is_plain(self) -> bool:
         """Whether nothing is asked: the paper's own program."""
-        return self == NOTHING_MORE
+        return self == Policy()
 
     def check(self, counts: ClientCounts) -> None:
         """Raise a sentence where these people do not have what is named."""
@@ -177,7 +177,7 @@ class Policy:
     def from_json(cls, value: Any) -> "Policy":
         """Check and take that form; null is nothing."""
         if value is None:
-            return NOTHING_MORE
+            return Policy()
         known = {
             *("floor", "keep", "ratio_global", "ratio_local", "ratio_leave_out"),
             *("limits", "utility", "without_group"),
@@ -209,9 +209,6 @@ class Policy:
             utility=Utility.from_json(value.get("utility", "accuracy")),
             without_group=without,
         )
-
-
-NOTHING_MORE = Policy()
 
 
 def parse_limit(text: str) -> GroupingLimit:

@@ -12,24 +12,23 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredPeople
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs_model import Infeasible
 from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client
 from fairfl_core.lp.map_figures import MapFigures
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.lp.sharing import Sharing
 from fairfl_core.lp.solution import Solution
 from fairfl_core.lp.solvers import Solver, solver_for
 from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.infeasible import Collision, Finder
+    from fairfl_core.lp.infeasible import Finder, Infeasible
 
 __all__ = ["Program", "tie_break", "tie_order"]
 
@@ -80,7 +79,7 @@ class Program(ABC):
         people: ClientCounts | ScoredPeople | None = None,
         rates: str = "labels",
         guarantee: Guarantee | None = None,
-        policy: Policy = NOTHING_MORE,
+        policy: Policy = Policy(),
     ) -> None:
         self.counts = counts
         self.people = counts if people is None else people
@@ -190,7 +189,7 @@ class Program(ABC):
 
     # ---------------------------------------------------------------- the model
 
-    def _worth(self, columns: Columns) -> Floats:
+    def _worth(self, columns: RuleTable) -> Floats:
         """What the utility gives, and a grain for every kept answer, in the objective's unit."""
         gained = np.einsum("pyk,yk->p", columns.confusion, self._gain / self._scale)
         worth = (gained + self._grain(columns)) / self._unit
@@ -201,7 +200,7 @@ class Program(ABC):
         # So that a block that nobody falls into has one optimum, too, and a dual.
         return np.asarray(worth + _NEEDLESS * (columns.empty - 1.0 * columns.needless))
 
-    def _grain(self, columns: Columns) -> Floats:
+    def _grain(self, columns: RuleTable) -> Floats:
         grain = tie_break(len(self.counts.clients), len(self.counts.groups))
         return np.asarray(grain[columns.client, columns.group] * columns.kept)
 
@@ -215,7 +214,7 @@ class Program(ABC):
         worth, order = self._worth(columns), self._order(columns)
         return sharing.totals(worth), sharing.totals(order)
 
-    def _order(self, columns: Columns, first: int = 0) -> Floats:
+    def _order(self, columns: RuleTable, first: int = 0) -> Floats:
         """The order of columns: see `tie_order`."""
         cells = len(self.counts.clients) * len(self.counts.groups)
         cell = columns.client * len(self.counts.groups) + columns.group
@@ -235,7 +234,7 @@ class Program(ABC):
 
         Raises
         ------
-        CollisionError
+        InfeasibleError
             Where the policy asks for more than these limits allow; it says what would do.
         """
         eps_global = check_epsilon(eps_global, "eps_global")
@@ -243,16 +242,16 @@ class Program(ABC):
         self._correct_rates(eps_global)
         try:
             return self._solve(eps_global, local)
-        except Infeasible:
-            collision = self.collision(eps_global, local)
-            raise CollisionError(collision.sentence(), collision) from None
+        except InfeasibleError:
+            infeasible = self.explain_infeasible(eps_global, local)
+            raise InfeasibleError(infeasible.sentence(), infeasible) from None
 
-    def collision(self, eps_global: float, local: Floats) -> "Collision":
+    def explain_infeasible(self, eps_global: float, local: Floats) -> "Infeasible":
         """Where limits collide with the policy: who, and what either of them would allow."""
-        from fairfl_core.lp.infeasible import collision_of  # SciPy starts slowly
+        from fairfl_core.lp.infeasible import explain_infeasible  # SciPy starts slowly
 
         rows = self._constraints()
-        return collision_of(
+        return explain_infeasible(
             rows,
             self._all_columns(),
             self.counts,
@@ -273,14 +272,14 @@ class Program(ABC):
 
     @abstractmethod
     def _all_columns(self) -> Sharing:
-        """Columns that reach what the region can, to see what is possible at all."""
+        """RuleTable that reach what the region can, to see what is possible at all."""
 
     @abstractmethod
     def _solve(self, eps_global: float, local: Floats) -> Solution:
         """Return the optimum within checked tolerances."""
 
     def _figures(
-        self, columns: Columns, beta: Floats, duals: Floats, eps_global: float, local: Floats
+        self, columns: RuleTable, beta: Floats, duals: Floats, eps_global: float, local: Floats
     ) -> dict[str, Any]:
         """What every region's solution tells: the one place where an optimum is put together."""
         counts = self.counts
@@ -355,7 +354,7 @@ class Program(ABC):
                     figures = np.array(
                         [found.accuracy, gap.overall, gap.local_mean, gap.local_worst]
                     )
-                except Infeasible:
+                except InfeasibleError:
                     pass
             cells[eps_global] = figures
         return np.stack([cells[float(eps_global)] for eps_global in eps_globals], axis=1)

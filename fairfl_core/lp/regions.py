@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredPeople
@@ -112,7 +112,7 @@ class AnswerRules:
         """Pr(answer k | model says j) in each cell: shape (clients, groups, seen, labels)."""
         return np.einsum("cap,pjk->cajk", beta, self.response, optimize=True)
 
-    def columns(self, table: NDArray[Any]) -> Columns:
+    def columns(self, table: NDArray[Any]) -> RuleTable:
         """What each rule does in each cell, rule by rule within the cell.
 
         `table` counts people by client, group, label and what the rules see.
@@ -125,7 +125,7 @@ class AnswerRules:
         client, group, rule = np.unravel_index(
             np.arange(clients * groups * rules), (clients, groups, rules)
         )
-        return Columns(
+        return RuleTable(
             client=client,
             group=group,
             block=(client * groups + group) * self.blocks + self.block[rule],

@@ -7,14 +7,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns"]
+__all__ = ["RuleTable"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Columns:
+class RuleTable:
     """Rules, each of one cell (client, group), by what they do there.
 
     Attributes
@@ -66,12 +66,12 @@ class Columns:
         """People answered rightly."""
         return np.einsum("pyy->p", self.confusion)
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Columns":
+    def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
-        return Columns(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
+        return RuleTable(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
 
     @classmethod
-    def join(cls, parts: Sequence["Columns"]) -> "Columns":
+    def join(cls, parts: Sequence["RuleTable"]) -> "RuleTable":
         """All columns of several lists."""
         return cls(
             **{
@@ -97,7 +97,7 @@ class Columns:
 
     @cached_property
     def needless(self) -> NDArray[np.bool_]:
-        """Columns that do to everybody what the rule that keeps the model's answer does."""
+        """RuleTable that do to everybody what the rule that keeps the model's answer does."""
         kept = np.full(self.blocks, -1)
         kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)
         other = kept[self.block]
@@ -106,7 +106,7 @@ class Columns:
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
-        """Columns of blocks that nobody falls into."""
+        """RuleTable of blocks that nobody falls into."""
         block, column = self.members
         people = self.confusion.sum(axis=(1, 2))
         filled = np.bincount(block, people[column], minlength=self.blocks)

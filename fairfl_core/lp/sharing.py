@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.lp.constraints.base import Entries
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["Sharing"]
 
@@ -25,28 +25,28 @@ class Sharing:
 
     Attributes
     ----------
-    columns : Columns
+    columns : RuleTable
         One a cell and rule.
-    merged : Columns
+    merged : RuleTable
         One a variable: what its columns do together, with blocks of their own.
     variable : ndarray, shape (columns,)
         The place of each column's weight among the variables.
     """
 
-    columns: Columns
-    merged: Columns
+    columns: RuleTable
+    merged: RuleTable
     variable: Ints
 
     @classmethod
-    def apart(cls, columns: Columns) -> "Sharing":
+    def apart(cls, columns: RuleTable) -> "Sharing":
         """A variable for every column."""
         return cls(columns, columns, np.arange(len(columns)))
 
     @classmethod
-    def across_groups(cls, columns: Columns, groups: int) -> "Sharing":
+    def across_groups(cls, columns: RuleTable, groups: int) -> "Sharing":
         """A variable for the same rule in all groups of a client.
 
-        Columns come client by client, group by group, and every cell has the same rules in the
+        RuleTable come client by client, group by group, and every cell has the same rules in the
         same order.
         """
         clients = int(columns.client.max()) + 1
@@ -94,7 +94,7 @@ class Sharing:
         return np.asarray(values[self.variable])
 
     def settled(self, values: Floats, *, fall_back: bool = True) -> Floats:
-        """The weight of each column, cleaned: see `Columns.settled`.
+        """The weight of each column, cleaned: see `RuleTable.settled`.
 
         Where a weight is shared, a block keeps the model's answer if nobody of any group falls
         into it.

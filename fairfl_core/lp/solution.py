@@ -41,7 +41,7 @@ class Solution:
     Attributes
     ----------
     status : str
-        Always "optimal": anything else is raised as `CollisionError` or `SolveError`.
+        Always "optimal": anything else is raised as `InfeasibleError` or `SolveError`.
     region : str
         The region's name.
     eps_global, eps_local

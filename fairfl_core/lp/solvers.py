@@ -28,7 +28,7 @@ class Solver(Protocol):
 
         Raises
         ------
-        Infeasible
+        InfeasibleError
             Where no lottery keeps all rows.
         """
 

@@ -23,7 +23,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
 
@@ -170,7 +170,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             self.region,
             rates=self.rates,
             guarantee=guarantee,
-            policy=self.policy or NOTHING_MORE,
+            policy=self.policy or Policy(),
         )
         solution = program.solve(self.eps_global, self.eps_local)
         self.predictor_: Predictor = replace(

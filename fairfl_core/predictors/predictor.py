@@ -20,7 +20,7 @@ from fairfl_core.data.tables.columns import code_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FORMAT, FittedOn, Reached
@@ -71,7 +71,7 @@ class Predictor(ABC):
     eps_local: tuple[float, ...]
     reached: Reached
     guarantee: Guarantee | None = None
-    policy: Policy = NOTHING_MORE
+    policy: Policy = Policy()
     folds: int = 1
     fitted_on: FittedOn | None = None
     score_columns: tuple[str, ...] | None = None

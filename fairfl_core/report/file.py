@@ -14,7 +14,7 @@ from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Reading
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 
 __all__ = ["FORMAT", "MOST", "UPLOADED", "Option", "Review", "parse_review", "read_review"]
 
@@ -56,7 +56,7 @@ class Option:
     eps_local: float
     own_limits: tuple[tuple[str, float], ...] = ()
     guarantee: Guarantee | None = None
-    policy: Policy = NOTHING_MORE
+    policy: Policy = Policy()
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Option:
             eps_local=_share(epsilon["local"]),
             own_limits=tuple((_text(name, "own"), _share(eps)) for name, eps in own.items()),
             guarantee=Guarantee.from_json(value["guarantee"]),
-            policy=NOTHING_MORE if value["policy"] is None else Policy.from_json(value["policy"]),
+            policy=Policy() if value["policy"] is None else Policy.from_json(value["policy"]),
         )
 
 

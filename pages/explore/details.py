@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.summary import Summary
@@ -162,7 +162,7 @@ def _advice(view: View) -> None:
     points = state.get(POINTS)
     try:
         found = advice_of(view, points)
-    except CollisionError as error:
+    except InfeasibleError as error:
         st.caption(str(error))
         return
     st.markdown(text.advice(found, points, view.guarantee or SURE))

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.summary import Summary
 from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
@@ -99,7 +99,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         _sliders(noun)
     try:
         summary = summary_of(view)
-    except CollisionError:
+    except InfeasibleError:
         with numbers:
             st.markdown(more_limits.COLLIDES)
         return None
@@ -299,7 +299,7 @@ def _next_of_sweep() -> None:
             for done, limit in enumerate(SWEEP, 1):
                 try:
                     summary_of(_at(limit))
-                except CollisionError:
+                except InfeasibleError:
                     break
                 on_progress(done / len(SWEEP))
         left.pop(0)

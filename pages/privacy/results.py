@@ -8,7 +8,7 @@ import pandas as pd
 
 from fairfl_core.evaluation.paper_numbers import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.policy import NOTHING_MORE
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import region_names
 from fairfl_core.privacy.mechanisms import MECHANISMS, Mechanism
@@ -79,7 +79,7 @@ def on_counts(view: View) -> View:
         region=view.region if view.region in regions else regions[-1],
         rates=view.rates if view.rates in rates else rates[0],
         guarantee=None,  # a promise about counted labels, not about noisy ones
-        policy=NOTHING_MORE,  # floors on noisy counts would collide by chance alone
+        policy=Policy(),  # floors on noisy counts would collide by chance alone
     )
 
 
@@ -277,7 +277,7 @@ def adult_beside_paper(
         notion="sp",
         region=PAPERS_REGION,
         guarantee=None,
-        policy=NOTHING_MORE,
+        policy=Policy(),
         rates=PAPERS_RATES,
         seeds=experiment_of("adult").seeds,
         eps_global=PAPER_ASKED,

@@ -16,7 +16,7 @@ import pandas as pd
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.folded import FoldedPeople
 from fairfl_core.data.scored import ScoredPeople
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.advice import (
     Advice,
     CertaintyPrice,
@@ -40,7 +40,7 @@ from pages.shared.catalogue import experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.infeasible import Collision  # starts slowly
+    from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
 __all__ = [
     "CERTAINTIES",
@@ -303,7 +303,7 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
     """Accuracy of a view's only run on the fitted people; NaN where limits and floors collide."""
     try:
         return programs_of(view)[0].solve(**limits).accuracy
-    except CollisionError:
+    except InfeasibleError:
         return float("nan")
 
 
@@ -446,12 +446,12 @@ class Collided:
 def collision_of(view: View) -> Collided:
     """Who collides in some run, and what would do in all."""
     limits = view.limits(experiment_of(view.data).clients)
-    met: list[Collision] = []
+    met: list[Infeasible] = []
     for program in programs_of(view):
         try:
             program.solve(**limits)
-        except CollisionError as error:
-            met.append(error.collision)
+        except InfeasibleError as error:
+            met.append(error.infeasible)
     overall = [one.least_global for one in met if one.least_global is not None]
     inside = [one.least_local for one in met if one.least_local is not None]
     every = len(overall) == len(inside) == len(met)
@@ -464,7 +464,7 @@ def collision_of(view: View) -> Collided:
     )
 
 
-def _lowered(floors: tuple[Floor, ...], met: "list[Collision]") -> list[Floor]:
+def _lowered(floors: tuple[Floor, ...], met: "list[Infeasible]") -> list[Floor]:
     """Each floor as low as it must be in some run, on the safe side of three decimals."""
     return [
         Floor(floor.label, min(_down(one.highest_floor[floor.label]) for one in met))

@@ -15,7 +15,7 @@ from fairfl_core.data.experiments import Experiment
 from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.lp.build import default_rates
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import region_kind, region_names
 from pages.shared.codecs import (
@@ -218,7 +218,7 @@ class View:
             known["guarantee"] is not None,
             known.experiment.grouping.columns if known.experiment.grouping else (),
         ),
-        lambda known: NOTHING_MORE,
+        lambda known: Policy(),
         follows=("experiment",),
     )
     rates: str = _setting(

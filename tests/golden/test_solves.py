@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
@@ -84,8 +84,8 @@ def answer(question):
     )
     try:
         solution = program.solve(question["eps_global"], question["eps_local"])
-    except CollisionError as error:
-        return {"status": "collision", "least_local": _digits(error.collision.least_local)}
+    except InfeasibleError as error:
+        return {"status": "collision", "least_local": _digits(error.infeasible.least_local)}
     found = evaluate(predictor_of(solution), program.people)
     return {
         "status": "optimal",

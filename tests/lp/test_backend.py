@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from fairfl_core.budget import Budget, within
-from fairfl_core.errors import Abandoned, OverBudgetError, SolveError
+from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
 from fairfl_core.lp import highs_model as backend
-from fairfl_core.lp.highs_model import Infeasible, Model
+from fairfl_core.lp.highs_model import Model
 
 STATUS = highspy.HighsModelStatus
 OPTIMAL, UNKNOWN, INFEASIBLE = STATUS.kOptimal, STATUS.kUnknown, STATUS.kInfeasible
@@ -68,9 +68,9 @@ def test_where_it_is_unlucky_it_begins_anew_and_another_way(monkeypatch, ends, w
 @pytest.mark.parametrize(
     ("ends", "error", "sentence"),
     [
-        ([UNKNOWN, INFEASIBLE], Infeasible, "what is asked collides"),
-        ([INFEASIBLE, INFEASIBLE], Infeasible, "no lottery keeps all of it"),
-        ([INFEASIBLE, UNKNOWN, UNKNOWN], Infeasible, "collides"),
+        ([UNKNOWN, INFEASIBLE], InfeasibleError, "what is asked collides"),
+        ([INFEASIBLE, INFEASIBLE], InfeasibleError, "no lottery keeps all of it"),
+        ([INFEASIBLE, UNKNOWN, UNKNOWN], InfeasibleError, "collides"),
         ([UNKNOWN] * 3, SolveError, r"^HiGHS ended without an optimum \(Unknown\); please report"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.bin_program import BinProgram
 from fairfl_core.lp.exact.bins import ScoreBins
@@ -205,7 +205,7 @@ def test_floors_are_kept_without_the_group():
         assert chance[mine & (people.label == 1)].mean() >= 0.7 - 1e-7
         first = mine & (people.label == 0)
         assert (1 - chance[first]).mean() >= (people.said[first] == 0).mean() - 0.2 - 1e-7
-    with pytest.raises(CollisionError):
+    with pytest.raises(InfeasibleError):
         every = tuple(Floor(label, 1.0) for label in people.labels)
         program.asking(replace(BLIND, floors=every)).solve(0.3, 0.3)
 

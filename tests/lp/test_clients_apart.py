@@ -12,14 +12,14 @@ from fairfl_core.lp.decomposition import ClientsApart
 from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.policy import NOTHING_MORE, Floor, Policy
+from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.utility import BALANCED
 from tests.helpers.oracles import optimum
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import biased, count_tables, epsilons, notion_and_region
 
 pairs_of_groups = count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 3))
-policies = st.sampled_from([NOTHING_MORE, Policy(utility=BALANCED), Policy(without_group=True)])
+policies = st.sampled_from([Policy(), Policy(utility=BALANCED), Policy(without_group=True)])
 local_limits = st.one_of(epsilons, st.lists(epsilons, min_size=6, max_size=6))
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Floor, Policy
@@ -67,13 +67,13 @@ def test_the_least_common_limit_beside_an_overall_ratio(seed):
     try:
         program.solve(1.0, 0.0)
         assert expected == pytest.approx(0, abs=1e-7)
-    except CollisionError as error:
-        assert error.collision.certain
+    except InfeasibleError as error:
+        assert error.infeasible.certain
         if expected is None:
-            assert error.collision.least_local is None
+            assert error.infeasible.least_local is None
         else:
-            assert error.collision.least_local == pytest.approx(expected, abs=1e-6)
-            program.solve(error.collision.least_global, error.collision.least_local)
+            assert error.infeasible.least_local == pytest.approx(expected, abs=1e-6)
+            program.solve(error.infeasible.least_global, error.infeasible.least_local)
 
 
 @pytest.mark.parametrize("seed", range(50, 125))
@@ -93,15 +93,15 @@ def test_three_labels_find_what_their_kernel_does(seed, rates):
         program = build_program(people, "eo", region, **chosen)
         try:
             program.solve(*asked)
-        except CollisionError as error:
-            collisions[region] = error.collision
-            if error.collision.least_local is None:
-                with pytest.raises(CollisionError):
+        except InfeasibleError as error:
+            collisions[region] = error.infeasible
+            if error.infeasible.least_local is None:
+                with pytest.raises(InfeasibleError):
                     program.solve(1.0, 1.0)
             else:
                 program.solve(
-                    min(error.collision.least_global + 1e-6, 1.0),
-                    min(error.collision.least_local + 1e-6, 1.0),
+                    min(error.infeasible.least_global + 1e-6, 1.0),
+                    min(error.infeasible.least_local + 1e-6, 1.0),
                 )
     if "exact" not in collisions:
         return

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.frontier import frontier
@@ -134,9 +134,9 @@ def test_the_program_agrees_with_a_dense_one(counts, chosen, data):
     program = FairnessProgram(counts, *chosen, policy=policy)
     try:
         found = program.solve(overall, local)
-    except CollisionError as error:
+    except InfeasibleError as error:
         # What just fits, or just does not, is either to a solver with tolerances.
-        share = error.collision
+        share = error.infeasible
         assert expected is None or _nearly(share, policy, overall, local)
         return
     assert expected is not None
@@ -203,7 +203,7 @@ def test_asking_more_never_gives_more(counts, chosen, data):
     overall, local = data.draw(epsilons), data.draw(epsilons)
     try:
         strict = FairnessProgram(counts, *chosen, policy=policy).solve(overall, local)
-    except CollisionError:
+    except InfeasibleError:
         return
     lenient = FairnessProgram(counts, *chosen, policy=lower).solve(overall, local)
     scale = max(1.0, np.abs(gain_of(policy, counts)).max())
@@ -233,7 +233,7 @@ def test_the_order_of_clients_groups_and_labels_does_not_matter(counts, chosen, 
     for one in (counts, turned):
         try:
             values.append(FairnessProgram(one, *chosen, policy=policy).solve(overall, local))
-        except CollisionError:
+        except InfeasibleError:
             values.append(None)
     assume(None not in values)
     scale = max(1.0, np.abs(gain_of(policy, counts)).max())
@@ -266,18 +266,18 @@ def test_a_collision_says_what_would_do(counts, chosen, data):
     try:
         program.solve(overall, local)
         return
-    except CollisionError as error:
-        collision = error.collision
+    except InfeasibleError as error:
+        collision = error.infeasible
     assert collision.to_json()["status"] == "collision"
     if collision.least_global is not None:  # together they do, and less of either does not
         wider = (collision.least_global + 1e-6, collision.least_local + 1e-6)
         program.solve(*(min(one, 1.0) for one in wider))
         assert (collision.least_global, collision.least_local) != (overall, local)
         if collision.least_local > local + 1e-4:
-            with pytest.raises(CollisionError):
+            with pytest.raises(InfeasibleError):
                 program.solve(1.0, collision.least_local - 1e-4)
         if collision.least_global > overall + 1e-4:
-            with pytest.raises(CollisionError):
+            with pytest.raises(InfeasibleError):
                 program.solve(collision.least_global - 1e-4, collision.least_local)
         assert collision.who
     lowered = [
@@ -342,9 +342,9 @@ def test_the_exact_region_takes_all_of_it(labels):
 def test_the_exact_region_collides_too():
     people = scored_network(3, 2, 3, rows=400, seed=1)
     every = Policy(floors=tuple(Floor(label, 1.0) for label in people.counts.labels))
-    with pytest.raises(CollisionError) as error:
+    with pytest.raises(InfeasibleError) as error:
         build_program(people, "eo", "exact", rates="labels", policy=every).solve(0.1, 0.1)
-    found = error.value.collision
+    found = error.value.infeasible
     assert set(found.highest_floor) == set(people.counts.labels)
     assert 0 < min(found.highest_floor.values()) < 1
 
@@ -371,7 +371,7 @@ def test_a_floor_with_confidence_holds_on_the_population(proof):
             )
             try:
                 found = program.solve(1.0, 0.15)
-            except CollisionError:
+            except InfeasibleError:
                 continue
             confusion = np.einsum("cayj,cajk->cayk", chances, found.rules.lottery(found.beta))
             people = chances.sum(axis=3)
@@ -456,5 +456,5 @@ def test_a_collision_is_told_where_the_dual_simplex_ends_without_a_word():
     table[1, 0, 0, 0], table[1, 1, 2, 0], table[2, 0, 1, 1] = 28, 0, 9
     counts = ClientCounts(table, ("a", "b", "c"), ("f", "m"), ("x", "y", "z"), "x")
     policy = Policy(floors=(Floor("y", keeps=0.0), Floor("z", keeps=0.125)))
-    with pytest.raises(CollisionError):
+    with pytest.raises(InfeasibleError):
         FairnessProgram(counts, "eo-full", "kernel", policy=policy).solve(0.0, 0.0)

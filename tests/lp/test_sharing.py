@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import CollisionError
+from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
@@ -95,8 +95,8 @@ def test_and_floors_are_kept_or_collide_as_there(counts, chosen, data):
     program = FairnessProgram(counts, *chosen, policy=replace(BLIND, floors=floors))
     try:
         found = program.solve(overall, local)
-    except CollisionError as error:
-        lowered = error.collision.highest_floor
+    except InfeasibleError as error:
+        lowered = error.infeasible.highest_floor
         nearly = max(one.rate - lowered[one.label] for one in floors) < 1e-6
         assert expected is None or nearly
         fits = [Floor(one.label, max(lowered[one.label] - 1e-6, 0.0)) for one in floors]
@@ -116,12 +116,12 @@ def test_a_collision_with_confidence_says_what_would_do_here_too():
         guarantee=Guarantee(0.9),
         policy=replace(BLIND, floors=floors),
     )
-    with pytest.raises(CollisionError) as error:
+    with pytest.raises(InfeasibleError) as error:
         program.solve(0.01, 0.5)
-    found = error.value.collision
+    found = error.value.infeasible
     assert found.least_global > 0.01
     program.solve(found.least_global + 1e-6, found.least_local + 1e-6)
-    with pytest.raises(CollisionError):
+    with pytest.raises(InfeasibleError):
         program.solve(found.least_global - 1e-4, found.least_local)
 
 

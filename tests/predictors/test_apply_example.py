@@ -20,7 +20,7 @@ from fairfl_core.data.scored import ScoredPeople
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.build import build_program
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
@@ -42,7 +42,7 @@ def people():
     return list(csv.DictReader(io.StringIO(example_table())))
 
 
-def fitted(region, policy=NOTHING_MORE):
+def fitted(region, policy=Policy()):
     upload = open_table("e.csv", example_table().encode())
     counts = experiment_from_table(upload, guess_roles(upload)).experiment.counts(0, "validation")
     program = FairnessProgram(counts, "eo", region, policy=policy)
@@ -136,7 +136,7 @@ def test_every_kind_of_predictor_answers_as_predict_does(
         for seed in range(folds)
     ]
     people = replace(models[0], folds=folds)
-    policy = Policy(without_group=True) if blind else NOTHING_MORE
+    policy = Policy(without_group=True) if blind else Policy()
     fair = predictor_of(build_program(people, notion, region, policy=policy).solve(0.02, 0.05))
     fair.write(tmp_path / "fair.json")
     predictor = json.loads((tmp_path / "fair.json").read_text())

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = [
     "NO_EPSILON",
@@ -49,15 +49,15 @@ class Constraints(ABC):
         return len(self.scope)
 
     @property
-    def keeps_constants(self) -> bool:
+    def constants_are_feasible(self) -> bool:
         """Whether every row is |x| <= a limit, and x is 0 where everybody gets one answer."""
         return False
 
     @abstractmethod
-    def entries(self, columns: Columns) -> Entries:
+    def entries(self, columns: RuleTable) -> Entries:
         """What these columns put into the rows."""
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """What the auxiliary columns put into the rows."""
         return joined([])
 
@@ -76,7 +76,7 @@ class Constraints(ABC):
         A dual is d(-objective) / d(bound).
         """
 
-    def cones(self, columns: Columns) -> list[Entries]:
+    def cones(self, columns: RuleTable) -> list[Entries]:
         """Second-order cones: of each the rows, the first at least as long as the others.
 
         An auxiliary column i is written -1 - i, a column of the program as it is.
@@ -112,7 +112,7 @@ class RateConstraints(Constraints):
     place: Ints
     weight: Floats
 
-    def entries(self, columns: Columns) -> Entries:
+    def entries(self, columns: RuleTable) -> Entries:
         """A column adds the people whom its rates count, weighted."""
         row = self.place[:, columns.client, columns.group]
         value = self.weight[:, columns.client, columns.group] * self.notion.answered(
@@ -139,16 +139,16 @@ class Stacked(Constraints):
         self.auxiliary = sum(part.auxiliary for part in parts)
 
     @property
-    def keeps_constants(self) -> bool:
+    def constants_are_feasible(self) -> bool:
         """If all parts do."""
-        return all(part.keeps_constants for part in self.parts)
+        return all(part.constants_are_feasible for part in self.parts)
 
     def places(self, part: Constraints) -> slice:
         """The rows of one of its parts."""
         first = sum(len(one) for one in self.parts[: self.parts.index(part)])
         return slice(first, first + len(part))
 
-    def entries(self, columns: Columns) -> Entries:
+    def entries(self, columns: RuleTable) -> Entries:
         """Each part's, in its own rows."""
         parts = []
         for part in self.parts:
@@ -156,7 +156,7 @@ class Stacked(Constraints):
             parts.append((row + self.places(part).start, column, value))
         return joined(parts)
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """Each part's, in its own rows and auxiliary columns."""
         parts, first = [], 0
         for part in self.parts:
@@ -188,7 +188,7 @@ class Stacked(Constraints):
         """Each part's."""
         return [name for part in self.parts for name in part.names(counts)]
 
-    def cones(self, columns: Columns) -> list[Entries]:
+    def cones(self, columns: RuleTable) -> list[Entries]:
         """Each part's, with its own auxiliary columns."""
         starts = np.cumsum([0, *(part.auxiliary for part in self.parts)])
         return [

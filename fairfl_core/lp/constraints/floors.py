@@ -17,7 +17,7 @@ from fairfl_core.lp.constraints.widths import (
 )
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["FloorConstraints"]
 
@@ -136,7 +136,7 @@ class FloorConstraints(RateConstraints):
         """Far more than any floor is worth."""
         return _PENALTY
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """What is missing is made up for."""
         row = np.arange(self.auxiliary)
         return row, row, np.ones(self.auxiliary)
@@ -147,7 +147,7 @@ class FloorConstraints(RateConstraints):
         whole = [one.rate if one.keeps is None else 1 - one.keeps for one in self.floors]
         return np.array(whole)[self.floor]
 
-    def entries(self, columns: Columns) -> Entries:
+    def entries(self, columns: RuleTable) -> Entries:
         """The recognition under each rule; with a guarantee less what it may be wrong by."""
         if self.guarantee is None:
             return super().entries(columns)
@@ -156,7 +156,7 @@ class FloorConstraints(RateConstraints):
         column, floor = np.nonzero((row >= 0) & (value != 0))
         return row[column, floor], column, value[column, floor]
 
-    def _certain(self, columns: Columns) -> Floats:
+    def _certain(self, columns: RuleTable) -> Floats:
         """The lower end of every rule's recognition, or of its change: (columns, floors)."""
         assert self.guarantee is not None
         clients, groups, floors = self.people.shape
@@ -181,7 +181,7 @@ class FloorConstraints(RateConstraints):
             change = self._proved_change(columns, widths)
         return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
 
-    def _bounded(self, columns: Columns, change: Floats) -> Floats:
+    def _bounded(self, columns: RuleTable, change: Floats) -> Floats:
         """The lower end of a change, where it is known: nobody counted, or nobody can lose."""
         n = self.people[columns.client, columns.group]
         change = np.where(n > 0, change, -1.0)
@@ -189,7 +189,7 @@ class FloorConstraints(RateConstraints):
         change = np.where(answers_all, np.maximum(change, 0.0), change)
         return np.where(columns.keeps[:, None], 0.0, change)
 
-    def _changes(self, columns: Columns) -> Floats:
+    def _changes(self, columns: RuleTable) -> Floats:
         """Counted recognition less the model's own, (columns, floors)."""
         n = self.people[columns.client, columns.group]
         own = np.divide(
@@ -197,7 +197,7 @@ class FloorConstraints(RateConstraints):
         )
         return np.asarray(own - self._of_the_model(columns, own))
 
-    def _of_the_model(self, columns: Columns, value: Floats) -> Floats:
+    def _of_the_model(self, columns: RuleTable, value: Floats) -> Floats:
         """A value of the rule that keeps the model's answer, for every column of its blocks."""
         block, member = columns.members
         kept = np.zeros((columns.blocks, value.shape[1]))
@@ -206,7 +206,7 @@ class FloorConstraints(RateConstraints):
         np.add.at(found, member, kept[block])
         return found
 
-    def _measured_change(self, columns: Columns, z: float) -> Floats:
+    def _measured_change(self, columns: RuleTable, z: float) -> Floats:
         """The lower end of the change from the model's own rate.
 
         Between two cuts of a score, or between the model's answer and a constant one, a person
@@ -217,7 +217,7 @@ class FloorConstraints(RateConstraints):
         low, high = clopper_pearson(np.abs(change), n, z)
         return np.where(change > 0, low, -high)
 
-    def _proved_change(self, columns: Columns, widths: Widths) -> Floats:
+    def _proved_change(self, columns: RuleTable, widths: Widths) -> Floats:
         """The same where the rule's true rate may be lower and the model's own higher."""
         width = widths.down + self._of_the_model(columns, widths.up)
         return np.asarray(self._changes(columns) - width)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Entries, RateConstraints
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["GapConstraints", "Merged", "scope_name"]
 
@@ -129,7 +129,7 @@ class GapConstraints(RateConstraints):
         return self.client if self.eps is None else np.full(len(self.client), NO_EPSILON)
 
     @property
-    def keeps_constants(self) -> bool:
+    def constants_are_feasible(self) -> bool:
         """Between two groups; levels of more groups are no differences."""
         return not self.level.size
 
@@ -138,7 +138,7 @@ class GapConstraints(RateConstraints):
         """As many as there are levels t."""
         return int(self.level.max(initial=-1)) + 1
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """Each level is taken off its rows."""
         return np.arange(len(self.level)), self.level, np.full(len(self.level), -1.0)
 

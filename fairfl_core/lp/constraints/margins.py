@@ -50,7 +50,7 @@ from fairfl_core.lp.constraints.widths import (
     pooled_widths,
 )
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["MarginConstraints"]
 
@@ -150,7 +150,7 @@ class MarginConstraints(Constraints):
         # The chi-square quantile with two degrees of freedom is -2 ln alpha.
         return float(np.sqrt(-2 * np.log(self.error)))
 
-    def widths(self, columns: Columns, *, cells: int = 1) -> Widths:
+    def widths(self, columns: RuleTable, *, cells: int = 1) -> Widths:
         """Rates and widths of columns; `cells` is over how many cells a proof must hold."""
         how = (self.notion, columns, self.people)
         if self.guarantee.proof == "measured":
@@ -164,7 +164,7 @@ class MarginConstraints(Constraints):
 
     # ---------------------------------------------------------------- rows
 
-    def entries(self, columns: Columns) -> Entries:
+    def entries(self, columns: RuleTable) -> Entries:
         """Overall rows, then the local ones, then what defines the overall margin."""
         return joined(
             [
@@ -173,7 +173,7 @@ class MarginConstraints(Constraints):
             ]
         )
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """The overall margins stand in the overall rows."""
         return joined([part.auxiliary_entries() for part in self._overall(columns)])
 
@@ -199,7 +199,7 @@ class MarginConstraints(Constraints):
     def _margins(self) -> int:
         return len(self._pairs) * self.people.shape[2]
 
-    def _overall(self, columns: Columns) -> list[OverallMargin]:
+    def _overall(self, columns: RuleTable) -> list[OverallMargin]:
         """One margin a pair of groups and rate."""
         clients, _, rates = self.people.shape
         kind, people = self._kind, self.people * self.times
@@ -219,7 +219,7 @@ class MarginConstraints(Constraints):
             for number, (pair, rate) in enumerate(product(self._pairs, range(rates)))
         ]
 
-    def _local(self, columns: Columns) -> Entries:
+    def _local(self, columns: RuleTable) -> Entries:
         widths = self.widths(columns)
         rates, pairs = self.people.shape[2], self._pairs
         measured = self.guarantee.proof == "measured"
@@ -264,7 +264,7 @@ class MarginConstraints(Constraints):
         ]
         return named + ["the overall margin"] * self._definitions
 
-    def cones(self, columns: Columns) -> list[Entries]:
+    def cones(self, columns: RuleTable) -> list[Entries]:
         """Those of the overall margins."""
         if not self._kind.is_cone:
             return []

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.lp.constraints.base import Entries
 from fairfl_core.lp.constraints.widths import Widths
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["Cone", "OverallMargin", "Pooled", "Range"]
 
@@ -57,7 +57,7 @@ class Pooled:
 
     @classmethod
     def of(
-        cls, columns: Columns, widths: Widths, people: Floats, pair: tuple[int, int], rate: int
+        cls, columns: RuleTable, widths: Widths, people: Floats, pair: tuple[int, int], rate: int
     ) -> "Pooled":
         """Take what concerns a pair of groups and a rate; `people` (clients, groups, rates)."""
         behind = people[:, list(pair), rate].T

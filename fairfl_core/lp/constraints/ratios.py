@@ -9,7 +9,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints
 from fairfl_core.lp.constraints.gaps import scope_name
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["RatioConstraints"]
 
@@ -102,7 +102,7 @@ class RatioConstraints(RateConstraints):
         """As many as there are levels t."""
         return int(self.level.max(initial=-1)) + 1
 
-    def auxiliary_entries(self, columns: Columns) -> Entries:
+    def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """What is taken of each level is taken off its rows."""
         return np.arange(len(self.level)), self.level, -self.rho
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.fairness.intervals import clopper_pearson
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["Widths", "binomial_widths", "dvoretzky", "pooled_widths"]
 
@@ -32,7 +32,7 @@ class Widths:
 
 
 def _rates(
-    notion: Notion, columns: Columns, people: Floats, times: float
+    notion: Notion, columns: RuleTable, people: Floats, times: float
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Counted rate of every column, people behind it, and whether it depends on people."""
     n = people[columns.client, columns.group]
@@ -45,7 +45,7 @@ def _rates(
 
 
 def binomial_widths(
-    notion: Notion, columns: Columns, people: Floats, z: float, times: float = 1.0
+    notion: Notion, columns: RuleTable, people: Floats, z: float, times: float = 1.0
 ) -> Widths:
     """Exact binomial limits of every column, as sure as a normal's at z; 1/2 +- 1/2 without people."""
     rate, n, uncertain = _rates(notion, columns, people, times)
@@ -63,7 +63,7 @@ def binomial_widths(
 
 def pooled_widths(
     notion: Notion,
-    columns: Columns,
+    columns: RuleTable,
     people: Floats,
     z: float,
     optimism: Floats,
@@ -87,7 +87,7 @@ def pooled_widths(
 
 
 def dvoretzky(
-    notion: Notion, columns: Columns, people: Floats, tail: float, times: float = 1.0
+    notion: Notion, columns: RuleTable, people: Floats, tail: float, times: float = 1.0
 ) -> Widths:
     """One width for every cut of a score at once, `2 tail` in all (Massart's constant)."""
     rate, n, uncertain = _rates(notion, columns, people, times)

@@ -17,9 +17,9 @@ from fairfl_core.lp.exact.pricing import Candidates, Pricing, by_scores
 from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import Measured, measured
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["FarExactProgram", "FarPrices", "columns_of", "corners_of", "priced"]
 
@@ -37,7 +37,7 @@ class FarExactProgram(ExactProgram):
     counts : ClientCounts
         What the clients counted of the people it is fitted on.
     notion : str
-    corners : tuple of ScoreRules and Columns, optional
+    corners : tuple of ScoreRules and RuleTable, optional
         Two labels: what the clients listed.
     prices : callable, optional
         More labels: asks the clients for a rule; see `FarPrices`.
@@ -50,11 +50,11 @@ class FarExactProgram(ExactProgram):
         counts: ClientCounts,
         notion: str,
         *,
-        corners: tuple[ScoreRules, Columns] | None = None,
+        corners: tuple[ScoreRules, RuleTable] | None = None,
         prices: FarPrices | None = None,
         sent: Callable[[], int] = lambda: 0,
         guarantee: Guarantee | None = None,
-        policy: Policy = NOTHING_MORE,
+        policy: Policy = Policy(),
     ) -> None:
         self._corners, self._prices, self._sent = corners, prices, sent
         labels = len(counts.labels)
@@ -68,7 +68,7 @@ class FarExactProgram(ExactProgram):
         )
         super().__init__(nobody, notion, guarantee=guarantee, policy=policy)
 
-    def _list_rules(self) -> tuple[ScoreRules, Columns]:
+    def _list_rules(self) -> tuple[ScoreRules, RuleTable]:
         assert self._corners is not None
         return self._corners
 
@@ -90,7 +90,7 @@ class FarExactProgram(ExactProgram):
         return self._sent()
 
 
-def corners_of(people: ScoredPeople) -> tuple[ScoreRules, Columns]:
+def corners_of(people: ScoredPeople) -> tuple[ScoreRules, RuleTable]:
     """What a client with two labels lists of its people."""
     return hull_rules(measured(people))
 
@@ -102,10 +102,10 @@ def priced(people: ScoredPeople, gain: Floats, *, full: bool) -> tuple[Candidate
     return plain(gain), refined(gain)
 
 
-def columns_of(rules: ScoreRules, confusion: Floats, kept: Floats, groups: int) -> Columns:
+def columns_of(rules: ScoreRules, confusion: Floats, kept: Floats, groups: int) -> RuleTable:
     """The columns of rules that clients measured: all else follows from the rules."""
     labels = confusion.shape[1]
-    return Columns(
+    return RuleTable(
         client=rules.client,
         group=rules.group,
         block=rules.client * groups + rules.group,

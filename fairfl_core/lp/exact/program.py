@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredPeople
-from fairfl_core.errors import CollisionError, InputError
+from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.constraints.base import Constraints
 from fairfl_core.lp.exact.hull import hull_rules, mixable
 from fairfl_core.lp.exact.pricing import Candidates, Pricing, answer_rules, by_scores
@@ -27,12 +27,11 @@ from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.exact.solution import Bound, ExactSolution
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.highs_model import Infeasible
 from fairfl_core.lp.limits import EpsLocal, eps_per_client
-from fairfl_core.lp.policy import NOTHING_MORE, Policy
+from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import Program
 from fairfl_core.lp.rate_estimates import Measured, measured
-from fairfl_core.lp.rule_table import Columns
+from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.lp.sharing import Sharing
 from fairfl_core.lp.solution import Solution
 
@@ -92,7 +91,7 @@ class ExactProgram(Program):
         rates: str = "labels",
         gap: float = 1e-4,
         guarantee: Guarantee | None = None,
-        policy: Policy = NOTHING_MORE,
+        policy: Policy = Policy(),
     ) -> None:
         scored = people if isinstance(people, ScoredPeople) else None
         self.measured: Measured = (
@@ -112,7 +111,7 @@ class ExactProgram(Program):
         self._listed = self._list_rules() if len(self.counts.labels) == 2 else None
         self._rebuild()
 
-    def _list_rules(self) -> tuple[ScoreRules, Columns]:
+    def _list_rules(self) -> tuple[ScoreRules, RuleTable]:
         """Two labels: the corners of every cell."""
         return hull_rules(self.measured)
 
@@ -125,7 +124,7 @@ class ExactProgram(Program):
         if self._listed is None:  # rules that would meet a floor may be yet to be found
             self._rows = self._constraints(soft=True)
         self._mixable = self._listed  # of which some are never worth it
-        if self._listed and self._rows.keeps_constants:
+        if self._listed and self._rows.constants_are_feasible:
             self._mixable = mixable(*self._listed, self.notion, self._worth(self._listed[1]))
         sharing = self._listed_columns()
         self._solver = None if sharing is None else self._solver_of(sharing)
@@ -146,7 +145,7 @@ class ExactProgram(Program):
         """Return the optimum within these tolerances; see `Program.solve`."""
         try:
             return cast(ExactSolution, super().solve(eps_global, eps_local))
-        except CollisionError:
+        except InfeasibleError:
             if self._listed:
                 raise
             # Looking for what would do may have found rules that do as it is.
@@ -201,7 +200,7 @@ class ExactProgram(Program):
             solution, tried = self._generated(eps_global, local, Candidates.join([tried, wide]))
         if solution is None:
             self._tried = tried
-            raise Infeasible
+            raise InfeasibleError
         return solution
 
     def _generated(
@@ -260,9 +259,9 @@ class ExactProgram(Program):
         ]
         return Candidates.join(parts)
 
-    def _columns_of(self, new: Candidates) -> Columns:
+    def _columns_of(self, new: Candidates) -> RuleTable:
         rules = new.rules
-        return Columns(
+        return RuleTable(
             client=rules.client,
             group=rules.group,
             block=rules.client * len(self.counts.groups) + rules.group,
@@ -332,7 +331,7 @@ class ExactProgram(Program):
             return None
         prices, shape = self._pricing(), self._behind.shape[:2]
 
-        def find(duals: Floats, sigma: Floats) -> Columns | None:
+        def find(duals: Floats, sigma: Floats) -> RuleTable | None:
             gain, paid = rows.gains(duals), sigma.reshape(shape)
             new = Candidates.join([price(gain) for price in prices])
             cell = (new.rules.client, new.rules.group)
@@ -356,7 +355,7 @@ class ExactProgram(Program):
         eps_global: float,
         local: Floats,
         rules: ScoreRules,
-        columns: Columns,
+        columns: RuleTable,
         values: Floats,
         duals: Floats,
         rounds: int,

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.lp.rule_table import RuleTable
+
 __all__ = ["ScoreRules"]
 
 Floats = NDArray[np.float64]
@@ -75,6 +77,20 @@ class ScoreRules:
                 np.concatenate([getattr(part, field.name) for part in parts])
                 for field in fields(cls)
             )
+        )
+
+    def table(self, confusion: Floats, kept: Floats, groups: int) -> RuleTable:
+        """Return the rules by what they do to their cells' people, of whom `kept` keep theirs."""
+        cell = self.client * groups + self.group
+        return RuleTable(
+            client=self.client,
+            group=self.group,
+            block=cell,
+            span=np.ones(len(self), np.int64),
+            confusion=confusion,
+            kept=kept,
+            keeps=(self.answers == np.arange(self.answers.shape[1])).all(axis=1),
+            known=self.known,
         )
 
     def answer(self, rule: Ints, scores: Floats, said: Ints) -> Ints:

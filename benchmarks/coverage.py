@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, SolveError
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
@@ -50,18 +50,23 @@ class Population:
         self.scores = odds / odds.sum(axis=-1, keepdims=True)
         self.everybody = self.people(*np.indices(self.scores.shape[:4]).reshape(4, -1))
 
-    def people(self, client: Ints, group: Ints, label: Ints, point: Ints) -> ScoredPeople:
+    def people(self, client: Ints, group: Ints, label: Ints, point: Ints) -> ScoredData:
         """Those with these scores."""
         clients, groups, labels = (
             tuple(f"{letter}{i:03d}" for i in range(many))
             for letter, many in zip("cgl", self.shares.shape, strict=True)
         )
         scores = self.scores[client, group, label, point]
-        codes = {"client": client, "group": group, "label": label, "said": scores.argmax(axis=1)}
+        codes = {
+            "client": client,
+            "group": group,
+            "label": label,
+            "predicted": scores.argmax(axis=1),
+        }
         names = {"clients": clients, "groups": groups, "labels": labels}
-        return ScoredPeople(scores=scores, favourable=labels[-1], **codes, **names)
+        return ScoredData(scores=scores, favourable=labels[-1], **codes, **names)
 
-    def draw(self, rng: np.random.Generator) -> ScoredPeople:
+    def draw(self, rng: np.random.Generator) -> ScoredData:
         """Draw a sample, client by client."""
         cells = self.shares.reshape(len(self.shares), -1)
         drawn = [rng.multinomial(n, own) for n, own in zip(self.sizes, cells, strict=True)]
@@ -73,13 +78,13 @@ class Population:
         """Pr(answer = label | client, group, label), of the model where there is no predictor."""
         who = self.everybody
         if predictor is None:
-            right = (who.said == who.label).astype(float)
+            right = (who.predicted == who.label).astype(float)
         else:
             if predictor.needs_scores:
                 scores = predictor.calibration.apply(who.client, who.group, who.scores)
-                chances = predictor.chances(who.client, who.group, scores, who.said)
+                chances = predictor.chances(who.client, who.group, scores, who.predicted)
             else:
-                chances = predictor.lottery[who.client, who.group, who.said]
+                chances = predictor.lottery[who.client, who.group, who.predicted]
             right = chances[np.arange(len(who)), who.label]
         return right.reshape(self.scores.shape[:4]).mean(axis=3)
 
@@ -96,7 +101,7 @@ class Setting:
     eps_local: float = 1.0
     keeps: float | None = None
 
-    def holds(self, sample: ScoredPeople) -> tuple[bool, float]:
+    def holds(self, sample: ScoredData) -> tuple[bool, float]:
         """Whether what was asked holds in the population, and the true accuracy."""
         labels = sample.labels if self.keeps is not None else ()
         policy = Policy(floors=tuple(Floor(label, keeps=self.keeps) for label in labels))

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.data import experiments  # noqa: E402
 from fairfl_core.data.calibration import Calibration  # noqa: E402
-from fairfl_core.data.scored import ScoredPeople  # noqa: E402
+from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers  # noqa: E402
 from fairfl_core.fairness.notions import Notion  # noqa: E402
 from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
@@ -41,7 +41,7 @@ def timed(call):
 
 
 def people_of(name, split, seed=0):
-    return ScoredPeople.from_experiment(experiments.open(name), seed, split)
+    return ScoredData.from_experiment(experiments.open(name), seed, split)
 
 
 def shown(title, columns, rows):
@@ -175,12 +175,12 @@ def against_aif360():
             df=frame, label_names=["label"], protected_attribute_names=["group"]
         )
 
-    truth, said = table(one.label), table(one.said)
+    truth, predicted = table(one.label), table(one.predicted)
     sides = {"privileged_groups": [{"group": 1.0}], "unprivileged_groups": [{"group": 0.0}]}
     theirs = EqOddsPostprocessing(**sides, seed=0)
-    theirs.fit(truth, said)
-    fitted, slow = timed(lambda: theirs.fit(truth, said))
-    answer = fitted.predict(said).labels.ravel()
+    theirs.fit(truth, predicted)
+    fitted, slow = timed(lambda: theirs.fit(truth, predicted))
+    answer = fitted.predict(predicted).labels.ravel()
     FairnessProgram(one.counts, "eo", "kernel").solve(0.0, 0.0)  # what is loaded once is loaded
     ours, fast = timed(lambda: FairnessProgram(one.counts, "eo", "kernel").solve(0.0, 0.0))
     accuracy = float((answer == one.label).mean())

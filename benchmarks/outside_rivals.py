@@ -3,7 +3,7 @@
 Adult, statistical parity. fairlearn and OxonFair set thresholds on the shipped FedAvg scores: on
 everyone's at once (pooled: they know nothing of clients), or client by client. declearn trains
 its own methods on the same splits. They live in an environment of their own, made here under
-.venvs/ (declearn needs pandas < 3); where it cannot be made that is said and nothing is measured.
+.venvs/ (declearn needs pandas < 3); where it cannot be made that is predicted and nothing is measured.
 
 Answers are written like every method's, to data/methods/adult, so that the Methods page and
 `python -m research methods` have them, and docs/outside_rivals.md is written from them.
@@ -39,7 +39,7 @@ from fairfl_core.data.method_answers import (  # noqa: E402
     open_method,
     save_method,
 )
-from fairfl_core.data.scored import ScoredPeople  # noqa: E402
+from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
 from fairfl_core.training.data import federate  # noqa: E402
 from fairfl_core.training.recipes import recipe  # noqa: E402
@@ -154,7 +154,7 @@ def thresholds(python: Path, seeds: tuple[int, ...]) -> None:
     experiment = experiments.open(EXPERIMENT)
     answers: dict[str, dict[str, dict[int, Any]]] = {name: {} for name in THRESHOLDS}
     for seed in seeds:
-        parts = [ScoredPeople.from_experiment(experiment, seed, split) for split in SPLITS]
+        parts = [ScoredData.from_experiment(experiment, seed, split) for split in SPLITS]
         people = {
             name: np.concatenate([getattr(part, name) for part in parts])
             for name in ("group", "client", "label")
@@ -296,8 +296,8 @@ def gap(table: np.ndarray) -> float:
 
 def fedavg_accuracy() -> float:
     experiment = experiments.open(EXPERIMENT)
-    people = [ScoredPeople.from_experiment(experiment, s, "validation") for s in TUNING_SEEDS]
-    return float(np.mean([(own.said == own.label).mean() for own in people]))
+    people = [ScoredData.from_experiment(experiment, s, "validation") for s in TUNING_SEEDS]
+    return float(np.mean([(own.predicted == own.label).mean() for own in people]))
 
 
 def ship(

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.scored import ScoredPeople  # noqa: E402
+from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.lp.build import build_program  # noqa: E402
 from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
@@ -21,7 +21,7 @@ ASKED = (0.01, 0.01)
 
 
 def people_of(experiment, split):
-    return [ScoredPeople.from_experiment(experiment, seed, split) for seed in experiment.seeds]
+    return [ScoredData.from_experiment(experiment, seed, split) for seed in experiment.seeds]
 
 
 def row(name, rates, study, part, seconds=None):

@@ -19,11 +19,11 @@ def answer(predictor, client, group, seen, row_id):
             raise ValueError(f"the predictor mixes {folds} fold models; give a list of theirs.")
         seen = seen[int(draw(mine["name"], "fold\x1f" + whole(row_id)) * folds)]
     if "lottery" in mine:
-        said = place(seen, labels, "prediction")
-        chances = mine["lottery"][group][said]
+        predicted = place(seen, labels, "prediction")
+        chances = mine["lottery"][group][predicted]
     else:
-        said, chances = chances_by_scores(predictor, mine, group, seen)
-    order = sorted(range(len(labels)), key=lambda k: k != said)  # its own answer first
+        predicted, chances = chances_by_scores(predictor, mine, group, seen)
+    order = sorted(range(len(labels)), key=lambda k: k != predicted)  # its own answer first
     luck, total = draw(mine["name"], whole(row_id)), 0.0
     for k in order[:-1]:
         total += chances[k]
@@ -66,11 +66,11 @@ def chances_by_scores(predictor, mine, group, scores):
     listed = isinstance(scores, list | tuple) and len(scores) == len(labels)
     if not listed or not all(0 <= r <= 1 for r in scores) or abs(sum(scores) - 1) > 0.01:
         raise ValueError(f"{scores} are not probabilities of all labels that sum to one.")
-    said = max(labels, key=lambda y: scores[y])
+    predicted = max(labels, key=lambda y: scores[y])
     if "bins" in mine:
-        bins = mine["bins"][said]
+        bins = mine["bins"][predicted]
         second = bins["chances"][sum(edge < scores[1] for edge in bins["edges"])]
-        return said, [1 - second, second]
+        return predicted, [1 - second, second]
     if maps:
         shift = maps["shift"][predictor["clients"].index(mine)]
         parts = [max(between(scores[y], *maps["knots"][group][y]), 1e-4) for y in labels]
@@ -79,7 +79,7 @@ def chances_by_scores(predictor, mine, group, scores):
     chances = [0.0 for _ in labels]
     for rule in mine["rules"][group]:
         if "answers" in rule:
-            chosen = predictor["labels"].index(rule["answers"][said])
+            chosen = predictor["labels"].index(rule["answers"][predicted])
         else:
             values = list(rule["b"])
             for y in labels:
@@ -88,7 +88,7 @@ def chances_by_scores(predictor, mine, group, scores):
                     values[k] += scores[y] * (row[k] if row else rule["theta"][y])
             chosen = values.index(max(values))
         chances[chosen] += rule["probability"]
-    return said, chances
+    return predicted, chances
 
 
 def between(score, at, becomes):

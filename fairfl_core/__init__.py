@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredData
     from fairfl_core.errors import InputError, SolveError
     from fairfl_core.evaluation.evaluation import Evaluation, evaluate
     from fairfl_core.evaluation.verdict import Verdict
@@ -39,7 +39,7 @@ __all__ = [
     "InputError",
     "Mechanism",
     "ScorePredictor",
-    "ScoredPeople",
+    "ScoredData",
     "SolveError",
     "Verdict",
     "build_program",
@@ -61,7 +61,7 @@ _ROOMS = {
     "InputError": "errors",
     "Mechanism": "privacy.mechanisms",
     "ScorePredictor": "predictors.score_predictor",
-    "ScoredPeople": "data.scored",
+    "ScoredData": "data.scored",
     "SolveError": "errors",
     "Verdict": "evaluation.verdict",
     "build_program": "lp.build",

@@ -18,9 +18,9 @@ from fairfl_core.data import experiments
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import FoldedPeople, fitted_people, unseen_people
+from fairfl_core.data.folded import FoldedData, fitted_people, unseen_people
 from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method, save_method
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import SolveError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import EPSILONS
@@ -35,7 +35,7 @@ __all__ = ["EPSILONS", "POST_PROCESSED", "PostProcessed", "answers_of", "ship_po
 
 _PAPER = 0.01  # the paper's epsilon
 _BYTES = 8
-People = ScoredPeople | FoldedPeople
+People = ScoredData | FoldedData
 Floats = NDArray[np.float64]
 
 
@@ -70,8 +70,8 @@ class PostProcessed:
 
     title: str
     ours: bool
-    fit: Callable[[ScoredPeople, str, float, float], Fitted]
-    extra: Mapping[str, Callable[[ScoredPeople, str, float, float], Fitted]] = field(
+    fit: Callable[[ScoredData, str, float, float], Fitted]
+    extra: Mapping[str, Callable[[ScoredData, str, float, float], Fitted]] = field(
         default_factory=dict
     )
     cross_fitted: bool = False
@@ -87,7 +87,7 @@ class _Ours:
         self,
         region: str,
         guarantee: Guarantee | None,
-        people: ScoredPeople,
+        people: ScoredData,
         notion: str,
         eps_global: float,
         eps_local: float,
@@ -110,7 +110,7 @@ class _ByChances:
         self.bytes_per_client = _BYTES * numbers
 
     def answers(self, people: People) -> Answers:
-        def chances(each: ScoredPeople) -> Floats:
+        def chances(each: ScoredData) -> Floats:
             fitted = each if self._calibration is None else each.recalibrated(self._calibration)
             answered: Floats = self._rule.chances(fitted)
             return answered
@@ -118,12 +118,12 @@ class _ByChances:
         return people.under_chances(chances)
 
 
-def _logofair(distributed: bool, people: ScoredPeople, *asked: Any) -> Fitted:
+def _logofair(distributed: bool, people: ScoredData, *asked: Any) -> Fitted:
     rule = fit_logofair(people, *asked, distributed=distributed)
     return _ByChances(rule, 2 * (30 if distributed else 60))  # a multiplier each way a round
 
 
-def _fedfact(people: ScoredPeople, *asked: Any) -> Fitted:
+def _fedfact(people: ScoredData, *asked: Any) -> Fitted:
     calibration = Calibration.fit(people)
     rule = fit_fedfact(people.recalibrated(calibration), *asked)
     rates = rule.prices.shape[-1]
@@ -131,7 +131,7 @@ def _fedfact(people: ScoredPeople, *asked: Any) -> Fitted:
 
 
 def _post_ffl(
-    similar: float, people: ScoredPeople, notion: str, eps_global: float, eps_local: float
+    similar: float, people: ScoredData, notion: str, eps_global: float, eps_local: float
 ) -> Fitted:
     rule = fit_post_ffl(people.counts, notion, eps_global, similar)
     return _ByChances(rule, people.counts.table[0].size + 4)

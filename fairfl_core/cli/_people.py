@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fairfl_core.data.counts import ClientCounts
-    from fairfl_core.data.folded import FoldedPeople
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.folded import FoldedData
+    from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
     from fairfl_core.lp.program import Program
@@ -184,23 +184,23 @@ class Columns:
 
         return self._read(path, FIT, ClientCounts.from_table)
 
-    def fitted(self, path: Path) -> "ScoredPeople":
+    def fitted(self, path: Path) -> "ScoredData":
         """The people a lottery is fitted on, with their scores."""
-        from fairfl_core.data.scored import ScoredPeople
+        from fairfl_core.data.scored import ScoredData
         from fairfl_core.data.splits import FIT
 
-        return self._read(path, FIT, ScoredPeople.from_table)
+        return self._read(path, FIT, ScoredData.from_table)
 
-    def unseen(self, path: Path) -> "ClientCounts | ScoredPeople | FoldedPeople":
+    def unseen(self, path: Path) -> "ClientCounts | ScoredData | FoldedData":
         """The people a predictor is judged on: by scores where there are some."""
         from fairfl_core.data.counts import ClientCounts
-        from fairfl_core.data.folded import FoldedPeople
-        from fairfl_core.data.scored import ScoredPeople
+        from fairfl_core.data.folded import FoldedData
+        from fairfl_core.data.scored import ScoredData
         from fairfl_core.data.splits import TEST
 
-        take: Callable[..., Any] = ScoredPeople.from_table
+        take: Callable[..., Any] = ScoredData.from_table
         if self.fold is not None:
-            take = FoldedPeople.from_table
+            take = FoldedData.from_table
         elif self.scores is None:
             take = ClientCounts.from_table
         return self._read(path, TEST, take)

@@ -21,7 +21,7 @@ from fairfl_core.cli._people import (
 from fairfl_core.cli._shell import Json, print_json, say, working
 
 if TYPE_CHECKING:
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.exact.histograms import ScoreHistogram
 
 __all__ = ["histogram"]
@@ -99,7 +99,7 @@ def histogram(
 
 def _made(
     sources: list[Path], columns: Columns, bins: int
-) -> "tuple[ScoreHistogram, ScoredPeople | None]":
+) -> "tuple[ScoreHistogram, ScoredData | None]":
     """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
     from fairfl_core.lp.exact.histogram_file import join_histograms, read_histogram

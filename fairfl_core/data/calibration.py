@@ -34,7 +34,7 @@ _SHIFT_DIGITS = 10
 
 
 class Scored(Protocol):
-    """What is asked of people here; `people.ScoredPeople` has it."""
+    """What is asked of people here; `people.ScoredData` has it."""
 
     @property
     def client(self) -> Ints: ...  # noqa: D102

@@ -89,26 +89,26 @@ def code_people(
     if prediction is not None:
         answer = code_names(rows[prediction], prediction)
         label_names = label_names or all_labels(by_label.names, answer.names, label, prediction)
-        said: Ints = _codes(answer, label_names, prediction, "label")
-        matrix = np.empty((len(said), 0))
+        predicted: Ints = _codes(answer, label_names, prediction, "label")
+        matrix = np.empty((len(predicted), 0))
     else:
         label_names = label_names or check_two(in_order(by_label.names), label, "label")
         _check_scores_fit(score_columns, label_names, label)
         paired = order_columns(scores or (), label_names, ordered=labels is not None)
         columns_read = paired or tuple(score_columns)
         matrix = _finite(score_matrix(rows, columns_read), rows, columns_read)
-        said = matrix.argmax(axis=1)  # of equal ones, the first
+        predicted = matrix.argmax(axis=1)  # of equal ones, the first
         truth = _codes(by_label, label_names, label, "label")
         if paired is None:
-            raise InputError(suggest_order(truth, said, score_columns, label_names))
-        check_order(truth, said, paired, label_names)
+            raise InputError(suggest_order(truth, predicted, score_columns, label_names))
+        check_order(truth, predicted, paired, label_names)
     seen = in_order(by_group.names) if len(columns) == 1 else by_group.names
     group_names = _declared(groups) or check_two(seen, header, "group")
     return CodedPeople(
         client=_codes(by_client, client_names, client, "client"),
         group=_codes(by_group, group_names, header, "group"),
         label=_codes(by_label, label_names, label, "label"),
-        prediction=said,
+        prediction=predicted,
         scores=matrix,
         clients=client_names,
         groups=group_names,

@@ -14,21 +14,21 @@ from fairfl_core.data.coding import code_people
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.fold_rows import FoldRows
 from fairfl_core.data.ranks import BetweenCuts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import Coded
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.data.experiments import Experiment
 
-__all__ = ["FoldedPeople", "fitted_people", "unseen_people"]
+__all__ = ["FoldedData", "fitted_people", "unseen_people"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class FoldedPeople:
+class FoldedData:
     """The same people once for each fold model, in the same order.
 
     The predictor is a mixture: a person is answered by the lottery on the score of one fold model,
@@ -36,10 +36,10 @@ class FoldedPeople:
     exact expectation over that draw too.
     """
 
-    by_fold: tuple[ScoredPeople, ...]
+    by_fold: tuple[ScoredData, ...]
 
     @classmethod
-    def from_experiment(cls, experiment: "Experiment", seed: int) -> "FoldedPeople":
+    def from_experiment(cls, experiment: "Experiment", seed: int) -> "FoldedData":
         """The test people of one seed of a cross-fitted experiment."""
         found = experiment.fold_scores(seed)
         client, group, label = (
@@ -47,12 +47,12 @@ class FoldedPeople:
         )
         return cls(
             tuple(
-                ScoredPeople(
+                ScoredData(
                     client=client,
                     group=group,
                     label=label,
                     scores=np.asarray(scores, np.float64),
-                    said=scores.argmax(axis=1),
+                    predicted=scores.argmax(axis=1),
                     clients=experiment.clients,
                     groups=experiment.groups,
                     labels=experiment.labels,
@@ -79,7 +79,7 @@ class FoldedPeople:
         groups: Sequence[str] | None = None,
         labels: Sequence[str] | None = None,
         favourable: str | None = None,
-    ) -> "FoldedPeople":
+    ) -> "FoldedData":
         """Take test people from a table that has one row for each person and fold.
 
         A person's rows are paired by client and `row_id`; the other columns are those of
@@ -107,7 +107,7 @@ class FoldedPeople:
         }
         pairs = dealt.paired(everybody, dealt.folds(everybody), alike)
         name = people.labels[-1] if favourable is None else as_name(favourable)
-        return cls(tuple(ScoredPeople.from_coded(people, name, mine) for mine in pairs))
+        return cls(tuple(ScoredData.from_coded(people, name, mine) for mine in pairs))
 
     def __post_init__(self) -> None:
         first = self.by_fold[0]
@@ -171,30 +171,30 @@ class FoldedPeople:
         first, labels = self.by_fold[0], len(self.labels)
         code = first.cell * labels + first.label
         for fold in self.by_fold:
-            code = code * labels + fold.said
+            code = code * labels + fold.predicted
         codes, many = np.unique(code, return_counts=True)
-        said = []
+        predicted = []
         for _ in self.by_fold:
             codes, answer = np.divmod(codes, labels)
-            said.append(answer)
+            predicted.append(answer)
         cell, label = np.divmod(codes, labels)
-        return cell, label, np.stack(said[::-1]), many.astype(float)
+        return cell, label, np.stack(predicted[::-1]), many.astype(float)
 
     def under_lottery(self, lottery: Floats) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
-        cell, label, said, many = self._patterns
-        rows = lottery.reshape(-1, *lottery.shape[2:])[cell]  # (patterns, said, answer)
+        cell, label, predicted, many = self._patterns
+        rows = lottery.reshape(-1, *lottery.shape[2:])[cell]  # (patterns, predicted, answer)
         place = np.arange(len(cell))
-        chances = np.mean([rows[place, answer] for answer in said], axis=0)
-        kept = np.array([rows[place, answer, answer] for answer in said])
-        both_right = (kept * (said == label)).mean(axis=0)
+        chances = np.mean([rows[place, answer] for answer in predicted], axis=0)
+        kept = np.array([rows[place, answer, answer] for answer in predicted])
+        both_right = (kept * (predicted == label)).mean(axis=0)
         shape = self.counts.table.shape
         return answers_to(cell, label, chances, 1 - kept.mean(axis=0), both_right, shape, many)
 
     def under_chances(
         self,
-        chances_of: Callable[[ScoredPeople], Floats],
-        cuts_of: Callable[[ScoredPeople], BetweenCuts | None] = lambda people: None,
+        chances_of: Callable[[ScoredData], Floats],
+        cuts_of: Callable[[ScoredData], BetweenCuts | None] = lambda people: None,
     ) -> Answers:
         """Answers when each person of a fold has these probabilities.
 
@@ -247,17 +247,17 @@ def _mean_answers(folds: Sequence[Answers]) -> Answers:
     )
 
 
-def _known(chances: Floats, _: ScoredPeople) -> Floats:
+def _known(chances: Floats, _: ScoredData) -> Floats:
     return chances
 
 
-def fitted_people(experiment: "Experiment", seed: int) -> ScoredPeople:
+def fitted_people(experiment: "Experiment", seed: int) -> ScoredData:
     """Those a fair predictor is fitted on, each scored by a model that never saw them."""
-    return ScoredPeople.from_experiment(experiment, seed, experiment.fit_split)
+    return ScoredData.from_experiment(experiment, seed, experiment.fit_split)
 
 
-def unseen_people(experiment: "Experiment", seed: int) -> "ScoredPeople | FoldedPeople":
+def unseen_people(experiment: "Experiment", seed: int) -> "ScoredData | FoldedData":
     """Those it is tested on: scored by the one model, or by every fold model."""
     if experiment.folds > 1:
-        return FoldedPeople.from_experiment(experiment, seed)
-    return ScoredPeople.from_experiment(experiment, seed, "test")
+        return FoldedData.from_experiment(experiment, seed)
+    return ScoredData.from_experiment(experiment, seed, "test")

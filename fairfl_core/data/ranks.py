@@ -21,7 +21,7 @@ class Ranks:
 
     Parameters
     ----------
-    cell, label, said : ndarray of int, shape (people,)
+    cell, label, predicted : ndarray of int, shape (people,)
         Client times the number of groups plus group, the label, and the model's answer.
     score : ndarray, shape (people,)
         Of the second label.
@@ -29,18 +29,22 @@ class Ranks:
         How many there are.
     """
 
-    def __init__(self, cell: Ints, label: Ints, said: Ints, score: Floats, cells: int) -> None:
+    def __init__(
+        self, cell: Ints, label: Ints, predicted: Ints, score: Floats, cells: int
+    ) -> None:
         self.order = np.lexsort((score, cell)).astype(np.int32)
         self.score = score[self.order]
         self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
         self._key = cell[self.order] + np.clip(self.score, 0.0, 1.0) / 2  # but for some digits
-        self._own = np.empty(len(score), np.intp)  # each person's place, for what the model said
+        self._own = np.empty(
+            len(score), np.intp
+        )  # each person's place, for what the model predicted
         self._own[self.order] = 2 * np.arange(len(score))
-        self._own += said
-        kind = (label * 2 + said)[self.order]
+        self._own += predicted
+        kind = (label * 2 + predicted)[self.order]
         counted = np.zeros((len(score) + 1, 4), np.int32)
         np.cumsum(np.eye(4, dtype=np.int32)[kind], axis=0, out=counted[1:])
-        self._before = counted  # people of each (label, said) that stand before a place
+        self._before = counted  # people of each (label, predicted) that stand before a place
 
     def places(self, cell: Ints, at: Floats, above: NDArray[np.bool_]) -> Ints:
         """Where cuts fall: the first person above `at`, or the first at or above it."""
@@ -63,7 +67,7 @@ class Ranks:
         return np.asarray(np.searchsorted(self.starts, place, side="right") - 1)
 
     def of_people(self, place: Ints, values: Floats) -> Floats:
-        """For each person, in their own order, the interval's value for what the model said.
+        """For each person, in their own order, the interval's value for what the model predicted.
 
         `values` has the shape (intervals, 2): between `place` and the next, for each answer.
         """
@@ -71,7 +75,7 @@ class Ranks:
         return np.asarray(in_order.ravel()[self._own])
 
     def between(self, place: Ints) -> Ints:
-        """People of each (label, said) between neighbouring places: (places - 1, 2, 2)."""
+        """People of each (label, predicted) between neighbouring places: (places - 1, 2, 2)."""
         before = self._before[place].astype(np.int64)
         return np.asarray(before[1:] - before[:-1]).reshape(-1, 2, 2)
 
@@ -86,7 +90,7 @@ class BetweenCuts:
     place : ndarray of int
         Every cell's start, every cut's place, and the end.
     second : ndarray, shape (len(place) - 1, 2)
-        Pr(second | said) of everybody between two neighbouring places.
+        Pr(second | predicted) of everybody between two neighbouring places.
     """
 
     ranks: Ranks
@@ -103,8 +107,10 @@ class BetweenCuts:
         `shape` is (clients, groups, labels, labels).
         """
         cell = self.ranks.cells_at(self.place[:-1])
-        many = self.ranks.between(self.place).astype(float)  # (intervals, label, said)
-        chances = np.stack([1 - self.second, self.second], axis=2)  # (intervals, said, answer)
+        many = self.ranks.between(self.place).astype(float)  # (intervals, label, predicted)
+        chances = np.stack(
+            [1 - self.second, self.second], axis=2
+        )  # (intervals, predicted, answer)
         first = np.flatnonzero(np.diff(cell, prepend=-1))  # of every cell that has people
 
         def summed(part: Floats) -> Floats:

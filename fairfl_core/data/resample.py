@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 __all__ = [
@@ -71,8 +71,8 @@ def redraw(
 
 
 def redraw_people(
-    people: ScoredPeople, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
-) -> ScoredPeople:
+    people: ScoredData, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
+) -> ScoredData:
     """The same draw of people with their scores: their counts are those of `redraw`.
 
     How many of each group, label and answer come into a client is drawn as for counts; who of
@@ -82,15 +82,15 @@ def redraw_people(
 
 
 def redraw_folded(
-    people: FoldedPeople, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
-) -> FoldedPeople:
+    people: FoldedData, shares: Sequence[float], size: int, *, seed: int | Sequence[int]
+) -> FoldedData:
     """The same draw of people whom several models answer, by the answers of the first."""
     drawn = _drawn(people.by_fold[0], shares, size, seed)
-    return FoldedPeople(tuple(_dealt(fold, *drawn) for fold in people.by_fold))
+    return FoldedData(tuple(_dealt(fold, *drawn) for fold in people.by_fold))
 
 
 def _drawn(
-    people: ScoredPeople, shares: Sequence[float], size: int, seed: int | Sequence[int]
+    people: ScoredData, shares: Sequence[float], size: int, seed: int | Sequence[int]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
     """Names of the new clients, who is drawn, and into which of them."""
     if people.calibration is not None:
@@ -100,7 +100,7 @@ def _drawn(
     counts = redraw(people.counts, shares, size, seed=seed)
     rng = np.random.default_rng([*np.atleast_1d(seed), _WHO])
     shape = counts.table.shape
-    kind = np.ravel_multi_index((people.group, people.label, people.said), shape[1:])
+    kind = np.ravel_multi_index((people.group, people.label, people.predicted), shape[1:])
     wanted = counts.table.reshape(shape[0], -1)
     order = rng.permutation(len(people))
     order = order[np.argsort(kind[order], kind="stable")]  # kind by kind, each in random order
@@ -113,18 +113,18 @@ def _drawn(
 
 
 def _dealt(
-    people: ScoredPeople,
+    people: ScoredData,
     clients: tuple[str, ...],
     drawn: NDArray[np.int64],
     client: NDArray[np.int64],
-) -> ScoredPeople:
+) -> ScoredData:
     return replace(
         people,
         client=client,
         group=people.group[drawn],
         label=people.label[drawn],
         scores=people.scores[drawn],
-        said=people.said[drawn],
+        predicted=people.predicted[drawn],
         clients=clients,
     )
 

@@ -20,7 +20,7 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.data.experiments import Experiment
 
-__all__ = ["SUM", "ScoredPeople", "check_scores", "scores_of_answers"]
+__all__ = ["SUM", "ScoredData", "check_scores", "scores_of_answers"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ SUM = 1e-2  # scores are rounded by those who write them; logits are off by far 
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredPeople:
+class ScoredData:
     """One entry a person: client, group and label as codes, and the score R(x, a, c).
 
     Attributes
@@ -44,7 +44,7 @@ class ScoredPeople:
         Codes into `clients`, `groups` and `labels`.
     scores : ndarray, shape (people, labels)
         The model's estimate of Pr(label) for each person.
-    said : ndarray, shape (people,)
+    predicted : ndarray, shape (people,)
         The model's own answer (the paper's Y_1), as a code into `labels`.
     favourable : str
         The label that equal opportunity (`eop`) looks at.
@@ -65,7 +65,7 @@ class ScoredPeople:
     group: Ints
     label: Ints
     scores: Floats
-    said: Ints
+    predicted: Ints
     clients: tuple[str, ...]
     groups: tuple[str, ...]
     labels: tuple[str, ...]
@@ -90,7 +90,7 @@ class ScoredPeople:
     def counts(self) -> ClientCounts:
         """The table n[client, group, label, prediction] of these people."""
         shape = table_shape(self.clients, self.groups, self.labels)
-        table = count_people(self.client, self.group, self.label, self.said, shape)
+        table = count_people(self.client, self.group, self.label, self.predicted, shape)
         names = self.clients, self.groups, self.labels, self.favourable
         return ClientCounts(
             table,
@@ -106,8 +106,8 @@ class ScoredPeople:
 
     def under_chances(
         self,
-        chances_of: Callable[["ScoredPeople"], Floats],
-        cuts_of: Callable[["ScoredPeople"], BetweenCuts | None] = lambda people: None,
+        chances_of: Callable[["ScoredData"], Floats],
+        cuts_of: Callable[["ScoredData"], BetweenCuts | None] = lambda people: None,
     ) -> Answers:
         """Answers when each person has these probabilities, shape (people, labels).
 
@@ -117,19 +117,19 @@ class ScoredPeople:
         if between is not None:
             return between.answers(self.counts.table.shape)
         chances = chances_of(self)
-        kept = chances[np.arange(len(self)), self.said]
-        both_right = kept * (self.said == self.label)
+        kept = chances[np.arange(len(self)), self.predicted]
+        both_right = kept * (self.predicted == self.label)
         shape = self.counts.table.shape
         return answers_to(self.cell, self.label, chances, 1 - kept, both_right, shape)
 
-    def recalibrated(self, calibration: Calibration) -> "ScoredPeople":
+    def recalibrated(self, calibration: Calibration) -> "ScoredData":
         """The same people with recalibrated scores; the model's answers stay."""
         if self.calibration is not None:
             raise InputError("these scores are recalibrated already; start from the model's own.")
         return replace(self, scores=self.scores_by(calibration), calibration=calibration)
 
     @cached_property
-    def calibrated(self) -> "ScoredPeople":
+    def calibrated(self) -> "ScoredData":
         """The same people, recalibrated on themselves unless they are: fitted once."""
         return self if self.calibration is not None else self.recalibrated(Calibration.fit(self))
 
@@ -149,7 +149,7 @@ class ScoredPeople:
         if key not in known:
             score = self.scores_by(calibration)[:, 1]
             cells = len(self.clients) * len(self.groups)
-            known[key] = Ranks(self.cell, self.label, self.said, score, cells)
+            known[key] = Ranks(self.cell, self.label, self.predicted, score, cells)
         return known[key]
 
     @cached_property
@@ -163,7 +163,7 @@ class ScoredPeople:
     # ---------------------------------------------------------------- where they come from
 
     @classmethod
-    def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredPeople":
+    def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredData":
         """The people of one seed and split of an experiment."""
         people = experiment.scores(seed, split)
         return cls(
@@ -171,7 +171,7 @@ class ScoredPeople:
             group=np.asarray(people.group, np.int64),
             label=np.asarray(people.label, np.int64),
             scores=np.asarray(people.scores, np.float64),
-            said=np.asarray(people.prediction, np.int64),
+            predicted=np.asarray(people.prediction, np.int64),
             clients=experiment.clients,
             groups=experiment.groups,
             labels=experiment.labels,
@@ -195,7 +195,7 @@ class ScoredPeople:
         favourable: str | None = None,
         fold: str | None = None,
         row_id: str | None = None,
-    ) -> "ScoredPeople":
+    ) -> "ScoredData":
         """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
         people = code_people(
             rows,
@@ -219,16 +219,16 @@ class ScoredPeople:
         favourable: str,
         rows: NDArray[np.intp] | slice = slice(None),
         folds: int = 1,
-    ) -> "ScoredPeople":
+    ) -> "ScoredData":
         """Some of the people whose rows are coded already; answers stand for themselves."""
-        said = np.asarray(people.prediction[rows], np.int64)
+        predicted = np.asarray(people.prediction[rows], np.int64)
         scores = people.scores[rows]
         return cls(
             client=np.asarray(people.client[rows], np.int64),
             group=np.asarray(people.group[rows], np.int64),
             label=np.asarray(people.label[rows], np.int64),
-            scores=scores if scores.size else scores_of_answers(said, people.labels),
-            said=said,
+            scores=scores if scores.size else scores_of_answers(predicted, people.labels),
+            predicted=predicted,
             clients=people.clients,
             groups=people.groups,
             labels=people.labels,

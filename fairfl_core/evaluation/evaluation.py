@@ -360,8 +360,8 @@ class Evaluation:
 def evaluate(predictor: Predictor, people: People) -> Evaluation:
     """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
-    A predictor of the exact region looks at scores and needs `ScoredPeople`; to any other one
-    their counts say everything. `FoldedPeople` are answered by a mixture of fold models.
+    A predictor of the exact region looks at scores and needs `ScoredData`; to any other one
+    their counts say everything. `FoldedData` are answered by a mixture of fold models.
     """
     notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)

@@ -33,8 +33,8 @@ from fairfl_core.training.method import Memory
 from fairfl_core.training.scaling import Moments, Scaler
 
 if TYPE_CHECKING:  # not needed for a turn of training
-    from fairfl_core.data.folded import FoldedPeople
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.folded import FoldedData
+    from fairfl_core.data.scored import ScoredData
 
 __all__ = ["Desk"]
 
@@ -236,31 +236,31 @@ class Desk:
 
     # ---------------------------------------------------------------- people with scores
 
-    def fitted(self) -> "ScoredPeople":
+    def fitted(self) -> "ScoredData":
         """Those fairness is solved on, each scored by a model that never saw them."""
         scores, splits = self.scores(), self.splits
         rows = [np.flatnonzero(split == VALIDATION) for split in splits]
         found = np.concatenate([by[mine] for by, mine in zip(scores, rows, strict=True)])
         return self._scored(np.concatenate(rows), found, self.study.models)
 
-    def unseen(self) -> "ScoredPeople | FoldedPeople":
+    def unseen(self) -> "ScoredData | FoldedData":
         """The test people, scored by the one model or by every fold model."""
-        from fairfl_core.data.folded import FoldedPeople
+        from fairfl_core.data.folded import FoldedData
 
         rows = np.flatnonzero(self.base_split == TEST)
         by_model = [self._scored(rows, scores[rows], 1) for scores in self.scores()]
-        return FoldedPeople(tuple(by_model)) if self.study.folds else by_model[0]
+        return FoldedData(tuple(by_model)) if self.study.folds else by_model[0]
 
-    def _scored(self, rows: NDArray[np.intp], scores: Floats, folds: int) -> "ScoredPeople":
-        from fairfl_core.data.scored import ScoredPeople
+    def _scored(self, rows: NDArray[np.intp], scores: Floats, folds: int) -> "ScoredData":
+        from fairfl_core.data.scored import ScoredData
 
         people = self.own.people
-        return ScoredPeople(
+        return ScoredData(
             client=np.zeros(len(rows), np.int64),
             group=people.group[rows].astype(np.int64),
             label=people.label[rows].astype(np.int64),
             scores=scores,
-            said=scores.argmax(axis=1),
+            predicted=scores.argmax(axis=1),
             clients=(self.folder.name,),
             groups=self.study.groups,
             labels=self.study.labels,

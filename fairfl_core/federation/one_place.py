@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.datasets import People
 from fairfl_core.data.experiments import SeedScores
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.federation.loader import ClientFolder, load_people
 from fairfl_core.federation.question import Question
@@ -53,13 +53,13 @@ def run_in_one_place(
     trained = tuple(train_seed(people, study.recipe, study.seed, fold=fold) for fold in folds)
     fitted = _joined([_scored(one, people, 0) for one in trained])
     tested = [_scored(one, people, 1) for one in trained]
-    unseen = FoldedPeople(tuple(tested)) if study.folds else tested[0]
+    unseen = FoldedData(tuple(tested)) if study.folds else tested[0]
     solution = _program(fitted, question).solve(question.eps_global, question.eps_local)
     starts = np.cumsum([0, *(len(part) for part in parts)])
     return OnePlace(trained, starts, solution, evaluate(predictor_of(solution), unseen))
 
 
-def _program(people: ScoredPeople, question: Question) -> Program:
+def _program(people: ScoredData, question: Question) -> Program:
     """Scores as the model gave them: to recalibrate them takes everybody's rows at once."""
     how = {"guarantee": question.guarantee, "policy": question.policy}
     if not question.needs_scores:
@@ -83,14 +83,14 @@ def _pooled(parts: Sequence[People]) -> People:
     )
 
 
-def _scored(one: SeedScores, people: People, split: int) -> ScoredPeople:
+def _scored(one: SeedScores, people: People, split: int) -> ScoredData:
     rows = one.split == split
-    return ScoredPeople(
+    return ScoredData(
         client=one.client[rows].astype(np.int64),
         group=one.group[rows].astype(np.int64),
         label=one.label[rows].astype(np.int64),
         scores=one.scores[rows],
-        said=one.scores[rows].argmax(axis=1),
+        predicted=one.scores[rows].argmax(axis=1),
         clients=people.clients,
         groups=people.groups,
         labels=people.labels,
@@ -98,7 +98,7 @@ def _scored(one: SeedScores, people: People, split: int) -> ScoredPeople:
     )
 
 
-def _joined(parts: Sequence[ScoredPeople]) -> ScoredPeople:
+def _joined(parts: Sequence[ScoredData]) -> ScoredData:
     """The people of all folds, each scored by the model that never saw them."""
     return replace(
         parts[0],
@@ -106,6 +106,6 @@ def _joined(parts: Sequence[ScoredPeople]) -> ScoredPeople:
         group=np.concatenate([part.group for part in parts]),
         label=np.concatenate([part.label for part in parts]),
         scores=np.concatenate([part.scores for part in parts]),
-        said=np.concatenate([part.said for part in parts]),
+        predicted=np.concatenate([part.predicted for part in parts]),
         folds=len(parts),
     )

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.budget import MEGABYTE, afford
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
 from fairfl_core.lp.policy import Policy
@@ -45,7 +45,7 @@ class FairnessProgram(Program):
         region: str = "simplex",
         *,
         guarantee: Guarantee | None = None,
-        people: ClientCounts | ScoredPeople | None = None,
+        people: ClientCounts | ScoredData | None = None,
         rates: str = "labels",
         policy: Policy = Policy(),
     ) -> None:
@@ -113,14 +113,14 @@ class FairnessProgram(Program):
         shape = (len(self.counts.clients), len(self.counts.groups), -1)
         return self._solution(figures | {"rules": self.rules, "beta": beta.reshape(shape)})
 
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
         """Expected people by client, group, label and answer under its solution."""
         lottery = self.rules.lottery(cast(AnswerSolution, solution).beta)
         return np.einsum("cayj,cajk->cayk", self._seen_of(people), lottery)
 
-    def _seen_of(self, people: ClientCounts | ScoredPeople) -> Floats:
+    def _seen_of(self, people: ClientCounts | ScoredData) -> Floats:
         """Other people by client, group, label and what the rules see of them."""
-        counts = people.counts if isinstance(people, ScoredPeople) else people
+        counts = people.counts if isinstance(people, ScoredData) else people
         return np.asarray(counts.table, float)
 
     def _solution(self, found: dict[str, Any]) -> AnswerSolution:

@@ -1,7 +1,7 @@
 """From people to a program: any region, any choice of rates, by one call."""
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -52,7 +52,7 @@ def default_rates(region: str, guarantee: Guarantee | None = None, folds: int = 
 
 
 def build_program(
-    people: ScoredPeople | ClientCounts,
+    people: ScoredData | ClientCounts,
     notion: str = "eo",
     region: str | None = None,
     *,
@@ -64,7 +64,7 @@ def build_program(
 
     Parameters
     ----------
-    people : ScoredPeople or ClientCounts
+    people : ScoredData or ClientCounts
         Those to fit on. Where scores are looked at they are recalibrated on these people first,
         unless they are already: by the exact region always, by others for rates from scores.
     notion, region : str
@@ -78,7 +78,7 @@ def build_program(
         What is asked beyond the epsilons: floors, ratios, groupings, a utility.
     """
     if region is None:
-        has_scores = isinstance(people, ScoredPeople)
+        has_scores = isinstance(people, ScoredData)
         region = default_region(notion, len(people.labels), scores=has_scores)
     rates = check_rates(rates or default_rates(region, guarantee, people.folds))
     return region_kind(region).program(people, notion, rates, guarantee, policy)

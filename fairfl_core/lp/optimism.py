@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _EPS_GLOBAL = 0.05  # the setting it is measured at; no local limit
 
 def measure_optimism(program: "Program") -> Floats:
     """Return the optimism of each group and rate beyond the least group's, (groups, rates)."""
-    if program.needs_scores and not isinstance(program.people, ScoredPeople):
+    if program.needs_scores and not isinstance(program.people, ScoredData):
         raise InputError(
             "a measured confidence of the overall limit fits the program on parts of the people, "
             "whom a histogram does not hold; give the table of scores, or ask for a proved one "
@@ -79,13 +79,13 @@ def _rate(answered: Floats, people: Floats) -> Floats:
     return np.divide(answered, people, out=np.zeros_like(people), where=people > 0)
 
 
-def without_part(people: ScoredPeople | ClientCounts, part: int) -> ScoredPeople | ClientCounts:
+def without_part(people: ScoredData | ClientCounts, part: int) -> ScoredData | ClientCounts:
     """Leave out one part of the people of every client, group and label.
 
     Who is in which part is a function of the people alone: a generator with a fixed seed. A client
     that would lose everybody keeps them.
     """
-    if isinstance(people, ScoredPeople):
+    if isinstance(people, ScoredData):
         kept = _kept(people.cell * len(people.labels) + people.label, people.client, part)
         names = ("client", "group", "label", "scores", "said")
         return replace(people, **{name: getattr(people, name)[kept] for name in names})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
@@ -57,7 +57,7 @@ class Program(ABC):
     ----------
     counts : ClientCounts
         What the program sees: counted, or estimated by its `rates`.
-    people : ClientCounts or ScoredPeople
+    people : ClientCounts or ScoredData
         Whom it was fitted on, with their labels: what was reached is judged on them.
     notion : Notion
     region, rates : str
@@ -76,7 +76,7 @@ class Program(ABC):
         notion: str,
         region: str,
         *,
-        people: ClientCounts | ScoredPeople | None = None,
+        people: ClientCounts | ScoredData | None = None,
         rates: str = "labels",
         guarantee: Guarantee | None = None,
         policy: Policy = Policy(),
@@ -140,7 +140,7 @@ class Program(ABC):
 
                 self._take_optimism(measure_optimism(self))
 
-    def fitted_on(self, people: ClientCounts | ScoredPeople, optimism: Floats) -> "Program":
+    def fitted_on(self, people: ClientCounts | ScoredData, optimism: Floats) -> "Program":
         """The same program for other people, without floors, its rates corrected by so much."""
         program = region_kind(self.region).program(
             people, self.notion.name, self.rates, self.guarantee, replace(self.policy, floors=())
@@ -154,7 +154,7 @@ class Program(ABC):
         self._rebuild()
 
     @abstractmethod
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
         """Expected people by client, group, label and answer under its solution."""
 
     def asking(self, policy: Policy) -> Self:
@@ -316,7 +316,7 @@ class Program(ABC):
     @property
     def can_judge(self) -> bool:
         """Whether the people it was fitted on can be judged by what it finds."""
-        return isinstance(self.people, ScoredPeople) or not self.needs_scores
+        return isinstance(self.people, ScoredData) or not self.needs_scores
 
     def map_rows(self, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
         """Row by row of a map: accuracy, global gap, mean and worst local gap, (4, eps_global).

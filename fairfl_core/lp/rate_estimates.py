@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 __all__ = [
@@ -44,7 +44,7 @@ class Measured:
     cell : ndarray, shape (points,)
         Client times the number of groups, plus group.
     scores : ndarray, shape (points, labels)
-    said : ndarray, shape (points,)
+    predicted : ndarray, shape (points,)
         The model's own answer.
     amount : ndarray, shape (points, labels)
         How many people of each label stand at the point: 0 or 1 where labels are counted, the
@@ -60,7 +60,7 @@ class Measured:
 
     cell: Ints
     scores: Floats
-    said: Ints
+    predicted: Ints
     amount: Floats
     counts: ClientCounts
     rates: str
@@ -79,12 +79,12 @@ def rate_names(*, scores: bool = True) -> tuple[str, ...]:
     return RATES if scores else tuple(name for name in RATES if name != "scores")
 
 
-def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:
+def counts_by(people: ScoredData | ClientCounts, rates: str) -> ClientCounts:
     """The table n[client, group, label, prediction] under a choice of rates, of any people.
 
     Rates from scores recalibrate the scores on these people first, unless they are already.
     """
-    if isinstance(people, ScoredPeople):
+    if isinstance(people, ScoredData):
         if rates == "scores":
             people = people.calibrated
         return counted(people, rates)
@@ -96,7 +96,7 @@ def counts_by(people: ScoredPeople | ClientCounts, rates: str) -> ClientCounts:
     return shrink(people) if rates == "shrunk" else people
 
 
-def measured(people: ScoredPeople, rates: str = "labels") -> Measured:
+def measured(people: ScoredData, rates: str = "labels") -> Measured:
     """The points of these people under a choice of rates; kept with them."""
     known = _measured.setdefault(people, {})
     if rates not in known:
@@ -104,16 +104,16 @@ def measured(people: ScoredPeople, rates: str = "labels") -> Measured:
     return known[rates]
 
 
-_measured: "WeakKeyDictionary[ScoredPeople, dict[str, Measured]]" = WeakKeyDictionary()
+_measured: "WeakKeyDictionary[ScoredData, dict[str, Measured]]" = WeakKeyDictionary()
 
 
-def _measure(people: ScoredPeople, rates: str) -> Measured:
+def _measure(people: ScoredData, rates: str) -> Measured:
     counts = counted(people, rates)
     amount = people.scores if rates == "scores" else np.eye(len(people.labels))[people.label]
-    return Measured(people.cell, people.scores, people.said, amount, counts, rates)
+    return Measured(people.cell, people.scores, people.predicted, amount, counts, rates)
 
 
-def counted(people: ScoredPeople, rates: str = "labels") -> ClientCounts:
+def counted(people: ScoredData, rates: str = "labels") -> ClientCounts:
     """The table n[client, group, label, prediction] under a choice of rates.
 
     Counts from scores or shrunk are reals, so they say that they are `noisy`.
@@ -131,7 +131,7 @@ def counted(people: ScoredPeople, rates: str = "labels") -> ClientCounts:
         )
     shape = table_shape(people.clients, people.groups, people.labels)
     table = sum(
-        count_people(people.client, people.group, y, people.said, shape, people.scores[:, y])
+        count_people(people.client, people.group, y, people.predicted, shape, people.scores[:, y])
         for y in range(len(people.labels))
     )
     return _reals(people.counts, np.asarray(table))

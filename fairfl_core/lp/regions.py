@@ -23,7 +23,7 @@ from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.rule_table import RuleTable
 
 if TYPE_CHECKING:
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
     from fairfl_core.lp.program import Program
@@ -176,7 +176,7 @@ class RegionKind(ABC):
 
     def program(
         self,
-        people: "ScoredPeople | ClientCounts",
+        people: "ScoredData | ClientCounts",
         notion: str,
         rates: str,
         guarantee: "Guarantee | None",

@@ -76,9 +76,9 @@ class FairPredictor(Predictor):
     def _rows(
         self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
     ) -> tuple[Ints, Floats, Ints]:
-        said = self.position(seen, self.labels, "prediction")
-        clients, groups = self._cells(client, group, len(said))
-        return clients, self.lottery[clients, groups, said], said
+        predicted = self.position(seen, self.labels, "prediction")
+        clients, groups = self._cells(client, group, len(predicted))
+        return clients, self.lottery[clients, groups, predicted], predicted
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
-from fairfl_core.data.scored import ScoredPeople, check_scores
+from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.bin_program import BinSolution
 from fairfl_core.lp.exact.bins import ScoreBins
@@ -87,19 +87,19 @@ class BinPredictor(Predictor):
         scores = np.asarray(seen, dtype=float)
         check_scores(scores, self.labels)
         clients, _ = self._cells(client, group, len(scores))
-        said = scores.argmax(axis=1)
-        return clients, self._chances(clients, scores, said), said
+        predicted = scores.argmax(axis=1)
+        return clients, self._chances(clients, scores, predicted), predicted
 
-    def _chances(self, client: Ints, scores: Floats, said: Ints) -> Floats:
+    def _chances(self, client: Ints, scores: Floats, predicted: Ints) -> Floats:
         """Each person's answer probabilities; codes and labels are the predictor's."""
-        second = self.chance[client, self.bins.places(client, said, scores[:, 1])]
+        second = self.chance[client, self.bins.places(client, predicted, scores[:, 1])]
         return np.stack([1 - second, second], axis=1)
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation; counts hold no scores."""
         return people.under_chances(self.chances_of)
 
-    def chances_of(self, people: ScoredPeople) -> Floats:
+    def chances_of(self, people: ScoredData) -> Floats:
         """Answer probabilities of these people, in the order of their labels."""
         if people.calibration is not None:
             raise InputError(
@@ -109,7 +109,7 @@ class BinPredictor(Predictor):
         client, _, label = self.places(people.clients, people.groups, people.labels)
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
-        return self._chances(client[people.client], scores, label[people.said])[:, label]
+        return self._chances(client[people.client], scores, label[people.predicted])[:, label]
 
     # ---------------------------------------------------------------- JSON
 
@@ -124,9 +124,9 @@ class BinPredictor(Predictor):
         chance = self.chance.reshape(len(self.clients), 2, -1)
         for name, edges, chances in zip(self.clients, self.bins.edges, chance, strict=True):
             bins = []
-            for said in (0, 1):
-                there = edges[said][np.isfinite(edges[said])].tolist()
-                its = chances[said][: len(there) + 1].tolist()
+            for predicted in (0, 1):
+                there = edges[predicted][np.isfinite(edges[predicted])].tolist()
+                its = chances[predicted][: len(there) + 1].tolist()
                 bins.append({"edges": there, "chances": its})
             clients.append({"name": name, "bins": bins})
         return self.heading() | {"rates": self.rates, "clients": clients}

@@ -18,7 +18,7 @@ from fairfl_core.data.score_columns import (
     order_columns,
     paired,
 )
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
@@ -154,7 +154,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             "group": _same_length(sensitive_features, "sensitive_features", truth),
             "client": self._clients(client, len(truth)),
         }
-        people = ScoredPeople.from_table(
+        people = ScoredData.from_table(
             rows,
             client="client",
             group="group",

@@ -13,9 +13,9 @@ from fairfl_core._io.json_files import write_json
 from fairfl_core._io.names import check_names, listed, positions
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import code_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
@@ -28,7 +28,7 @@ from fairfl_core.predictors.metadata import FORMAT, FittedOn, Reached
 __all__ = ["People", "Predictor"]
 
 Floats = NDArray[np.float64]
-People = ClientCounts | ScoredPeople | FoldedPeople
+People = ClientCounts | ScoredData | FoldedData
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,15 +109,15 @@ class Predictor(ABC):
         `seen` is what it looks at: the model's answers, or its scores as it gave them, one column
         a label in the order of `labels`. The group may be None where it is not looked at.
         """
-        _, chances, said = self._rows(client, group, seen)
-        return self.draw(chances, said, np.random.default_rng(seed).random(len(said)))
+        _, chances, predicted = self._rows(client, group, seen)
+        return self.draw(chances, predicted, np.random.default_rng(seed).random(len(predicted)))
 
     def decide(
         self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike, *, row_id: ArrayLike
     ) -> NDArray[Any]:
         """Answer by client and row id: the same person always gets the same answer."""
-        clients, chances, said = self._rows(client, group, seen)
-        return self.draw(chances, said, self.luck(clients, row_id))
+        clients, chances, predicted = self._rows(client, group, seen)
+        return self.draw(chances, predicted, self.luck(clients, row_id))
 
     def probabilities(self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike) -> Floats:
         """How probable each answer is for every row, before any draw: (rows, labels)."""
@@ -146,7 +146,7 @@ class Predictor(ABC):
             )
         return clients, groups
 
-    def draw(self, chances: Floats, said: NDArray[np.int64], draws: Floats) -> NDArray[Any]:
+    def draw(self, chances: Floats, predicted: NDArray[np.int64], draws: Floats) -> NDArray[Any]:
         """Walk each person's cumulative probabilities, the model's own answer first.
 
         Starting with it gives algorithm 1's distribution and keeps a person's answer for as
@@ -155,9 +155,9 @@ class Predictor(ABC):
         """
         labels = len(self.labels)
         walk = np.array([[j, *(k for k in range(labels) if k != j)] for j in range(labels)])
-        steps = np.take_along_axis(chances, walk[said], axis=1).cumsum(axis=1)
+        steps = np.take_along_axis(chances, walk[predicted], axis=1).cumsum(axis=1)
         passed = draws[:, None] >= steps[:, :-1]  # the last step takes what is left
-        return np.array(self.labels, dtype=object)[walk[said, passed.sum(axis=1)]]
+        return np.array(self.labels, dtype=object)[walk[predicted, passed.sum(axis=1)]]
 
     def luck(self, client: NDArray[np.int64], row_id: ArrayLike) -> Floats:
         """The number in [0, 1) of each client and row id."""

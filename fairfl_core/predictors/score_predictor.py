@@ -12,7 +12,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.ranks import BetweenCuts, Ranks
-from fairfl_core.data.scored import ScoredPeople, check_scores
+from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.exact.solution import ExactSolution
@@ -98,12 +98,12 @@ class ScorePredictor(Predictor):
         scores = np.asarray(seen, dtype=float)
         check_scores(scores, self.labels)
         clients, groups = self._cells(client, group, len(scores))
-        said = scores.argmax(axis=1)
+        predicted = scores.argmax(axis=1)
         if self.calibration is not None:
             scores = self.calibration.apply(clients, groups, scores)
-        return clients, self.chances(clients, groups, scores, said), said
+        return clients, self.chances(clients, groups, scores, predicted), predicted
 
-    def chances(self, client: Ints, group: Ints, scores: Floats, said: Ints) -> Floats:
+    def chances(self, client: Ints, group: Ints, scores: Floats, predicted: Ints) -> Floats:
         """Each person's answer probabilities; codes, labels and scores as the rules see them."""
         cell = client * len(self.groups) + group
         found = np.zeros(scores.shape)
@@ -111,7 +111,7 @@ class ScorePredictor(Predictor):
         for turn in range(rule.shape[1]):
             rows = np.flatnonzero(weight[cell, turn] > 0)  # few cells mix many rules
             place = cell[rows]
-            answer = self.rules.answer(rule[place, turn], scores[rows], said[rows])
+            answer = self.rules.answer(rule[place, turn], scores[rows], predicted[rows])
             found[rows, answer] += weight[place, turn]
         return found
 
@@ -135,9 +135,9 @@ class ScorePredictor(Predictor):
 
     @cached_property
     def _cuts(self) -> "tuple[Floats, Ints, Floats, NDArray[np.bool_], Floats] | None":
-        """Two labels: Pr(second | said) from rules of answers, and the cuts of every cell.
+        """Two labels: Pr(second | predicted) from rules of answers, and the cuts of every cell.
 
-        Chances as (cells, said); of the cuts their cell, place, direction and weight. None where
+        Chances as (cells, predicted); of the cuts their cell, place, direction and weight. None where
         some rule is neither.
         """
         rules = self.rules
@@ -150,9 +150,9 @@ class ScorePredictor(Predictor):
             return None
         cell = rules.client * len(self.groups) + rules.group
         base = np.zeros((len(self.clients) * len(self.groups), 2))
-        for said in (0, 1):
-            second = np.where(cuts, 0.0, self.beta * (rules.answers[:, said] == 1))
-            base[:, said] = np.bincount(cell, second, minlength=len(base))
+        for predicted in (0, 1):
+            second = np.where(cuts, 0.0, self.beta * (rules.answers[:, predicted] == 1))
+            base[:, predicted] = np.bincount(cell, second, minlength=len(base))
         at = (rules.b[:, 0] * sign)[cuts]
         return base, cell[cuts], at, sign[cuts] > 0, self.beta[cuts]
 
@@ -167,11 +167,11 @@ class ScorePredictor(Predictor):
         end = np.where(above, ranks.starts[cell + 1], place)
         return np.concatenate([begin, end]), np.concatenate([weight, -weight])
 
-    def _same_names(self, people: ScoredPeople) -> bool:
+    def _same_names(self, people: ScoredData) -> bool:
         mine = (self.clients, self.groups, self.labels)
         return (people.clients, people.groups, people.labels) == mine
 
-    def between_cuts(self, people: ScoredPeople) -> BetweenCuts | None:
+    def between_cuts(self, people: ScoredData) -> BetweenCuts | None:
         """Two labels: where, in the people's order by score, the chances of the second one change.
 
         None where some rule is no cut.
@@ -186,7 +186,7 @@ class ScorePredictor(Predictor):
         second = self._cuts[0][ranks.cells_at(place[:-1])] + np.cumsum(change)[:-1, None]
         return BetweenCuts(ranks, place, np.clip(second, 0.0, 1.0))
 
-    def _checked_calibration(self, people: ScoredPeople) -> Calibration | None:
+    def _checked_calibration(self, people: ScoredData) -> Calibration | None:
         if people.calibration not in (None, self.calibration):
             raise InputError(
                 "these scores were recalibrated by another calibration than the predictor's; "
@@ -194,7 +194,7 @@ class ScorePredictor(Predictor):
             )
         return self.calibration
 
-    def chances_of(self, people: ScoredPeople) -> Floats:
+    def chances_of(self, people: ScoredData) -> Floats:
         """Answer probabilities of these people, in the order of their labels."""
         calibration = self._checked_calibration(people)
         between = self.between_cuts(people)
@@ -203,14 +203,14 @@ class ScorePredictor(Predictor):
             return np.stack([1 - second, second], axis=1)
         if self._same_names(people):
             scores = people.scores_by(calibration)
-            return self.chances(people.client, people.group, scores, people.said)
+            return self.chances(people.client, people.group, scores, people.predicted)
         client, group, label = self.places(people.clients, people.groups, people.labels)
         clients, groups = client[people.client], group[people.group]
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
         if self.calibration is not None and people.calibration is None:
             scores = self.calibration.apply(clients, groups, scores)
-        return self.chances(clients, groups, scores, label[people.said])[:, label]
+        return self.chances(clients, groups, scores, label[people.predicted])[:, label]
 
     # ---------------------------------------------------------------- JSON
 

@@ -6,8 +6,8 @@ from fairfl_core._io.names import shown
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import FoldedPeople, fitted_people, unseen_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData, fitted_people, unseen_people
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
@@ -79,7 +79,7 @@ def _program(option: Option, experiment: Experiment, seed: int) -> Program:
 
 def _unseen(
     option: Option, experiment: Experiment, seed: int
-) -> ClientCounts | ScoredPeople | FoldedPeople | None:
+) -> ClientCounts | ScoredData | FoldedData | None:
     """Those it is judged on; None where only counts of the fitted people came."""
     if not experiment.has_held_out:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.answer_program import FairnessProgram
@@ -88,8 +88,8 @@ PEOPLE = (("Ana", "women"), ("Bea", "women"), ("Carl", "men"), ("Dan", "men"))
 def four_people(truly_ill: Sequence[bool], said_ill: Sequence[bool]) -> ClientCounts:
     """Count `PEOPLE`, given who is ill and whom the model calls ill."""
     table = np.zeros((1, 2, 2, 2), int)
-    for (_, group), truth, said in zip(PEOPLE, truly_ill, said_ill, strict=True):
-        table[0, GROUPS.index(group), int(truth), int(said)] += 1
+    for (_, group), truth, predicted in zip(PEOPLE, truly_ill, said_ill, strict=True):
+        table[0, GROUPS.index(group), int(truth), int(predicted)] += 1
     return ClientCounts(table, ("Four people",), GROUPS, LABELS)
 
 
@@ -164,17 +164,17 @@ def one_hospital() -> ClientCounts:
     return ClientCounts(table, ("One hospital",), GROUPS, LABELS)
 
 
-def scored_hospital() -> ScoredPeople:
+def scored_hospital() -> ScoredData:
     """The people of `one_hospital` with their scores."""
     made = _made_up_scores()
     ill = np.concatenate([truth for _, truth in made]).astype(np.int64)
     scores = np.concatenate([score for score, _ in made])
-    return ScoredPeople(
+    return ScoredData(
         client=np.zeros_like(ill),
         group=np.repeat(np.arange(len(GROUPS)), _ILL + _HEALTHY),
         label=ill,
         scores=np.stack([1 - scores, scores], axis=1),
-        said=(scores >= 0.5).astype(np.int64),
+        predicted=(scores >= 0.5).astype(np.int64),
         clients=("One hospital",),
         groups=GROUPS,
         labels=LABELS,

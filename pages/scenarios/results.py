@@ -15,7 +15,7 @@ from fairfl_core.data.resample import (
     redraw_folded,
     redraw_people,
 )
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
 from fairfl_core.evaluation.study import Study, run_study
@@ -243,7 +243,7 @@ def own_summary(own: OwnClients) -> Summary:
 
 
 def _counted(people: Unseen | None) -> Unseen | None:
-    return people.counts if isinstance(people, ScoredPeople) else people
+    return people.counts if isinstance(people, ScoredData) else people
 
 
 def own_heat(own: OwnClients) -> Frontier:

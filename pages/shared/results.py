@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.advice import (
     Advice,
@@ -94,8 +94,8 @@ OnProgress = Callable[[float], None]
 
 # -------------------------------------------------------------------- people
 
-People = ClientCounts | ScoredPeople
-Unseen = People | FoldedPeople
+People = ClientCounts | ScoredData
+Unseen = People | FoldedData
 
 
 @cached(400)
@@ -112,14 +112,14 @@ def counts_of(name: str, seed: int, split: str) -> ClientCounts | None:
 
 
 @cached(48)
-def people_of(name: str, seed: int, split: str) -> ScoredPeople | None:
+def people_of(name: str, seed: int, split: str) -> ScoredData | None:
     """People with scores of one seed and split; None where there is no such split."""
     if counts_of(name, seed, split) is None:
         return None
-    return ScoredPeople.from_experiment(experiment_of(name), seed, split)
+    return ScoredData.from_experiment(experiment_of(name), seed, split)
 
 
-def folded_of(name: str, seed: int) -> FoldedPeople | None:
+def folded_of(name: str, seed: int) -> FoldedData | None:
     """The test people of several fold models; None where one model answers, or nobody is there."""
     experiment = experiment_of(name)
     if experiment.folds == 1 or not experiment.has_held_out:
@@ -128,8 +128,8 @@ def folded_of(name: str, seed: int) -> FoldedPeople | None:
 
 
 @cached(48)
-def _folded(name: str, seed: int) -> FoldedPeople:
-    return FoldedPeople.from_experiment(experiment_of(name), seed)
+def _folded(name: str, seed: int) -> FoldedData:
+    return FoldedData.from_experiment(experiment_of(name), seed)
 
 
 def unseen_of(view: View, seed: int) -> Unseen | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.predictors.load import predictor_of
@@ -112,7 +112,7 @@ class Coverage:
 _BY_DRAW = tuple(field.name for field in fields(Coverage) if field.name != "setting")
 
 
-def draw_people(population: ScoredPeople, sizes: Ints, rng: np.random.Generator) -> ScoredPeople:
+def draw_people(population: ScoredData, sizes: Ints, rng: np.random.Generator) -> ScoredData:
     """Draw so many people of each client, with replacement: the population is what is true."""
     there = np.bincount(population.client, minlength=len(population.clients))
     absent = np.flatnonzero((there == 0) & (sizes > 0))
@@ -131,7 +131,7 @@ def draw_people(population: ScoredPeople, sizes: Ints, rng: np.random.Generator)
     return replace(population, **drawn)
 
 
-def filled(population: ScoredPeople, least: int, rng: np.random.Generator) -> ScoredPeople:
+def filled(population: ScoredData, least: int, rng: np.random.Generator) -> ScoredData:
     """Give every client, group and label at least so many people, so that none is truly empty.
 
     Those who are missing are people of the same group and label, drawn from all clients with
@@ -159,7 +159,7 @@ def _codes(table: Floats) -> tuple[Ints, ...]:
 
 
 def coverage(
-    population: ScoredPeople,
+    population: ScoredData,
     sizes: Ints,
     notion: str,
     settings: Sequence[Setting],
@@ -172,7 +172,7 @@ def coverage(
 
     Parameters
     ----------
-    population : ScoredPeople
+    population : ScoredData
         Whose gaps are the true ones, with the model's own scores.
     sizes : ndarray, shape (clients,)
         People drawn of each client. Groups and labels come as chance has it.

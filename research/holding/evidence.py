@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.folded import fitted_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study
 from fairfl_core.lp.guarantee import Guarantee
@@ -148,7 +148,7 @@ def gather(
 
     def resample(
         place: int,
-        people: dict[int, ScoredPeople],
+        people: dict[int, ScoredData],
         sizes: dict[int, Ints],
         settings: list[Setting],
     ) -> Resampled:
@@ -180,11 +180,11 @@ def gather(
     return Evidence(paper_split, cross_fitted, resampled, held_out, float(empty))
 
 
-def _pilot_sizes(people: ScoredPeople) -> Ints:
+def _pilot_sizes(people: ScoredData) -> Ints:
     return np.minimum(people.counts.n_client, PILOT_PEOPLE)
 
 
-def _share_empty(people: ScoredPeople, sizes: Ints) -> float:
+def _share_empty(people: ScoredData, sizes: Ints) -> float:
     """Expected share of clients, groups and labels with nobody in a sample of these sizes."""
     there = people.counts.n_label
     absent = 1 - there / np.maximum(there.sum(axis=(1, 2), keepdims=True), 1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import Program
@@ -54,7 +54,7 @@ class Setting:
 
 
 def programs_of(
-    people: ScoredPeople, notion: str, settings: Iterable[Setting]
+    people: ScoredData, notion: str, settings: Iterable[Setting]
 ) -> Iterator[tuple[Setting, Program]]:
     """Each setting with its program; recalibrated once, built once for all limits."""
     settings = list(settings)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data import experiments
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.method_tables import method_tables
 from fairfl_core.evaluation.paper_differences import DIFFERENCES
@@ -105,7 +105,7 @@ def _experiment(experiment: Experiment) -> str:
     ]
     ours: dict[str, float] = {}
     fitted, unseen = (
-        [ScoredPeople.from_experiment(experiment, seed, split) for seed in experiment.seeds]
+        [ScoredData.from_experiment(experiment, seed, split) for seed in experiment.seeds]
         for split in experiments.SPLITS
     )
     curves: dict[str, Curve] = {}

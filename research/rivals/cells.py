@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 
@@ -40,7 +40,7 @@ class Shares:
         return overall
 
 
-def shares_of(people: ScoredPeople, notion: str) -> Shares:
+def shares_of(people: ScoredData, notion: str) -> Shares:
     """The shares of a notion on these people."""
     if len(people.groups) != 2:
         raise InputError(f"this rival compares two groups; here are {len(people.groups)}.")
@@ -65,7 +65,7 @@ def sides(shares: Shares) -> tuple[Floats, Floats]:
     return overall, local
 
 
-def beta_calibrated(fitted: ScoredPeople, people: ScoredPeople) -> Floats:
+def beta_calibrated(fitted: ScoredData, people: ScoredData) -> Floats:
     """Scores of the second label of `people`, beta-calibrated on `fitted`, cell by cell.
 
     A logistic regression of the label on ln s and -ln(1 - s); cells of fewer than 200 people, or

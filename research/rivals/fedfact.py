@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from research.rivals.cells import Shares, shares_of, sides
 
 __all__ = ["FedFact", "fit_fedfact"]
@@ -28,7 +28,7 @@ class FedFact:
     prices: Floats
     shares: Shares
 
-    def chances(self, people: ScoredPeople) -> Floats:
+    def chances(self, people: ScoredData) -> Floats:
         """Certain answers, shape (people, labels)."""
         worth = _worth(people.scores, self.prices[people.client, people.group], self.shares)
         chances = np.zeros_like(worth)
@@ -36,7 +36,7 @@ class FedFact:
         return chances
 
 
-def fit_fedfact(people: ScoredPeople, notion: str, eps_global: float, eps_local: float) -> FedFact:
+def fit_fedfact(people: ScoredData, notion: str, eps_global: float, eps_local: float) -> FedFact:
     """Fit prices on people; their scores are taken as calibrated."""
     shares = shares_of(people, notion)
     overall, local = sides(shares)
@@ -85,7 +85,7 @@ def _worth(scores: Floats, prices: Floats, shares: Shares) -> Floats:
     return worth
 
 
-def _mass(chances: Floats, people: ScoredPeople, shares: Shares) -> Floats:
+def _mass(chances: Floats, people: ScoredData, shares: Shares) -> Floats:
     """Share of people whom each rate counts, by cell: shape (clients, groups, rates)."""
     shape = (len(people.clients), len(people.groups))
     columns = []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from research.rivals.cells import Shares, beta_calibrated, shares_of, sides
 
@@ -33,7 +33,7 @@ class LoGoFair:
 
     Attributes
     ----------
-    fitted : ScoredPeople
+    fitted : ScoredData
         On whom scores are calibrated.
     calibrated : bool
         Whether they are.
@@ -42,12 +42,12 @@ class LoGoFair:
         Of the second label for a score that equals the threshold.
     """
 
-    fitted: ScoredPeople
+    fitted: ScoredData
     calibrated: bool
     threshold: Floats
     chance: Floats
 
-    def chances(self, people: ScoredPeople) -> Floats:
+    def chances(self, people: ScoredData) -> Floats:
         """Chances of each answer for people of the same clients, shape (people, 2)."""
         eta = _scores(self.fitted, people, self.calibrated)
         cell = people.client, people.group
@@ -61,7 +61,7 @@ class LoGoFairDual:
 
     Parameters
     ----------
-    people : ScoredPeople
+    people : ScoredData
     eta : ndarray, shape (people,)
         Calibrated scores of the second label.
     shares : Shares
@@ -71,7 +71,7 @@ class LoGoFairDual:
 
     def __init__(
         self,
-        people: ScoredPeople,
+        people: ScoredData,
         eta: Floats,
         shares: Shares,
         eps_global: float,
@@ -240,7 +240,7 @@ def _share(low: Any, high: Any) -> Any:
     return np.clip(np.where(apart > 0, -low / np.where(apart > 0, apart, 1.0), 0.5), 0, 1)
 
 
-def _scores(fitted: ScoredPeople, people: ScoredPeople, calibrated: bool) -> Floats:
+def _scores(fitted: ScoredData, people: ScoredData, calibrated: bool) -> Floats:
     """Scores of the second label, rounded so that equal ones stay equal."""
     eta = beta_calibrated(fitted, people) if calibrated else people.scores[:, 1]
     rounded: Floats = np.round(eta, _DIGITS)
@@ -248,7 +248,7 @@ def _scores(fitted: ScoredPeople, people: ScoredPeople, calibrated: bool) -> Flo
 
 
 def fit_logofair(
-    people: ScoredPeople,
+    people: ScoredData,
     notion: str,
     eps_global: float,
     eps_local: float,

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, vstack
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.fairness.notions import Notion
 
@@ -35,9 +35,9 @@ class PostFFL:
         """P(answer k | model says j), shape (clients, groups, 2, 2)."""
         return np.stack([1 - self.second, self.second], axis=-1)
 
-    def chances(self, people: ScoredPeople) -> Floats:
+    def chances(self, people: ScoredData) -> Floats:
         """Chances of each answer, shape (people, 2)."""
-        lottery: Floats = self.lottery[people.client, people.group, people.said]
+        lottery: Floats = self.lottery[people.client, people.group, people.predicted]
         return lottery
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from fairfl_core.data import experiments
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
 from fairfl_core.lp.build import build_program
@@ -87,7 +87,7 @@ def readers() -> Iterator[tuple[str, list[bytes], Callable[[bytes], object]]]:
         lambda data: experiment_from_table(_opened(data), roles),
     )
     yield "counts", [good["counts.json"]], lambda data: experiment_from_counts([("c", data)])
-    scored = ScoredPeople.from_experiment(experiments.open("adult"), 0, "validation")
+    scored = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
     exact = predictor_of(build_program(scored, "sp", "exact").solve(0.05, 0.05))
     binned = _written(lambda path: write_histogram(ScoreHistogram.of(scored), path))
     yield "histograms", [binned], _at_path(read_histogram)

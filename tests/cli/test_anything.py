@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -74,7 +74,7 @@ def scored(n=60, seed=3):
         "yes": yes,
     }
     names = {name: name for name in ("client", "group", "label")}
-    return ScoredPeople.from_table(rows, **names, scores=["no", "yes"])
+    return ScoredData.from_table(rows, **names, scores=["no", "yes"])
 
 
 SCORED = scored()

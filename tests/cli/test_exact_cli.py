@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairfl_core.cli import app
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
@@ -30,7 +30,7 @@ def rows(tmp_path):
             "y": np.array(people.labels)[people.label],
             "no": people.scores[:, 0],
             "yes": people.scores[:, 1],
-            "said": np.array(people.labels)[people.said],
+            "said": np.array(people.labels)[people.predicted],
             "id": np.arange(len(people)),
         }
     ).to_csv(path, index=False)
@@ -46,7 +46,7 @@ def run(*argv):
 
 def people_in(path):
     columns = {"client": "clinic", "group": "sex", "label": "y", "scores": ["no", "yes"]}
-    return ScoredPeople.from_table(pd.read_csv(path, dtype=str), labels=["l0", "l1"], **columns)
+    return ScoredData.from_table(pd.read_csv(path, dtype=str), labels=["l0", "l1"], **columns)
 
 
 @pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])

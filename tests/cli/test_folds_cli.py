@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.hashed_draws import fold_draws
@@ -60,9 +60,9 @@ def core(region):
     if region == "simplex":
         people = ClientCounts.from_table(fit, prediction="said", **COLUMNS)
     else:
-        people = ScoredPeople.from_table(fit, scores=SCORES, **COLUMNS)
+        people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
     fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(0.02, 0.05))
-    return fair, FoldedPeople.from_table(test, scores=SCORES, **COLUMNS)
+    return fair, FoldedData.from_table(test, scores=SCORES, **COLUMNS)
 
 
 @pytest.mark.parametrize("region", ["simplex", "exact"])

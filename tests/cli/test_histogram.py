@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.program import ExactProgram
 from tests.cli.refusing import refused
@@ -41,7 +41,7 @@ def test_made_joined_and_solved_like_the_core(files):
     }
     rows = pd.read_csv(files.rows)
     names = {"client": "clinic", "group": "sex", "label": "diagnosis"}
-    scored = ScoredPeople.from_table(
+    scored = ScoredData.from_table(
         rows, **names, scores=["score_no", "score_yes"], labels=("no", "yes")
     )
     core = ScoreHistogram.of(scored, 8)

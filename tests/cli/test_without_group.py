@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
 from tests.cli.refusing import refused
@@ -28,7 +28,7 @@ def test_from_people_to_answers_without_the_group(files, region):
     table, fair = table_in(files.folder), files / "blind.json"
     asked = (table, *COLUMNS, *SCORES, "--region", region, *LIMITS)
     found = run("solve", *asked, "--out", fair, "--json").json
-    scored = ScoredPeople.from_table(
+    scored = ScoredData.from_table(
         pd.read_csv(table),
         client="clinic",
         group="sex",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.fold_rows import FoldRows, RowIds
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
@@ -69,11 +69,11 @@ def test_a_test_persons_rows_are_found_whatever_their_order(seed, folds, clients
 def test_fitted_on_all_and_judged_by_the_mean_over_fold_models(region, seed):
     table = cross_fitted(seed=seed)
     fit, test = parts(table)
-    people = ScoredPeople.from_table(fit, scores=SCORES, **COLUMNS)
+    people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
     assert len(people) == len(fit) == 240 and people.folds == people.counts.folds == 3
     fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(0.02, 0.05))
     assert fair.folds == 3 and fair.reached.n == 240
-    unseen = FoldedPeople.from_table(test, scores=SCORES, **COLUMNS)
+    unseen = FoldedData.from_table(test, scores=SCORES, **COLUMNS)
     assert len(unseen) == 60 and unseen.folds == 3
     chances = rule_chances(fair) if fair.needs_scores else lottery_chances(fair)
     names = (fair.clients, fair.groups, fair.labels)
@@ -87,7 +87,7 @@ def test_answers_alone_are_judged_as_answers_with_scores_are():
     assert counts.folds == 3
     fair = predictor_of(build_program(counts, "eo", "kernel").solve(0.02, 0.05))
     by_scores, by_answers = (
-        evaluate(fair, FoldedPeople.from_table(test, **looks, **COLUMNS))
+        evaluate(fair, FoldedData.from_table(test, **looks, **COLUMNS))
         for looks in ({"scores": SCORES}, {"prediction": "said"})
     )
     np.testing.assert_array_equal(by_scores.confusion, by_answers.confusion)
@@ -131,7 +131,7 @@ def fitting(table, **more):
 
 
 def judging(table, **more):
-    return lambda: FoldedPeople.from_table(table, prediction="said", **(COLUMNS | more))
+    return lambda: FoldedData.from_table(table, prediction="said", **(COLUMNS | more))
 
 
 def test_one_fold_is_none():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.folded import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
@@ -22,14 +22,14 @@ def folded(labels, rows=200):
         logits = np.log(first.scores + 1e-3) + rng.normal(0, 0.8, first.scores.shape)
         scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         models.append(as_people(first.client, first.group, first.label, scores, 3, 2))
-    return FoldedPeople(tuple(models))
+    return FoldedData(tuple(models))
 
 
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
 def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
     people = folded(labels)
-    assert len({tuple(model.said) for model in people.by_fold}) == FOLDS
+    assert len({tuple(model.predicted) for model in people.by_fold}) == FOLDS
     fair = predictor_of(
         build_program(scored_network(3, 2, labels, seed=2), "eo", region).solve(0.02, 0.05)
     )
@@ -40,10 +40,10 @@ def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
         if fair.needs_scores:
             part = fair.chances_of(model)
         else:
-            part = fair.lottery[model.client, model.group, model.said]
+            part = fair.lottery[model.client, model.group, model.predicted]
         chances += part / FOLDS
-        own[np.arange(len(own)), model.said] += 1 / FOLDS
-        leaves += (1 - part[np.arange(len(part)), model.said]) / FOLDS
+        own[np.arange(len(own)), model.predicted] += 1 / FOLDS
+        leaves += (1 - part[np.arange(len(part)), model.predicted]) / FOLDS
     first = people.by_fold[0]
     for c, a, y, k in np.ndindex(judged.confusion.shape):
         rows = (first.client == c) & (first.group == a) & (first.label == y)
@@ -62,4 +62,4 @@ def test_folds_hold_the_same_people():
     one = folded(2).by_fold[0]
     other = as_people(one.client, one.group, 1 - one.label, one.scores, 3, 2)
     with pytest.raises(InputError, match="each test person once a fold"):
-        FoldedPeople((one, other))
+        FoldedData((one, other))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.grouping import Grouping, cross, crossed_name, group_columns
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.lp.build import build_program
@@ -199,11 +199,11 @@ def test_it_is_remembered_wherever_counts_go(tmp_path):
 
 def test_people_with_scores_remember_it_too():
     columns = {"client": "site", "group": ["sex", "race"], "label": "truth", "scores": SCORES}
-    scored = ScoredPeople.from_table(people(), **columns)
+    scored = ScoredData.from_table(people(), **columns)
     assert scored.counts.grouping.columns == ("sex", "race")
     table = cross_fitted().assign(ward=lambda t: np.where(t["id"] < "p5", "x", "y"))
     test = table[table["split"] == "test"]
-    folded = FoldedPeople.from_table(test, **FOLDED | {"group": ["sex", "ward"]}, scores=SCORES)
+    folded = FoldedData.from_table(test, **FOLDED | {"group": ["sex", "ward"]}, scores=SCORES)
     for counts in (folded.counts, folded.mean_counts):
         assert counts.grouping.columns == ("sex", "ward")
         assert counts.groups[0] == "man · x"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
+from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.resample import (
     even_shares,
     largest_size,
@@ -17,7 +17,7 @@ from fairfl_core.data.resample import (
     redraw_folded,
     redraw_people,
 )
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.scored import scored_network
@@ -98,12 +98,12 @@ def test_impossible_draws_say_what_is_there():
 def scored(rng, people=300):
     score = rng.random(people)  # all different: a score is a person's name here
     label, said = rng.integers(0, 2, people), rng.integers(0, 2, people)
-    return ScoredPeople(
+    return ScoredData(
         client=rng.integers(0, 3, people),
         group=rng.integers(0, 3, people),
         label=label,
         scores=np.stack([1 - score, score], axis=1),
-        said=said,
+        predicted=said,
         clients=("a", "b", "c"),
         groups=("x", "y", "z"),
         labels=("no", "yes"),
@@ -143,9 +143,11 @@ def test_people_of_several_models_are_drawn_with_all_their_scores():
         order = rng.permutation(len(first))  # a score names one person in each model
         score = who[order]
         models.append(
-            replace(first, scores=np.stack([1 - score, score], axis=1), said=(score > 0.5) + 0)
+            replace(
+                first, scores=np.stack([1 - score, score], axis=1), predicted=(score > 0.5) + 0
+            )
         )
-    drawn = redraw_folded(FoldedPeople(tuple(models)), [0.2, 0.5], 40, seed=4)
+    drawn = redraw_folded(FoldedData(tuple(models)), [0.2, 0.5], 40, seed=4)
     assert drawn.counts.n_client.tolist() == [40, 40]
     assert (drawn.counts.table == redraw(models[0].counts, [0.2, 0.5], 40, seed=4).table).all()
     place = {score: row for row, score in enumerate(models[0].scores[:, 1])}
@@ -153,5 +155,5 @@ def test_people_of_several_models_are_drawn_with_all_their_scores():
     assert len(set(rows)) == 80
     for model, mine in zip(models, drawn.by_fold, strict=True):
         np.testing.assert_array_equal(mine.scores, model.scores[rows])
-        np.testing.assert_array_equal(mine.said, model.said[rows])
+        np.testing.assert_array_equal(mine.predicted, model.predicted[rows])
         np.testing.assert_array_equal(mine.group, first.group[rows])

@@ -14,7 +14,7 @@ from fairfl_core.data.score_columns import (
     label_by_name,
     order_columns,
 )
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 WHO = {"client": "clinic", "group": "sex", "label": "diagnosis"}
@@ -114,7 +114,7 @@ def test_an_order_against_the_peoples_own_labels_is_refused_and_the_right_one_sa
         check_order(chance, coin, ["x", "y"], ["a", "b"])
 
 
-@pytest.mark.parametrize("take", [ClientCounts.from_table, ScoredPeople.from_table])
+@pytest.mark.parametrize("take", [ClientCounts.from_table, ScoredData.from_table])
 def test_a_table_is_taken_by_name_by_order_or_not(take):
     rows = people()
     with pytest.raises(InputError, match="such as --labels well,ill"):

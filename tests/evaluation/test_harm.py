@@ -250,9 +250,9 @@ def test_the_exact_region_tells_it_too():
 
 
 def experiments_people(name, seed, split="validation"):
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredData
 
-    return ScoredPeople.from_experiment(experiments.open(name), seed, split)
+    return ScoredData.from_experiment(experiments.open(name), seed, split)
 
 
 def test_runs_are_averaged_over_those_that_have_people():

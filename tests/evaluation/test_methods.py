@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from fairfl_core.data import experiments
 from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.data.method_answers import Answered, list_methods, open_method, save_method
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import (
@@ -232,7 +232,7 @@ def test_a_rival_of_another_house_is_what_its_own_program_answers():
             return np.column_stack([1 - scores[:, 0], scores[:, 0]])
 
     experiment = experiments.open("adult")
-    fit, test = (ScoredPeople.from_experiment(experiment, 3, s) for s in ("validation", "test"))
+    fit, test = (ScoredData.from_experiment(experiment, 3, s) for s in ("validation", "test"))
     given = Given().fit(fit.scores[:, 1:], fit.label)
     theirs = ThresholdOptimizer(
         estimator=given, prefit=True, predict_method="predict_proba", tol=0.05

@@ -3,12 +3,12 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 
 
 def as_people(client, group, label, scores, clients, groups, favourable=None):
     labels = tuple(f"l{y}" for y in range(scores.shape[1]))
-    return ScoredPeople(
+    return ScoredData(
         np.asarray(client),
         np.asarray(group),
         np.asarray(label),

@@ -10,7 +10,7 @@ import numpy as np
 from fairfl_core.data import experiments
 from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 
 CLIENTS = ("north", "south", "east", "west")
 LABELS = {2: ("well", "ill"), 3: ("well", "cold", "flu")}
@@ -21,7 +21,7 @@ CROSSED = Grouping(
 
 
 @cache
-def people(labels: int = 2, groups: int = 2, rows: int = 900, seed: int = 0) -> ScoredPeople:
+def people(labels: int = 2, groups: int = 2, rows: int = 900, seed: int = 0) -> ScoredData:
     """Scored people; no women in the west, and three people alone in the last label of the east."""
     rng = np.random.default_rng([seed, labels, groups])
     client = rng.choice(4, rows, p=[0.45, 0.28, 0.19, 0.08])
@@ -36,7 +36,7 @@ def people(labels: int = 2, groups: int = 2, rows: int = 900, seed: int = 0) -> 
     blurred = logits + rng.normal(0, 0.6 + 0.5 * (group == 1)[:, None], logits.shape)
     scores = np.round(np.exp(blurred) / np.exp(blurred).sum(axis=1, keepdims=True), 3)
     scores[:, 0] = 1 - scores[:, 1:].sum(axis=1)
-    made = ScoredPeople(
+    made = ScoredData(
         client,
         group,
         label,

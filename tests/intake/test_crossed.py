@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.folded import unseen_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.intake import (
     ColumnRoles,
     experiment_from_counts,
@@ -60,7 +60,7 @@ def test_scores_and_folds_remember_it():
     table = cross_fitted().assign(ward=lambda t: np.where(t["id"] < "p5", "x", "y"))
     experiment = taken(table, replace(SCORED, crossed_with=("ward",))).experiment
     assert experiment.groups == ("man · x", "man · y", "woman · x", "woman · y")
-    fit = ScoredPeople.from_experiment(experiment, 0, "fit")
+    fit = ScoredData.from_experiment(experiment, 0, "fit")
     for people_ in (fit, unseen_people(experiment, 0)):
         assert people_.counts.grouping.columns == ("sex", "ward")
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables import csv_tables
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
@@ -241,11 +241,11 @@ def test_it_is_an_experiment_that_can_be_solved():
 def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
     scores = (("0", "score_0"), ("1", "score_1"))
     experiment = taken(people(), ColumnRoles("site", "sex", "label", "", scores)).experiment
-    found = ScoredPeople.from_experiment(experiment, 0, "validation")
+    found = ScoredData.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
     close = people().assign(score_0=0.5 - 1e-9, score_1=0.5 + 1e-9)  # one number in 32 bits
     experiment = taken(close, ColumnRoles("site", "sex", "label", "", scores)).experiment
-    found = ScoredPeople.from_experiment(experiment, 0, "validation")
+    found = ScoredData.from_experiment(experiment, 0, "validation")
     assert (found.counts.table == experiment.counts(0, "validation").table).all()
     assert found.counts.table[..., 0].sum() == 0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.score_kinds import as_probabilities, of_one_probability
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.intake import ColumnRoles, guess_roles, open_table
 from tests.intake.test_intake import csv_of, people, refused, said, taken
@@ -28,8 +28,8 @@ def test_one_probability_is_guessed_and_taken():
     found = taken(frame, roles)
     assert 'read as the probability of "1", which the model answers from 0.5 on' in said(found)
     both = taken(people(), BOTH).experiment
-    mine = ScoredPeople.from_experiment(found.experiment, 0, "test")
-    theirs = ScoredPeople.from_experiment(both, 0, "test")
+    mine = ScoredData.from_experiment(found.experiment, 0, "test")
+    theirs = ScoredData.from_experiment(both, 0, "test")
     np.testing.assert_allclose(mine.scores, theirs.scores, atol=1e-7)
     assert (mine.counts.table == theirs.counts.table).all()
 
@@ -56,7 +56,7 @@ def test_answers_are_those_of_the_threshold(threshold, of):
     ).experiment
     for split in ("validation", "test"):
         assert (found.counts(0, split).table == by_answer.counts(0, split).table).all()
-        scored = ScoredPeople.from_experiment(found, 0, split)
+        scored = ScoredData.from_experiment(found, 0, split)
         assert (scored.counts.table == by_answer.counts(0, split).table).all()
 
 
@@ -75,12 +75,12 @@ def test_logits_and_votes_are_said_to_be():
     refused(lambda: taken(logits, BOTH), 'column "score_1" runs from -', "between 0 and 1")
     found = taken(logits, replace(BOTH, scores_are="logits"))
     assert "The scores are logits, turned into probabilities" in said(found)
-    test = ScoredPeople.from_experiment(found.experiment, 0, "test")
+    test = ScoredData.from_experiment(found.experiment, 0, "test")
     by_hand = taken(frame.assign(score_0=1 - chance, score_1=chance), BOTH).experiment
-    expected = ScoredPeople.from_experiment(by_hand, 0, "test").scores
+    expected = ScoredData.from_experiment(by_hand, 0, "test").scores
     np.testing.assert_allclose(test.scores, expected, atol=1e-6)
     votes = frame.assign(score_0=frame["score_0"] * 9 + 1, score_1=frame["score_1"] * 9)
-    shares = ScoredPeople.from_experiment(
+    shares = ScoredData.from_experiment(
         taken(votes, replace(BOTH, scores_are="votes")).experiment, 0, "test"
     )
     np.testing.assert_allclose(shares.scores.sum(axis=1), 1)

@@ -77,7 +77,7 @@ def test_the_program_agrees_with_a_dense_one(people, notion, data):
     overall = data.draw(epsilons)
     local = [data.draw(epsilons) for _ in people.clients]
     program = BinProgram(people, notion, policy=BLIND, bins=data.draw(st.integers(1, 5)))
-    place = program.bins.places(people.client, people.said, people.scores[:, 1])
+    place = program.bins.places(people.client, people.predicted, people.scores[:, 1])
     found = program.solve(overall, local)
     assert found.accuracy == pytest.approx(dense(people, place, notion, overall, local), abs=1e-7)
     assert found.accuracy <= dense(people, place, notion, overall, local, shared=False) + 1e-7
@@ -108,11 +108,11 @@ def test_regions_hold_each_other_without_the_group_too(people, notion, overall, 
 def test_bins_part_the_people_in_the_order_of_their_scores(people, bins):
     found = ScoreBins.of(people, bins)
     score = people.scores[:, 1]
-    place = found.places(people.client, people.said, score)
-    assert (place // bins == people.said).all()
+    place = found.places(people.client, people.predicted, score)
+    assert (place // bins == people.predicted).all()
     assert found.there[people.client, place].all()
     for c, said in np.ndindex(len(people.clients), 2):
-        mine = (people.client == c) & (people.said == said)
+        mine = (people.client == c) & (people.predicted == said)
         order = np.argsort(score[mine], kind="stable")
         assert (np.diff(place[mine][order]) >= 0).all()
         # People of one score stand together; without ties bins are of the same size.
@@ -183,7 +183,9 @@ def test_a_confident_limit_holds_on_the_population():
         for guarantee in held:
             program = BinProgram(sample, "sp", policy=BLIND, guarantee=guarantee)
             found = program.solve(1.0, 0.1)
-            place = found.bins.places(population.client, population.said, population.scores[:, 1])
+            place = found.bins.places(
+                population.client, population.predicted, population.scores[:, 1]
+            )
             chance = found.chances[population.client, place]
             rate = [chance[population.group == a].mean() for a in (0, 1)]
             held[guarantee] += abs(rate[0] - rate[1]) <= 0.1
@@ -198,13 +200,13 @@ def test_floors_are_kept_without_the_group():
         people, "sp", "exact", rates="labels", policy=replace(BLIND, floors=floors)
     )
     found = program.solve(0.3, 0.3)
-    place = found.bins.places(people.client, people.said, people.scores[:, 1])
+    place = found.bins.places(people.client, people.predicted, people.scores[:, 1])
     chance = found.chances[people.client, place]
     for c, a in np.ndindex(3, 2):
         mine = (people.client == c) & (people.group == a)
         assert chance[mine & (people.label == 1)].mean() >= 0.7 - 1e-7
         first = mine & (people.label == 0)
-        assert (1 - chance[first]).mean() >= (people.said[first] == 0).mean() - 0.2 - 1e-7
+        assert (1 - chance[first]).mean() >= (people.predicted[first] == 0).mean() - 0.2 - 1e-7
     with pytest.raises(InfeasibleError):
         every = tuple(Floor(label, 1.0) for label in people.labels)
         program.asking(replace(BLIND, floors=every)).solve(0.3, 0.3)

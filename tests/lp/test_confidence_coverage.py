@@ -6,7 +6,7 @@ Populations are grids of scores whose true rates are known; every draw is fitted
 import numpy as np
 import pytest
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.predictors.load import predictor_of
@@ -27,12 +27,12 @@ class Population:
 
     def people(self, client, group, label, place):
         score = self.score[client, group, label, place]
-        return ScoredPeople(
+        return ScoredData(
             client=client,
             group=group,
             label=label,
             scores=np.column_stack([1 - score, score]),
-            said=(score > 0.5).astype(np.int64),
+            predicted=(score > 0.5).astype(np.int64),
             clients=tuple(f"c{c:03d}" for c in range(len(self.shares))),
             groups=("f", "m"),
             labels=("no", "yes"),
@@ -50,9 +50,9 @@ class Population:
         whole = self.people(*np.indices(self.score.shape).reshape(4, -1))
         if predictor.needs_scores:
             scores = predictor.calibration.apply(whole.client, whole.group, whole.scores)
-            chance = predictor.chances(whole.client, whole.group, scores, whole.said)
+            chance = predictor.chances(whole.client, whole.group, scores, whole.predicted)
         else:
-            chance = predictor.lottery[whole.client, whole.group, whole.said]
+            chance = predictor.lottery[whole.client, whole.group, whole.predicted]
         right = chance[np.arange(len(whole)), whole.label]
         return right.reshape(self.score.shape).mean(axis=3)
 

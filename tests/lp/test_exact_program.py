@@ -73,7 +73,9 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
     for p, weight in enumerate(found.beta):
         cell = (people.client == found.rules.client[p]) & (people.group == found.rules.group[p])
         rows = np.flatnonzero(cell)
-        answer = found.rules.answer(np.full(len(rows), p), people.scores[rows], people.said[rows])
+        answer = found.rules.answer(
+            np.full(len(rows), p), people.scores[rows], people.predicted[rows]
+        )
         right += weight * program.measured.amount[rows, answer].sum()
     assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
 
@@ -263,7 +265,7 @@ def test_offsets_are_swept_to_their_best_place():
         moved = ScoreRules.of_scores(
             rules.client, rules.group, rules.weights, rules.b + shift * np.eye(3)[2]
         )
-        answer = moved.answer(points.cell, points.scores, points.said)
+        answer = moved.answer(points.cell, points.scores, points.predicted)
         worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
         assert (worth <= value + 1e-9).all()
     trusted = by_scores(points, full=True)(gain)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from fairfl_core.data import experiments
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.answer_program import FairnessProgram
@@ -59,7 +59,7 @@ def test_rates_from_right_scores_are_surer_than_counted_ones():
             group=group,
             label=whole.label[rows],
             scores=whole.scores[rows],
-            said=whole.said[rows],
+            predicted=whole.predicted[rows],
             calibration=Calibration(
                 tuple((np.array([[0.0, 1.0], [0.0, 1.0]]),) * 2 for _ in range(2)),
                 np.zeros((1, 2)),
@@ -90,7 +90,7 @@ def test_corners_are_shrunk_as_counts_are():
     rules, columns = hull_rules(measured(people, "shrunk"))
     for p in range(0, len(rules), 3):
         mine = people.group == rules.group[p]
-        answer = rules.answer(np.full(mine.sum(), p), people.scores[mine], people.said[mine])
+        answer = rules.answer(np.full(mine.sum(), p), people.scores[mine], people.predicted[mine])
         label, client = people.label[mine], people.client[mine]
         for y in (0, 1):
             here = (label == y) & (client == rules.client[p])
@@ -122,7 +122,7 @@ def test_adult_is_as_accurate_as_was_wanted():
     """At least 83.2 % on test with a global gap of at most .02 where .01 was asked (sp)."""
     experiment = experiments.open("adult")
     fit, test = (
-        [ScoredPeople.from_experiment(experiment, seed, split) for seed in experiment.seeds]
+        [ScoredData.from_experiment(experiment, seed, split) for seed in experiment.seeds]
         for split in experiments.SPLITS
     )
     programs = [

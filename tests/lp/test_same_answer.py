@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
@@ -74,7 +74,7 @@ def test_nor_on_real_people_nor_on_threads():
     """The case that was seen: 50 states, a sweep of limits and back again."""
     experiment = experiments.open("public_coverage")
     counts = experiment.counts(0, "validation")
-    people = ScoredPeople.from_experiment(experiment, 0, "validation")
+    people = ScoredData.from_experiment(experiment, 0, "validation")
     for build in (
         lambda: FairnessProgram(counts, "eop"),
         lambda: FairnessProgram(counts, "eo", "kernel"),

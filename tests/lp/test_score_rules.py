@@ -30,7 +30,7 @@ def test_without_a_word_bins_are_the_tenths_of_each_answer():
     nobody = np.zeros(60, np.int64)
     people = as_people(nobody, np.arange(60) % 2, nobody, scores, 1, 2)
     bins = ScoreBins.of(people)
-    place = bins.places(people.client, people.said, score)
+    place = bins.places(people.client, people.predicted, score)
     assert np.bincount(place).tolist() == [4] * 10 + [2] * 10
     assert place.tolist() == sorted(place.tolist())
 

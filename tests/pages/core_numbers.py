@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfl_core.data import experiments
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
@@ -30,7 +30,7 @@ class CoreNumbers:
         numbers = cls([], [], [], [])
         for seed in view.seeds:
             people, test = (
-                ScoredPeople.from_experiment(experiment, seed, split)
+                ScoredData.from_experiment(experiment, seed, split)
                 for split in ("validation", "test")
             )
             program = build_program(people, view.notion, view.region, rates=view.rates)

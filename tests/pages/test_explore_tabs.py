@@ -9,7 +9,7 @@ import pytest
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.data.folded import fitted_people, unseen_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate
@@ -112,7 +112,7 @@ def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opene
         "as set",
         *(f"with 95 % for {what}" for what in ("all at once", "each client", "each, proved")),
     ]
-    people = ScoredPeople.from_experiment(experiments.open("adult"), 0, "validation")
+    people = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
     limits = 0.02, 0.06
 
     def accuracy(guarantee):
@@ -137,7 +137,7 @@ def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opene
 
 def test_the_advice_is_the_cores_and_one_click_takes_it(opened):
     app = popover(tab(opened(**ADULT, points=0.5), SURE), "advice")
-    people = ScoredPeople.from_experiment(experiments.open("adult"), 0, "validation")
+    people = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
     program = build_program(people, "sp", "simplex", rates="labels", guarantee=Guarantee())
     advice = tightest_limits([program], 0.5)
     button = app.button(key="advice-use")

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.data.resample import even_shares, redraw, redraw_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
 from fairfl_core.evaluation.verdict import verdict_of
@@ -322,7 +322,7 @@ def own_numbers(view, shares, size):
     experiment = experiments.open(view.experiment)
     people = []
     for code, split in enumerate(experiments.SPLITS):
-        scored = ScoredPeople.from_experiment(experiment, 1, split)
+        scored = ScoredData.from_experiment(experiment, 1, split)
         state = (4, 1, code)
         if view.needs_scores:
             people.append(redraw_people(scored, shares, size, seed=state))

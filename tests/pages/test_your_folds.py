@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_folds, example_table
 from fairfl_core.lp.build import build_program
@@ -56,7 +56,7 @@ def test_what_explore_shows_is_the_cores(opened, looks):
     if by_answers:
         people = ClientCounts.from_table(fit, prediction="said", **COLUMNS)
     else:
-        people = ScoredPeople.from_table(fit, scores=SCORES, **COLUMNS)
+        people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
     region = app.session_state["kept"]["view"].region
     assert (region == "exact") == (looks == "scores")
     fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(**START))
@@ -64,7 +64,7 @@ def test_what_explore_shows_is_the_cores(opened, looks):
     confusion = expected_confusion(TABLE, chances, (fair.clients, fair.groups, fair.labels))
     accuracy = np.einsum("cayy->", confusion) / confusion.sum()
     assert f"{100 * accuracy:.1f}" in text_of(app)
-    test = FoldedPeople.from_table(TABLE[TABLE["split"] == "test"], scores=SCORES, **COLUMNS)
+    test = FoldedData.from_table(TABLE[TABLE["split"] == "test"], scores=SCORES, **COLUMNS)
     gaps = evaluate(fair, test).gaps
     assert f"{np.nanmax(gaps.local):.2f} ({fair.clients[gaps.worst]})" in text_of(app)
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data import experiments
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.build import build_program
@@ -60,10 +60,10 @@ def test_it_is_short_and_without_a_package():
 @pytest.mark.parametrize("notion", ["sp", "eo", "eo-full"])
 @pytest.mark.parametrize("name", ["adult", "ham10000"])
 def test_the_exact_regions_answers_are_the_packages_too(answer, name, notion):
-    scored = ScoredPeople.from_experiment(experiments.open(name), 0, "validation")
+    scored = ScoredData.from_experiment(experiments.open(name), 0, "validation")
     fair = predictor_of(build_program(scored, notion, "exact").solve(0.02, 0.03))
     predictor = json.loads(json.dumps(fair.to_json()))
-    tested = ScoredPeople.from_experiment(experiments.open(name), 0, "test")
+    tested = ScoredData.from_experiment(experiments.open(name), 0, "test")
     rows = np.random.default_rng(0).choice(len(tested), 300, replace=False)
     clients = np.array(tested.clients, object)[tested.client[rows]]
     groups = np.array(tested.groups, object)[tested.group[rows]]
@@ -144,7 +144,7 @@ def test_every_kind_of_predictor_answers_as_predict_does(
     groups = np.array(people.groups, object)[people.group]
     rows = pd.DataFrame({"site": clients, "sex": groups})
     for j, model in enumerate(models):
-        rows[f"said{j}"] = np.array(people.labels, object)[model.said]
+        rows[f"said{j}"] = np.array(people.labels, object)[model.predicted]
         for y, label in enumerate(people.labels):
             rows[f"{label}_{j}"] = model.scores[:, y]
     each = [f"{label}_{j}" for j in range(folds) for label in people.labels]

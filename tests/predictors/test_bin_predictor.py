@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fairfl_core._io.json_files import write_json
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.folded import FoldedPeople
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.build import build_program
@@ -37,7 +37,7 @@ def names_of(people):
 
 
 def seen_by(fair, people):
-    return people.scores if fair.needs_scores else np.array(people.labels)[people.said]
+    return people.scores if fair.needs_scores else np.array(people.labels)[people.predicted]
 
 
 @settings(max_examples=40)
@@ -73,7 +73,7 @@ def test_the_group_is_not_asked_for_and_changes_nothing(region):
     client, group = names_of(people)
     seen, ids = seen_by(fair, people), np.arange(len(people))
     whole = fair.decide(client, None, seen, row_id=ids)
-    assert (whole != np.array(people.labels)[people.said]).any()
+    assert (whole != np.array(people.labels)[people.predicted]).any()
     for other in (group, group[::-1], ["somebody"] * len(people)):
         np.testing.assert_array_equal(whole, fair.decide(client, other, seen, row_id=ids))
     once = fair.sample(client, None, seen, seed=3)
@@ -107,12 +107,12 @@ def test_draws_converge_to_its_chances():
 def test_people_in_another_order_of_names_are_judged_alike():
     people = scored_network(3, 2, 2, seed=1)
     fair = fitted(people)
-    turned = ScoredPeople(
+    turned = ScoredData(
         2 - people.client,
         1 - people.group,
         1 - people.label,
         people.scores[:, ::-1].copy(),
-        1 - people.said,
+        1 - people.predicted,
         people.clients[::-1],
         people.groups[::-1],
         people.labels[::-1],
@@ -132,7 +132,7 @@ def test_a_mixture_of_fold_models_is_the_mean_of_their_chances():
     again = as_people(
         people.client, people.group, people.label, np.stack([1 - other, other], axis=1), 2, 2
     )
-    found = evaluate(fair, FoldedPeople((people, again)))
+    found = evaluate(fair, FoldedData((people, again)))
     mean = (fair.chances_of(people) + fair.chances_of(again)) / 2
     right = mean[np.arange(len(people)), people.label].mean()
     assert found.accuracy == pytest.approx(right)

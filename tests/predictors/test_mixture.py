@@ -44,7 +44,7 @@ def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tm
         }
     )
     for j, model in enumerate(models):
-        rows[f"said{j}"] = labels[model.said]
+        rows[f"said{j}"] = labels[model.predicted]
         rows[f"no{j}"], rows[f"yes{j}"] = model.scores.T
     table = tmp_path / "rows.parquet"
     rows.to_parquet(table)
@@ -63,7 +63,7 @@ def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tm
     expected = np.empty(len(rows), object)
     for j, model in enumerate(models):
         mine = drawn == j
-        seen = model.scores[mine] if fair.needs_scores else labels[model.said[mine]]
+        seen = model.scores[mine] if fair.needs_scores else labels[model.predicted[mine]]
         expected[mine] = fair.decide(
             rows["clinic"][mine], rows["sex"][mine], seen, row_id=rows["id"][mine]
         )

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
-from fairfl_core import FairPostprocessor, ScoredPeople, build_program, read_predictor
+from fairfl_core import FairPostprocessor, ScoredData, build_program, read_predictor
 from fairfl_core.errors import InputError
 from fairfl_core.predictors.load import predictor_of
 
@@ -36,7 +36,7 @@ WHO = {"sensitive_features": ROWS["sex"], "client": ROWS["site"]}
 def test_it_is_the_programs_predictor(notion, region, tmp_path):
     fair = FairPostprocessor(notion, region, eps_global=0.02, eps_local=0.04)
     fair.fit(ROWS[["no", "yes"]], ROWS["y"], **WHO)
-    direct = ScoredPeople.from_table(
+    direct = ScoredData.from_table(
         ROWS, client="site", group="sex", label="y", scores=["no", "yes"], labels=("no", "yes")
     )
     solution = build_program(direct, notion, region).solve(0.02, 0.04)

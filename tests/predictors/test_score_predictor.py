@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairfl_core._io.json_files import write_json
 from fairfl_core.data.answers import answers_to
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study
@@ -94,12 +94,12 @@ def test_the_same_person_always_gets_the_same_answer():
 def test_people_in_another_order_of_names_are_judged_alike():
     people = scored_network(3, 2, 3)
     fair = fitted(people, "eo")
-    turned = ScoredPeople(
+    turned = ScoredData(
         2 - people.client,
         1 - people.group,
         2 - people.label,
         people.scores[:, ::-1].copy(),
-        2 - people.said,
+        2 - people.predicted,
         people.clients[::-1],
         people.groups[::-1],
         people.labels[::-1],
@@ -121,7 +121,7 @@ def test_evaluation_agrees_with_people_answered_one_by_one():
         assert found.squares[c, a, y, k] == pytest.approx((chances[rows, k] ** 2).sum(), abs=1e-9)
     for a in range(2):
         rows = people.group == a
-        changed = 1 - chances[rows, people.said[rows]]
+        changed = 1 - chances[rows, people.predicted[rows]]
         assert found.changed[a] == pytest.approx(changed.mean())
 
 
@@ -198,11 +198,11 @@ def test_a_table_becomes_people_as_it_becomes_counts():
     )
     columns = {"client": "clinic", "group": "sex", "label": "y"}
     columns |= {"scores": ["no", "yes"], "labels": people.labels}
-    found = ScoredPeople.from_table(rows, **columns)
+    found = ScoredData.from_table(rows, **columns)
     np.testing.assert_array_equal(found.counts.table, people.counts.table)
     np.testing.assert_array_equal(found.scores, people.scores)
     with pytest.raises(InputError, match="not probabilities"):
-        ScoredPeople.from_table(rows.assign(no=5.0), **columns)
+        ScoredData.from_table(rows.assign(no=5.0), **columns)
 
 
 def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
@@ -247,7 +247,7 @@ def test_people_whose_scores_are_neighbouring_floats_are_parted(low, label):
     solution = ExactProgram(people, "eo").solve(0.0, 0.0)
     assert solution.accuracy == pytest.approx(1.0)
     fair = ScorePredictor.from_solution(solution)
-    told = fair.chances(people.client, people.group, people.scores, people.said)
+    told = fair.chances(people.client, people.group, people.scores, people.predicted)
     np.testing.assert_allclose(told, np.eye(2)[people.label], atol=1e-9)
 
 
@@ -257,11 +257,11 @@ def test_sums_between_cuts_are_the_sums_over_people(people, notion, overall, loc
     solution = build_program(people, notion, "exact", rates="labels").solve(overall, local)
     fair = ScorePredictor.from_solution(solution)
     scores = people.scores_by(fair.calibration)
-    slow = fair.chances(people.client, people.group, scores, people.said)
+    slow = fair.chances(people.client, people.group, scores, people.predicted)
     np.testing.assert_allclose(fair.chances_of(people), slow, atol=1e-12)
     quick = fair.answers_to(people)
-    kept = slow[np.arange(len(people)), people.said]
-    right = kept * (people.said == people.label)
+    kept = slow[np.arange(len(people)), people.predicted]
+    right = kept * (people.predicted == people.label)
     shape = people.counts.table.shape
     plain = answers_to(people.cell, people.label, slow, 1 - kept, right, shape)
     for part in ("confusion", "squares", "turned", "both_right"):

@@ -55,17 +55,17 @@ def person(people, i):
         int(people.client[i]),
         int(people.group[i]),
         int(people.label[i]),
-        int(people.said[i]),
+        int(people.predicted[i]),
         tuple(people.scores[i].tolist()),
     )
 
 
 def test_everybody_of_a_client_is_drawn_equally_often():
     people = scored_network(3, 2, 2, rows=20, seed=0)
-    marked = replace(people, said=np.arange(len(people)))  # who they are, for once
+    marked = replace(people, predicted=np.arange(len(people)))  # who they are, for once
     sizes = np.array([0, 40_000, 10])
     drawn = draw_people(marked, sizes, np.random.default_rng(1))
-    often = np.bincount(drawn.said[drawn.client == 1], minlength=len(people))
+    often = np.bincount(drawn.predicted[drawn.client == 1], minlength=len(people))
     mine = people.client == 1
     assert often[~mine].sum() == 0
     expected = 40_000 / mine.sum()
@@ -111,9 +111,9 @@ def simulated(population, sizes, setting, draws, seed):
             if predictor.needs_scores:
                 one = (np.array([c]), np.array([a]))
                 scores = predictor.calibration.apply(*one, population.scores[i : i + 1])
-                chance = predictor.chances(*one, scores, population.said[i : i + 1])[0]
+                chance = predictor.chances(*one, scores, population.predicted[i : i + 1])[0]
             else:
-                chance = predictor.lottery[c, a, population.said[i]]
+                chance = predictor.lottery[c, a, population.predicted[i]]
             right += chance[y]
             if population.labels[y] == population.favourable:
                 yes[c, a] = yes.get((c, a), 0.0) + chance[y]

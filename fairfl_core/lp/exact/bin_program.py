@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.exact.bins import BINS, BinRules, ScoreBins
@@ -116,7 +116,7 @@ class BinProgram(FairnessProgram):
 
     Parameters
     ----------
-    people : ScoredPeople
+    people : ScoredData
         Whom it is fitted on, with their scores as the model gave them; two labels.
     notion : str
         A name from `fairness.notions.notion_names`.
@@ -134,7 +134,7 @@ class BinProgram(FairnessProgram):
 
     def __init__(
         self,
-        people: ScoredPeople,
+        people: ScoredData,
         notion: str = "eo",
         *,
         rates: str = "labels",
@@ -162,8 +162,8 @@ class BinProgram(FairnessProgram):
     def _seen(self) -> Floats:
         return self._table
 
-    def _seen_of(self, people: ClientCounts | ScoredPeople) -> Floats:
-        assert isinstance(people, ScoredPeople)
+    def _seen_of(self, people: ClientCounts | ScoredData) -> Floats:
+        assert isinstance(people, ScoredData)
         return self.bins.counted(people, "labels")
 
     def _rebuild(self) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import count_people
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS
 from fairfl_core.lp.regions import AnswerRules
@@ -42,7 +42,7 @@ class ScoreBins:
     edges: Floats
 
     @classmethod
-    def of(cls, people: ScoredPeople, bins: int = BINS) -> "ScoreBins":
+    def of(cls, people: ScoredData, bins: int = BINS) -> "ScoreBins":
         """Bins of equally many people of a client, all groups together, or fewer of them."""
         if len(people.labels) != 2:
             raise InputError(
@@ -56,7 +56,7 @@ class ScoreBins:
             )
         edges = np.full((len(people.clients), 2, bins - 1), np.inf)
         shares = np.arange(1, bins) / bins
-        part = people.client * 2 + people.said
+        part = people.client * 2 + people.predicted
         order = np.argsort(part, kind="stable")
         ends = np.searchsorted(part[order], np.arange(2 * len(people.clients) + 1))
         for place, (low, high) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
@@ -80,10 +80,10 @@ class ScoreBins:
         there[:, :, 1:] = np.isfinite(self.edges)
         return there.reshape(clients, -1)
 
-    def places(self, client: Ints, said: Ints, score: Floats) -> Ints:
+    def places(self, client: Ints, predicted: Ints, score: Floats) -> Ints:
         """The bin of each person, by client, the model's answer and the second label's score."""
-        above = (self.edges[client, said] < score[:, None]).sum(axis=1)
-        return np.asarray(said * self.bins + above, np.int64)
+        above = (self.edges[client, predicted] < score[:, None]).sum(axis=1)
+        return np.asarray(predicted * self.bins + above, np.int64)
 
     def spread(self, chance: Floats) -> Floats:
         """How far chances (clients, 2 bins) go apart over the bins that each client has."""
@@ -91,13 +91,13 @@ class ScoreBins:
         highest = np.where(there, chance, 0.0).max(axis=1)
         return np.asarray(highest - np.where(there, chance, 1.0).min(axis=1))
 
-    def counted(self, people: ScoredPeople, rates: str) -> Floats:
+    def counted(self, people: ScoredData, rates: str) -> Floats:
         """People by client, group, label and bin, under a choice of rates.
 
         As `rate_estimates.counted` does by the model's answer: bins of one answer add up to it.
         """
         shape = (len(people.clients), len(people.groups), 2, 2 * self.bins)
-        place = self.places(people.client, people.said, people.scores[:, 1])
+        place = self.places(people.client, people.predicted, people.scores[:, 1])
         whose = (people.client, people.group)
         if rates == "scores":
             likely = people.scores_by(Calibration.fit(people))
@@ -106,15 +106,17 @@ class ScoreBins:
         table = count_people(*whose, people.label, place, shape).astype(float)
         return self._shrunk(people, table) if rates == "shrunk" else table
 
-    def _shrunk(self, people: ScoredPeople, table: Floats) -> Floats:
+    def _shrunk(self, people: ScoredData, table: Floats) -> Floats:
         """Pull each cell's spread over its bins to that of its group over all clients."""
         pooled = np.zeros_like(table)
-        for a, y, said in np.ndindex(table.shape[1], 2, 2):
-            mine = (people.group == a) & (people.label == y) & (people.said == said)
+        for a, y, predicted in np.ndindex(table.shape[1], 2, 2):
+            mine = (people.group == a) & (people.label == y) & (people.predicted == predicted)
             score = np.sort(people.scores[mine, 1])
-            below = np.searchsorted(score, self.edges[:, said], side="right")  # (clients, edges)
+            below = np.searchsorted(
+                score, self.edges[:, predicted], side="right"
+            )  # (clients, edges)
             ends = np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, len(score))))
-            first = said * self.bins
+            first = predicted * self.bins
             pooled[:, a, y, first : first + self.bins] = np.diff(ends, axis=1)
         total = pooled.sum(axis=3, keepdims=True)
         share = np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0)

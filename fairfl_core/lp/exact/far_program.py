@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.exact.pricing import Candidates, Pricing, by_scores
 from fairfl_core.lp.exact.program import ExactProgram
@@ -61,7 +61,7 @@ class FarExactProgram(ExactProgram):
         nobody = Measured(
             cell=np.empty(0, np.int64),
             scores=np.empty((0, labels)),
-            said=np.empty(0, np.int64),
+            predicted=np.empty(0, np.int64),
             amount=np.empty((0, labels)),
             counts=counts,
             rates="labels",
@@ -90,12 +90,12 @@ class FarExactProgram(ExactProgram):
         return self._sent()
 
 
-def corners_of(people: ScoredPeople) -> tuple[ScoreRules, RuleTable]:
+def corners_of(people: ScoredData) -> tuple[ScoreRules, RuleTable]:
     """What a client with two labels lists of its people."""
     return hull_rules(measured(people))
 
 
-def priced(people: ScoredPeople, gain: Floats, *, full: bool) -> tuple[Candidates, Candidates]:
+def priced(people: ScoredData, gain: Floats, *, full: bool) -> tuple[Candidates, Candidates]:
     """What a client replies at this gain: a rule a group, plain and refined."""
     points = measured(people)
     plain, refined = (by_scores(points, full=full, refine=refine) for refine in (False, True))

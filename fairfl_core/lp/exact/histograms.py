@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import Measured
 
@@ -40,7 +40,7 @@ class ScoreHistogram:
     noisy : bool
         Whether noise was added, so that counts are reals.
     folds : int
-        How many models gave the scores; see `ScoredPeople`.
+        How many models gave the scores; see `ScoredData`.
     grouping : Grouping or None
         Of which columns the groups are crossed.
     """
@@ -55,7 +55,7 @@ class ScoreHistogram:
     grouping: Grouping | None = None
 
     @classmethod
-    def of(cls, people: ScoredPeople, bins: int = BINS) -> "ScoreHistogram":
+    def of(cls, people: ScoredData, bins: int = BINS) -> "ScoreHistogram":
         """Count people into bins of their scores as the model gave them."""
         if len(people.labels) != 2:
             raise InputError(
@@ -99,7 +99,7 @@ class ScoreHistogram:
         return Measured(
             cell=np.repeat(np.arange(cells), bins),
             scores=np.stack([1 - score, score], axis=1),
-            said=np.tile((np.arange(bins) >= bins // 2).astype(np.int64), cells),
+            predicted=np.tile((np.arange(bins) >= bins // 2).astype(np.int64), cells),
             amount=amount,
             counts=self.counts,
             rates="labels",

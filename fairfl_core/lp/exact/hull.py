@@ -80,7 +80,7 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     cell, cut = paths.corners()
     client, group = np.divmod(cell, groups)
     low, low_said = paths.below(cell, cut), paths.said_below(cell, cut)
-    high, high_said = paths.everybody[cell] - low, paths.everybody_said[cell] - low_said
+    high, high_said = paths.everybody[cell] - low, paths.everybody_predicted[cell] - low_said
     left, right = paths.around(cell, cut)
     middle = (left + right) / 2
     # Two neighbouring floats have no middle: "above t" must leave the left one out, "below" the
@@ -164,7 +164,7 @@ class _Steps:
     score : ndarray, shape (steps,)
     start : ndarray, shape (parts + 1,)
         Where the steps of each part begin.
-    amount, said : ndarray, shape (steps + 1, 2)
+    amount, predicted : ndarray, shape (steps + 1, 2)
         People by label, and by the model's answer, on all steps before.
     """
 
@@ -172,7 +172,7 @@ class _Steps:
     score: Floats
     start: Ints
     amount: Floats
-    said: Floats
+    predicted: Floats
 
     @classmethod
     def of(cls, part: Ints, measured: Measured, parts: int) -> "_Steps":
@@ -188,9 +188,9 @@ class _Steps:
             return np.concatenate([np.zeros((1, 2)), by_step.cumsum(axis=0)])
 
         whole = measured.amount.sum(axis=1, keepdims=True)
-        said = whole * (measured.said[:, None] == np.arange(2))
+        predicted = whole * (measured.predicted[:, None] == np.arange(2))
         start = np.searchsorted(part[first], np.arange(parts + 1))
-        return cls(part[first], score[first], start, before(measured.amount), before(said))
+        return cls(part[first], score[first], start, before(measured.amount), before(predicted))
 
     @property
     def many(self) -> Ints:
@@ -213,7 +213,7 @@ class _Paths:
         groups = len(measured.counts.groups)
         cells = len(measured.counts.clients) * groups
         self._own = own = _Steps.of(measured.cell, measured, cells)
-        self.everybody, self.everybody_said = own.total(own.amount), own.total(own.said)
+        self.everybody, self.everybody_predicted = own.total(own.amount), own.total(own.predicted)
         self._is_shrunk = measured.rates == "shrunk"
         if self._is_shrunk:
             self._line = np.arange(cells) % groups
@@ -305,7 +305,9 @@ class _Paths:
     def said_below(self, cell: Ints, cut: Ints) -> Floats:
         """Count own people by the model's answer below these cuts, shape (cuts, 2)."""
         own = self._own
-        return np.asarray(own.said[self._own_place(cell, cut)] - own.said[own.start[cell]])
+        return np.asarray(
+            own.predicted[self._own_place(cell, cut)] - own.predicted[own.start[cell]]
+        )
 
     def around(self, cell: Ints, cut: Ints) -> tuple[Floats, Floats]:
         """Return the scores to the left and right of these cuts, which are no ends of a path."""

@@ -57,7 +57,7 @@ def answer_rules(measured: Measured, answers: Ints) -> Candidates:
     """Rules of answers, `answers` (clients, groups, labels): measured by the counts alone."""
     clients, groups, labels = answers.shape
     table = np.asarray(measured.counts.table, float)
-    response = np.eye(labels)[answers]  # (clients, groups, said, answer)
+    response = np.eye(labels)[answers]  # (clients, groups, predicted, answer)
     confusion = np.einsum("cayj,cajk->cayk", table, response)
     kept = np.einsum("cayj,cajj->ca", table, response)
     client, group = np.divmod(np.arange(clients * groups), groups)
@@ -88,9 +88,9 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
         if refine:
             b = _refined(weights, b, measured, gain)
         rules = ScoreRules.of_scores(client, group, weights, b)
-        answer = rules.answer(measured.cell, measured.scores, measured.said)
+        answer = rules.answer(measured.cell, measured.scores, measured.predicted)
         confusion = _tally(measured.cell, answer, measured.amount, cells)
-        keeps = np.where(answer == measured.said, measured.amount.sum(axis=1), 0.0)
+        keeps = np.where(answer == measured.predicted, measured.amount.sum(axis=1), 0.0)
         kept = np.bincount(measured.cell, keeps, minlength=cells).astype(float)
         if measured.rates == "shrunk":
             confusion = _shrunk(confusion, _on_the_group(rules, measured, groups))
@@ -159,9 +159,13 @@ def _on_the_group(rules: ScoreRules, measured: Measured, groups: int) -> Floats:
     found = np.empty(rules.weights.shape)
     for group in range(groups):
         rows = np.flatnonzero(measured.cell % groups == group)
-        scores, said, amount = measured.scores[rows], measured.said[rows], measured.amount[rows]
+        scores, predicted, amount = (
+            measured.scores[rows],
+            measured.predicted[rows],
+            measured.amount[rows],
+        )
         for rule in np.flatnonzero(rules.group == group):
-            answer = rules.answer(np.full(len(rows), rule), scores, said)
+            answer = rules.answer(np.full(len(rows), rule), scores, predicted)
             found[rule] = _tally(np.zeros(len(rows), np.int64), answer, amount, 1)[0]
     return found
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.constraints.base import Constraints
 from fairfl_core.lp.exact.hull import hull_rules, mixable
@@ -61,7 +61,7 @@ class ExactProgram(Program):
 
     Parameters
     ----------
-    people : ScoredPeople or Measured
+    people : ScoredData or Measured
         What the lottery is fitted on. Rates from scores need recalibrated ones.
     notion : str
         A name from `fairness.notions.notion_names`.
@@ -85,7 +85,7 @@ class ExactProgram(Program):
 
     def __init__(
         self,
-        people: ScoredPeople | Measured,
+        people: ScoredData | Measured,
         notion: str = "eo",
         *,
         rates: str = "labels",
@@ -93,7 +93,7 @@ class ExactProgram(Program):
         guarantee: Guarantee | None = None,
         policy: Policy = Policy(),
     ) -> None:
-        scored = people if isinstance(people, ScoredPeople) else None
+        scored = people if isinstance(people, ScoredData) else None
         self.measured: Measured = (
             people if isinstance(people, Measured) else measured(people, rates)
         )
@@ -163,9 +163,9 @@ class ExactProgram(Program):
             values, duals = self._solver.solve(eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
 
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredPeople) -> Floats:
+    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
         """Expected people by client, group, label and answer under its solution."""
-        assert isinstance(people, ScoredPeople)
+        assert isinstance(people, ScoredData)
         found = cast(ExactSolution, solution)
         rules, groups = found.rules, len(self.counts.groups)
         cell = rules.client * groups + rules.group
@@ -178,7 +178,7 @@ class ExactProgram(Program):
         start = np.cumsum(often) - often
         rule = by_cell[start[people.cell[person]] + turn]
         scores = people.scores_by(found.calibration)
-        answer = rules.answer(rule, scores[person], people.said[person])
+        answer = rules.answer(rule, scores[person], people.predicted[person])
         expected = np.zeros(self.counts.table.shape)
         place = (people.client[person], people.group[person], people.label[person], answer)
         np.add.at(expected, place, found.beta[rule])

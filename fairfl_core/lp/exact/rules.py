@@ -93,12 +93,12 @@ class ScoreRules:
             known=self.known,
         )
 
-    def answer(self, rule: Ints, scores: Floats, said: Ints) -> Ints:
+    def answer(self, rule: Ints, scores: Floats, predicted: Ints) -> Ints:
         """Each person's answer by the rule whose position `rule` gives for them."""
         value = self.b[rule]
         for y, k in np.argwhere(self.weights.any(axis=0)):  # most rules are diagonal
             value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
-        mapped = self.answers[rule, said]
+        mapped = self.answers[rule, predicted]
         return np.where(mapped >= 0, mapped, value.argmax(axis=1))
 
     @property

@@ -7,7 +7,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.regions import RegionKind, register_region
 
 if TYPE_CHECKING:
-    from fairfl_core.data.scored import ScoredPeople
+    from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
     from fairfl_core.lp.program import Program
@@ -30,7 +30,7 @@ class Exact(RegionKind):
 
     def program(
         self,
-        people: "ScoredPeople | ClientCounts",
+        people: "ScoredData | ClientCounts",
         notion: str,
         rates: str,
         guarantee: "Guarantee | None",

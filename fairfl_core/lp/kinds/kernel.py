@@ -19,15 +19,15 @@ class Kernel(RegionKind):
         """For each answer of the model a block of N answers."""
         n = len(labels)
         one = np.eye(n)
-        said, answer = np.divmod(np.arange(n * n), n)
+        predicted, answer = np.divmod(np.arange(n * n), n)
         return AnswerRules(
             name=self.name,
             labels=labels,
             response=np.einsum("pj,qk->pqjk", one, one).reshape(n * n, n, n),
-            block=said,
-            keeps=said == answer,
+            block=predicted,
+            keeps=predicted == answer,
             names=tuple(
                 f"keeps “{labels[j]}”" if j == k else f"turns “{labels[j]}” into “{labels[k]}”"
-                for j, k in zip(said, answer, strict=True)
+                for j, k in zip(predicted, answer, strict=True)
             ),
         )

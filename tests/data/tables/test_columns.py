@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import Coded, as_numbers, code_names, decimal_points, to_arrow
 from fairfl_core.errors import InputError
 
@@ -70,9 +70,9 @@ def test_rows_of_any_library_are_the_same_people(make):
     for site, sex, label, said, *_ in zip(*ROWS.values(), strict=True):
         expected["ab".index(site), "fm".index(sex), label, int(said)] += 1
     np.testing.assert_array_equal(by_answer.table, expected)
-    people = ScoredPeople.from_table(rows, **names, scores=["no", "yes"], labels=["0", "1"])
+    people = ScoredData.from_table(rows, **names, scores=["no", "yes"], labels=["0", "1"])
     np.testing.assert_allclose(people.scores[:, 0], [0.25, 0.5, 0.75, 0.4, 0.125], atol=1e-15)
-    assert people.said.tolist() == [1, 0, 0, 1, 1]
+    assert people.predicted.tolist() == [1, 0, 0, 1, 1]
 
 
 names = st.one_of(st.none(), st.sampled_from(["a", "b", " ", "", "1", "1.0", "A"]), st.text("xy"))

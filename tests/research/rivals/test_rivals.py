@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairfl_core.data.scored import ScoredPeople
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate_answers
 from fairfl_core.fairness.notions import Notion
@@ -27,7 +27,7 @@ def made(labels=2, clients=3, rows=3000, seed=0):
     scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     label = (scores.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(max=labels - 1)
     names = tuple(f"label {y}" for y in range(labels))
-    return ScoredPeople(
+    return ScoredData(
         client,
         group,
         label,
@@ -132,7 +132,7 @@ def test_logofairs_ties_survive_calibration_and_other_people(people):
 
 def test_without_limits_logofair_is_the_model(people):
     rule = fit_logofair(people, "sp", 1.0, 1.0, calibrated=False)
-    assert np.array_equal(rule.chances(people).argmax(axis=1), people.said)
+    assert np.array_equal(rule.chances(people).argmax(axis=1), people.predicted)
 
 
 @pytest.mark.parametrize("notion", ["sp", "eop"])
@@ -149,12 +149,12 @@ def test_logofairs_distributed_solver_comes_near_the_dual(people, notion):
 
 def test_beta_calibration_mends_scores_that_are_too_sure(people):
     sure = people.scores**3 / (people.scores**3).sum(axis=1, keepdims=True)
-    wrong = ScoredPeople(
+    wrong = ScoredData(
         people.client,
         people.group,
         people.label,
         sure,
-        people.said,
+        people.predicted,
         people.clients,
         people.groups,
         people.labels,
@@ -175,7 +175,7 @@ def test_fedfact_meets_its_budgets_by_scores_and_any_number_of_labels(labels, no
     assert fitted.gaps.overall < 0.02 + 0.05  # its rates are the scores', these are counted
     assert fitted.gaps.overall < fitted.before.gaps.overall / 2
     free = fit_fedfact(people, notion, 1.0, 1.0)
-    assert np.array_equal(free.chances(people).argmax(axis=1), people.said)
+    assert np.array_equal(free.chances(people).argmax(axis=1), people.predicted)
 
 
 def test_fedfact_and_logofair_are_one_for_two_labels(people):
@@ -193,7 +193,7 @@ def test_post_ffl_with_clients_gaps_is_the_papers_program(people, notion, region
 
 def test_post_ffl_keeps_clients_alike_and_without_limits_is_the_model(people):
     free = fit_post_ffl(people.counts, "eop", 1.0, 1.0)
-    assert free.accuracy == pytest.approx((people.said == people.label).mean())
+    assert free.accuracy == pytest.approx((people.predicted == people.label).mean())
     alike = judged(fit_post_ffl(people.counts, "eop", 0.02, 0.002), people, "eop")
     assert np.ptp(alike.client_accuracy) <= 0.004 + 1e-9
     assert np.ptp(judged(free, people, "eop").client_accuracy) > 0.004

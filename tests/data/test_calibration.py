@@ -50,7 +50,7 @@ def test_recalibrated_scores_are_probabilities_and_json_brings_them_back(people)
     fitted = Calibration.fit(people)
     ready = people.recalibrated(fitted)
     np.testing.assert_allclose(ready.scores.sum(axis=1), 1.0)
-    assert (ready.scores > 0).all() and (ready.said == people.predicted).all()
+    assert (ready.scores > 0).all() and (ready.predicted == people.predicted).all()
     value = json.loads(json.dumps(fitted.to_json(), allow_nan=False))
     back = Calibration.from_json(value, people.clients, people.groups, people.labels)
     np.testing.assert_array_equal(

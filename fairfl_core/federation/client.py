@@ -272,7 +272,8 @@ class _Client:
 
     @staticmethod
     def _with_favourable(found: Names, favourable: str) -> Names:
-        return Names(found.labels, found.groups, favourable or found.labels[-1])
+        known = favourable if favourable in found.labels else found.labels[-1]
+        return Names(found.labels, found.groups, known)
 
     # ---------------------------------------------------------------- the table
 

@@ -40,18 +40,16 @@ app = typer.Typer(
 
 
 class _Command(TyperCommand):
-    """A command whose help names what is registered: {notions}, {regions}."""
+    """A command in whose help {notions} stands for those that are registered."""
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Look the names up only where help is asked for."""
         from fairfl_core.fairness.notions import notion_names
-        from fairfl_core.lp.regions import region_names
 
-        known = {"{notions}": notion_names(), "{regions}": region_names()}
+        names = ", ".join(notion_names())
         for option in self.params:
-            for name, names in known.items():
-                if isinstance(option, click.Option) and option.help and name in option.help:
-                    option.help = option.help.replace(name, ", ".join(names))
+            if isinstance(option, click.Option) and option.help:
+                option.help = option.help.replace("{notions}", names)
         super().format_help(ctx, formatter)
 
 

@@ -44,7 +44,7 @@ class ProgramOptions:
     region: Annotated[
         str | None,
         typer.Option(
-            help="One of {regions}. Default: exact where scores of two labels are given, else "
+            help="simplex, kernel or exact. Default: exact where scores of two labels are given, else "
             "simplex (eo-full: kernel)."
         ),
     ] = None

@@ -1,6 +1,7 @@
 """What the commands share: shared options, tables for people, one JSON object for programs."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -79,7 +80,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def write_apart(out: Path, *sources: Path | None) -> None:
     """Refuse to write over a file that is read."""
     for source in sources:
-        if source is not None and out.exists() and source.exists() and out.samefile(source):
+        if source is not None and os.path.realpath(out) == os.path.realpath(source):
             raise InputError(f"{out}: is what is read; choose another name to write to.")
 
 

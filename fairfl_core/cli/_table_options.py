@@ -95,7 +95,7 @@ class TableOptions:
     @property
     def has_model(self) -> bool:
         """Whether a column of the model's answers or numbers is named."""
-        return any((self.prediction, self.scores, self.probability))
+        return any(one is not None for one in (self.prediction, self.scores, self.probability))
 
     def check_complete(self, region: str | None = None) -> None:
         """Raise a sentence unless all that a table needs is named, for a region too."""

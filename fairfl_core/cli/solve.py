@@ -142,7 +142,7 @@ def _own_limits(given: list[str]) -> dict[str, float]:
             number = float(value)
         except ValueError:
             number, equals = 0.0, ""
-        if not equals:
+        if not equals or not name:
             raise InputError(f'--eps-local-client "{text}" is not NAME=EPSILON, like NM=0.05.')
         if name in found:
             raise InputError(f'--eps-local-client: "{name}" is given twice; keep one.')

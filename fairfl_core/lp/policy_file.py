@@ -73,7 +73,7 @@ class PolicyFile:
         for name, _ in self.eps_local_client:
             if name not in clients:
                 raise InputError(
-                    f'the limit of the client "{name}" is about nobody here; there are '
+                    f'the limit of the client "{name}" is about nobody here; name one of '
                     f"{listed(clients)}."
                 )
         by_client = dict.fromkeys(clients, self.eps_local) | dict(self.eps_local_client)

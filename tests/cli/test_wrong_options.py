@@ -91,7 +91,7 @@ def test_wrong_seeds(files, seed):
 
 
 @pytest.mark.parametrize(
-    "argv", [("solv",), ("solve",), ("count", "rows.csv"), ("predict", "p.json"), ("--nothing",)]
+    "argv", [("solv",), ("solve",), ("predict", "p.json"), ("--nothing",)]
 )
 def test_wrong_use(files, argv):
     refused(files, *argv, says=["--help"])

@@ -12,6 +12,7 @@ from fairfl_core.cli._shell import (
     Json,
     print_json,
     print_table,
+    read_salt,
     say,
     with_options,
     working,
@@ -48,6 +49,13 @@ def solve(
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with a secret text that the draw by row id is keyed with; without one "
+            "whoever chooses row ids can choose answers."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
@@ -63,6 +71,7 @@ def solve(
     from fairfl_core.predictors.load import predictor_of
 
     asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
+    salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
         program = read_program(source, columns, how, asked)
         limits = asked.limits(program.counts.clients)
@@ -74,9 +83,13 @@ def solve(
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if asked.policy.without_group else None
+    fair = predictor_of(solution)
     if out is not None:
-        write_apart(out, source)
-        predictor_of(solution).write(out)
+        write_apart(out, source, salt_file)
+        named = {what: getattr(columns, what) for what in ("client", "group", "label")}
+        known = {what: column for what, column in named.items() if column is not None}
+        written = replace(fair, columns=known or None)
+        (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
         told = {"verdict": None if verdict is None else verdict.to_json()}
@@ -86,7 +99,7 @@ def solve(
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
-        harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
+        harm = None if judged is None else evaluate(fair, judged).harm
         _show(solution, harm, verdict, out, by_default=how.region is None)
         if price is not None:
             _show_prohibition(price)

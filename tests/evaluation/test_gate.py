@@ -15,7 +15,7 @@ from fairfl_core.evaluation.summary import summarise
 from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy_file import PolicyFile
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from tests.helpers.strategies import synthetic
 
 CODES = {"met": PASSED, "not met": FAILED, "met but harmful": FAILED, "not sure yet": UNSURE}
@@ -53,7 +53,7 @@ def test_gate_and_page_agree_on_500_random_cases(block, tmp_path):
         study = run_study([(0, program)], [unseen], **limits)
         page = summarise(study).verdict
         # What a build server has: files.
-        fair = FairPredictor.from_json(study.first.predictor.to_json())
+        fair = predictor_from_json(study.first.predictor.to_json())
         read = PolicyFile.from_toml(asked.to_toml().encode())
         assert read == asked
         for policy in (None, read):
@@ -70,7 +70,7 @@ def _met_and_broken():
     table = np.array([[[[800, 200], [200, 800]], [[800, 200], [200, 800]]]] * 2) * 50
     names = (("north", "so<u>th"), ("f", "m"), ("no", "yes"))
     counts = ClientCounts(table, *names)
-    fair = FairPredictor.of(FairnessProgram(counts, "eop").solve(1.0, 0.1))
+    fair = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 0.1))
     moved = table.copy()
     moved[1, 0, 1] = [30_000, 20_000]
     return fair, replace(counts, table=moved)
@@ -98,9 +98,7 @@ def test_annotations_are_one_line_each():
 
 def test_a_predictor_solved_for_less_has_no_confidence_in_a_stricter_policy():
     counts = synthetic(2, 2, 2, rows=4000)
-    fair = FairPredictor.of(
-        FairnessProgram(counts, "eop", guarantee=Guarantee(0.9)).solve(1.0, 0.3)
-    )
+    fair = predictor_of(FairnessProgram(counts, "eop", guarantee=Guarantee(0.9)).solve(1.0, 0.3))
     for eps, kept in ((0.3, True), (0.4, True), (0.2, False)):
         verdict = evaluate(fair, counts, PolicyFile("eop", eps_local=eps)).verdict
         assert (verdict.guarantee is not None) is kept

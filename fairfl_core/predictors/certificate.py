@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.rate_estimates import Measured, measured
 from fairfl_core.predictors.verify_predictor import (
-    best_rule,
-    digest,
-    fingerprint,
+    counts_digest,
     read_problem,
     verify,
 )
@@ -61,14 +58,18 @@ def score_counts(people: ScoredData | ScoreHistogram) -> dict[str, Any]:
     whole = not counts.noisy
     for i, where in enumerate(cell.tolist()):
         people_there = [int(n) if whole else float(n) for n in many[i]]
-        table[where // groups][where % groups].append([float(score[i]), int(answer[i]), people_there])
+        table[where // groups][where % groups].append(
+            [float(score[i]), int(answer[i]), people_there]
+        )
     value = counts.to_json() | {"format": FORMAT}
     for entry, mine in zip(value["clients"], table, strict=True):
         entry["counts"] = mine
     return value
 
 
-def certify(predictor: dict[str, Any], counts: dict[str, Any], rates: str) -> dict[str, Any] | None:
+def certify(
+    predictor: dict[str, Any], counts: dict[str, Any], rates: str
+) -> dict[str, Any] | None:
     """The certificate of a predictor's JSON on counts; None where none can be made.
 
     Parameters
@@ -87,8 +88,11 @@ def certify(predictor: dict[str, Any], counts: dict[str, Any], rates: str) -> di
         problem = read_problem(draft, counts, float)
     except ValueError:
         return None
-    found = {"rates": rates, "counts": digest(counts), "duals": _Dual(draft, problem).solve()}
-    return found | {"fingerprint": fingerprint(predictor | {"certificate": found})}
+    return {
+        "rates": rates,
+        "counts": counts_digest(counts),
+        "duals": _Dual(draft, problem).solve(),
+    }
 
 
 class _Dual:
@@ -226,7 +230,9 @@ class _Dual:
         size = self._levels.shape[1]
         found = linprog(
             -cells * np.append(utility, np.zeros(size)),
-            sparse.hstack([self._rows @ self._rates @ rules, self._levels]) if len(self._right) else None,
+            sparse.hstack([self._rows @ self._rates @ rules, self._levels])
+            if len(self._right)
+            else None,
             self._right if len(self._right) else None,
             sparse.hstack([sums, sparse.csr_array((sums.shape[0], size))]),
             np.ones(sums.shape[0]),
@@ -272,4 +278,6 @@ def _paths(points: dict[tuple[int, int], list[Any]]) -> list[tuple[Floats, Float
 def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix from (row, column, value)."""
     row, column, value = zip(*entries, strict=True) if entries else ((), (), ())
-    return sparse.csr_array((np.array(value, float), (np.array(row, int), np.array(column, int))), shape)
+    return sparse.csr_array(
+        (np.array(value, float), (np.array(row, int), np.array(column, int))), shape
+    )

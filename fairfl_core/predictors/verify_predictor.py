@@ -13,6 +13,7 @@ import hashlib
 import json
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 TOLERANCE = Fraction(1, 10**9)
 BROKEN = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -25,7 +26,13 @@ def exact(number):
 
 def digest(value):
     """SHA-256 of a JSON value, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def counts_digest(counts):
+    """The digest of the people counted, however the file writes them."""
+    points = read_points(counts, False, exact)
+    return digest([counts.get("grouping"), [[*cell, points[cell]] for cell in points]])
 
 
 def fingerprint(predictor):
@@ -135,11 +142,14 @@ def read_problem(predictor, counts, number=exact):
     policy, labels = predictor.get("policy") or {}, predictor["labels"]
     far = predictor["region"] == "exact"
     if predictor.get("guarantee") or far and (len(labels) > 2 or policy.get("without_group")):
-        raise ValueError("this is not proved: a confidence, or scores without groups or labels > 2")
+        raise ValueError(
+            "this is not proved: a confidence, or scores without groups or labels > 2"
+        )
     if far and counts["format"] != "fairfl-score-counts/1":
         raise ValueError("rules of scores need the file that --score-counts writes")
     mine, theirs = ([one["name"] for one in file["clients"]] for file in (predictor, counts))
-    if mine != theirs or any(predictor[k] != counts[k] for k in ("groups", "labels", "favourable")):
+    same = (predictor[key] == counts[key] for key in ("groups", "labels", "favourable"))
+    if mine != theirs or not all(same):
         raise ValueError("the clients, groups or labels of the two files differ")
     points = read_points(counts, predictor["certificate"]["rates"] == "shrunk", number)
     size, zero = range(len(labels)), number(0)
@@ -213,9 +223,9 @@ def verify(predictor, counts):
     try:
         certificate, failed = predictor["certificate"], []
         if certificate["fingerprint"] != fingerprint(predictor):
-            failed.append("the predictor was changed after it was sealed (its fingerprint differs)")
-        if certificate["counts"] != digest(counts):
-            failed.append("these are not the counts that it was proved on (their digest differs)")
+            failed.append("the predictor was changed after it was sealed: other fingerprint")
+        if certificate["counts"] != counts_digest(counts):
+            failed.append("these are not the counts that it was proved on: other digest")
         points, _, gain, limits = problem = read_problem(predictor, counts)
         size, answers = range(len(gain)), {}
         for (c, a), cell in points.items():
@@ -237,7 +247,8 @@ def verify(predictor, counts):
             failed.append(f"a lottery better by {float(bound - value):.3g} is not ruled out")
         figures = {"value": value, "bound": bound, "gap": bound - value, "worst_excess": worst[0]}
         figures = {name: float(number) for name, number in figures.items()}
-        return failed, {**figures, "limits": len(limits), "fingerprint": certificate["fingerprint"]}
+        seal = {"limits": len(limits), "fingerprint": certificate["fingerprint"]}
+        return failed, figures | seal
     except BROKEN as error:
         return [f"a file is not as fairfl writes it, or lacks its certificate ({error!r})"], {}
     except ValueError as error:
@@ -245,6 +256,7 @@ def verify(predictor, counts):
 
 
 if __name__ == "__main__":
-    problems, numbers = verify(*(json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3]))
+    files = [json.loads(Path(path).read_text("utf-8")) for path in sys.argv[1:3]]
+    problems, numbers = verify(*files)
     print("\n".join(f"NOT PROVED: {one}." for one in problems) or "PROVED.", json.dumps(numbers))
     sys.exit(bool(problems))

@@ -38,6 +38,7 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
+POLICY = "Policy (TOML)"
 
 
 def decision(sentence: str) -> str:

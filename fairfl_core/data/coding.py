@@ -44,6 +44,7 @@ __all__ = [
     "code_people",
     "columns_of_arrays",
     "score_matrix",
+    "with_own_name",
 ]
 
 Floats = NDArray[np.float64]
@@ -200,11 +201,12 @@ def _groups_or_none(rows: Any, columns: Sequence[str], rule: str | None) -> Code
     check_rule(rule)
     parts = [code_column(rows[column], column) for column in columns]
     if rule == "own":
-        parts = [_with_own_name(part, column) for part, column in zip(parts, columns, strict=True)]
+        parts = [with_own_name(part, column) for part, column in zip(parts, columns, strict=True)]
     return cross(parts, columns)
 
 
-def _with_own_name(part: Coded, column: str) -> Coded:
+def with_own_name(part: Coded, column: str) -> Coded:
+    """Give rows without a name one of their own."""
     if (part.codes >= 0).all():
         return part
     if NO_GROUP in part.names:

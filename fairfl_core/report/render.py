@@ -14,7 +14,15 @@ from fairfl_core.report.picture import svg_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["TEMPLATES", "comparison_css", "comparison_html", "environment", "html_of", "pdf_of", "typst_of"]
+__all__ = [
+    "TEMPLATES",
+    "comparison_css",
+    "comparison_html",
+    "environment",
+    "html_of",
+    "pdf_of",
+    "typst_of",
+]
 
 TEMPLATES = Path(__file__).parent / "templates"
 _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no font has

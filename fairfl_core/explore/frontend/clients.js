@@ -90,7 +90,7 @@ function linesOf({ view, groups }, client) {
     if (client.after === null) return [head, 'the gap cannot be told'];
     return [head, `gap ${moved(client.before, client.after, gapText)}`,
         ...(client.low === null ? [] : [`95 %: ${gapText(client.low)} to ${gapText(client.high)}${client.within ? ', may be chance' : ''}`]),
-        client.asked >= 1 ? 'no limit' : `allowed ${gapText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
+        client.asked >= 1 ? 'no limit' : `allowed ${limitText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
 }
 
 function legendOf({ view, groups, label, axis, note, clients }, top, columns) {

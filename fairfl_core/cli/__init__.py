@@ -4,10 +4,13 @@ import codecs
 import os
 import sys
 from io import TextIOWrapper
+from typing import Annotated
 
 import click
 import typer
+from typer.core import TyperCommand
 
+from fairfl_core.cli._shell import say
 from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.check import check
 from fairfl_core.cli.compare import compare
@@ -35,6 +38,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+
+
+class _Command(TyperCommand):
+    """A command in whose help {notions} stands for those that are registered."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Look the names up only where help is asked for."""
+        from fairfl_core.fairness.notions import notion_names
+
+        names = ", ".join(notion_names())
+        for option in self.params:
+            if isinstance(option, click.Option) and option.help:
+                option.help = option.help.replace("{notions}", names)
+        super().format_help(ctx, formatter)
+
+
 for _command, _name in (
     (check, "check"),
     (count, "count"),
@@ -51,8 +70,26 @@ for _command, _name in (
     (review, "review"),
     (dashboard, "app"),
 ):
-    app.command(_name)(_command)
+    app.command(_name, cls=_Command)(_command)
 app.add_typer(federation, name="federation")
+
+
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        from fairfl_core import __version__
+
+        say(f"fairfl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Read the options of `fairfl` itself."""
 
 
 def main() -> None:

@@ -5,30 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairfl_core.cli._people import (
-    ClientColumn,
-    ClientNames,
-    Columns,
-    Confidence,
-    ConfidenceProof,
-    ConfidenceScope,
-    Favourable,
-    FoldColumn,
-    GroupColumn,
-    GroupNames,
-    LabelColumn,
-    LabelNames,
-    RatesName,
-    RowIdColumn,
-    ScoreColumns,
-    Source,
-    SplitColumn,
-    guarantee_of,
-    read_program,
-    say_scores,
-)
-from fairfl_core.cli._policy import Floors, Keeps, UtilityName, WithoutGroup, policy_of
-from fairfl_core.cli._shell import NotionName, RegionName, progress_bar, read_counts, say
+from fairfl_core.cli._policy_options import PolicyOptions, ProgramOptions, read_program
+from fairfl_core.cli._shell import progress_bar, read_counts, say, with_options
+from fairfl_core.cli._table_options import Source, TableOptions, say_scores
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,40 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["explore"]
 
 
+@with_options
 def explore(
     source: Source,
+    options: PolicyOptions,
+    how: ProgramOptions,
+    columns: TableOptions,
     out: Annotated[Path, typer.Option(help="Write the file here: a name ending in .html.")],
     new: Annotated[
         Path | None,
-        typer.Option(help="People to judge on, as SOURCE is: counts, or rows (exact)."),
+        typer.Option(help="People to judge on, as the source is: counts, or rows (exact)."),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Above the pictures; else SOURCE.")] = None,
+    title: Annotated[str | None, typer.Option(help="Above the pictures; else the source.")] = None,
     noun: Annotated[str, typer.Option(help="What a client is called: hospital.")] = "client",
-    notion: NotionName = "eo",
-    region: RegionName = None,
     eps_global: Annotated[float, typer.Option(help="Overall limit where the file opens.")] = 1.0,
     eps_local: Annotated[
         float, typer.Option(help="Limit inside each client where the file opens.")
     ] = 0.05,
-    rates: RatesName = None,
-    confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "all",
-    confidence_proof: ConfidenceProof = "measured",
-    floor: Floors = None,
-    keep: Keeps = None,
-    utility: UtilityName = "accuracy",
-    without_group: WithoutGroup = False,
-    client: ClientColumn = None,
-    group: GroupColumn = None,
-    label: LabelColumn = None,
-    scores: ScoreColumns = None,
-    labels: LabelNames = None,
-    groups: GroupNames = None,
-    clients: ClientNames = None,
-    favourable: Favourable = None,
-    split: SplitColumn = None,
-    fold: FoldColumn = None,
-    row_id: RowIdColumn = None,
 ) -> None:
     """Write the Explore screen as one HTML file: 22 x 22 pairs of limits, solved before.
 
@@ -88,38 +50,24 @@ def explore(
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")
     for given, name in ((eps_global, "--eps-global"), (eps_local, "--eps-local")):
         check_epsilon(given, name)
-    columns = Columns(
-        client,
-        group,
-        label,
-        scores,
-        labels,
-        groups,
-        clients,
-        favourable,
-        split=split,
-        fold=fold,
-        row_id=row_id,
-    )
-    guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
-    policy = policy_of(floor, keep, None, None, 0.0, None, utility, without_group)
+    asked = options.asked(eps_global, eps_local)
     with progress_bar("Solving 484 pairs of limits") as on_progress:
-        program = read_program(source, notion, region, rates, columns, guarantee, policy)
+        program = read_program(source, columns, how, asked)
         if not program.can_judge:
             raise InputError(
                 f"{source}: a histogram holds no person to judge by; give the rows, or counts."
             )
-        judged_on = new or (source if split else None)
+        judged_on = new or (source if columns.split else None)
         people = None
         if judged_on is not None:
-            scored = columns.named(program.region)
+            scored = columns.is_table(program.region)
             people = columns.unseen(judged_on) if scored else read_counts(judged_on)
         about = About(
             title=title or source.name,
             noun=noun,
             rests=_rests(program, source, judged_on),
             words=WORDS,
-            start=(eps_global, eps_local),
+            start=(asked.eps_global, asked.eps_local),
         )
         html = explore_file(about, [(0, program)], [people], on_progress=on_progress)
     write_whole(out, html)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.alarms import Alarm
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
+    from fairfl_core.lp.policy_file import PolicyFile
 
 __all__ = [
     "LEVEL",
@@ -357,15 +358,24 @@ class Evaluation:
         return to_json(self)
 
 
-def evaluate(predictor: Predictor, people: People) -> Evaluation:
+def evaluate(
+    predictor: Predictor, people: People, policy: "PolicyFile | None" = None
+) -> Evaluation:
     """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
     A predictor of the exact region looks at scores and needs `ScoredData`; to any other one
-    their counts say everything. `FoldedData` are answered by a mixture of fold models.
+    their counts say everything. `FoldedData` are answered by a mixture of fold models. With a
+    policy it is judged by the notion and limits of that, not by those it was solved for.
     """
-    notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+    name = predictor.notion if policy is None else policy.notion
+    notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
-    asked = Asked.of(predictor, people.counts.clients)
+    clients = people.counts.clients
+    asked = (
+        Asked.of(predictor, clients)
+        if policy is None
+        else Asked.by_policy(policy, predictor, clients)
+    )
     return replace(judged, attention=predictor.attention_to(people), asked=asked)
 
 

@@ -9,13 +9,15 @@ notion's rates; inside one client it is local, over the pooled people of all cli
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.data.counts import ClientCounts
 
 __all__ = [
     "Gaps",
@@ -224,7 +226,7 @@ class NotAssessable:
     n: float
 
 
-def not_assessable(notion: Notion, counts: ClientCounts) -> tuple[NotAssessable, ...]:
+def not_assessable(notion: Notion, counts: "ClientCounts") -> tuple[NotAssessable, ...]:
     """Return every (client, group, label) whose rate nobody is behind."""
     people = notion.people(counts.n_label)
     found = {

@@ -41,6 +41,7 @@ PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
 MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"
 MAKE_STUDY_TIP = "This screen at every pair of limits, solved now: it needs no server later."
 MAKING_STUDY = "Solving every pair of limits"
+POLICY = "Policy (TOML)"
 
 
 def decision(sentence: str) -> str:

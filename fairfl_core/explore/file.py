@@ -82,7 +82,7 @@ def explore_file(
     programs: Sequence[tuple[int, Program]],
     unseen: Sequence[People | None],
     *,
-    limits: Sequence[float] = LIMITS,
+    limits: Sequence[float] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> str:
     """Solve every pair of limits and write the file.
@@ -93,11 +93,11 @@ def explore_file(
     programs, unseen
         As for `run_study`: one program a run, and the people it is judged on.
     limits : sequence of float
-        Ascending, the same in both directions; every client gets the same.
+        Ascending, the same in both directions; every client gets the same. Default: `LIMITS`.
     on_progress : callable, optional
         Called with (pairs done, pairs in all).
     """
-    limits = [float(limit) for limit in limits]
+    limits = [float(limit) for limit in limits or LIMITS]
     if limits != sorted(set(limits)) or len(limits) < 2:
         raise InputError("the limits of the file must ascend, and be two or more.")
     cells: list[dict[str, Any] | None] = []

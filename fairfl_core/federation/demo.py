@@ -31,8 +31,8 @@ from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.training.data import Federation, scaled
+from fairfl_core.training.trainers import make_trainer
 from fairfl_core.training.training import Prepared, train_prepared
-from fairfl_core.training.workers import make_worker
 
 __all__ = ["OnePlace", "compare", "in_one_place", "run_here"]
 
@@ -71,9 +71,9 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
     for model, scaler in enumerate(scalers):
         split = np.concatenate([one.splits[model] for one in rows])
         federation = Federation(scaled(people, scaler), split)
-        worker = make_worker(federation, study.recipe)
+        trainer = make_trainer(federation, study.recipe)
         fold = model if study.folds else None
-        prepared = Prepared(people, study.recipe, study.seed, fold, federation, worker)
+        prepared = Prepared(people, study.recipe, study.seed, fold, federation, trainer)
         trained.append(train_prepared(prepared, study.recipe))
     fitted = _joined([_scored(one, study, 0) for one in trained])
     tested = [_scored(one, study, 1) for one in trained]

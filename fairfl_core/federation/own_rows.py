@@ -19,7 +19,7 @@ from fairfl_core.training.data import (
     scaled,
 )
 from fairfl_core.training.scaling import Moments, Scaler
-from fairfl_core.training.workers import make_worker
+from fairfl_core.training.trainers import make_trainer
 
 __all__ = ["OwnRows", "pooled_scalers"]
 
@@ -105,8 +105,8 @@ class OwnRows:
         """
         federation = self.federation(model, Scaler(arrays["shift"], arrays["spread"]))
         rows = np.flatnonzero(self.splits[model] != TRAINING).astype(np.int32)
-        worker = make_worker(federation, self.study.recipe)
-        return rows, worker.scores(arrays["theta"].astype(np.float32), rows)
+        trainer = make_trainer(federation, self.study.recipe)
+        return rows, trainer.scores(arrays["theta"].astype(np.float32), rows)
 
 
 def pooled_scalers(study: Study, moments: Sequence[NDArray[np.float64]]) -> list[Scaler]:

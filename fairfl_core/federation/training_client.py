@@ -19,11 +19,11 @@ from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import Refusal, WireMessage, from_records, to_records
 from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation
+from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
 from fairfl_core.training.method import Plan, State
 from fairfl_core.training.methods import make_method
 from fairfl_core.training.scaling import Scaler
-from fairfl_core.training.turns import make_turn, row_weights, with_cells
-from fairfl_core.training.workers import LocalWorker, make_worker
+from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["app", "scores_of_study"]
 
@@ -90,7 +90,7 @@ def _in_rounds(
     message: Message,
     context: Context,
     kind: str,
-    work: Callable[[OwnRows, Federation, LocalWorker, NDArray[np.float32], Any], Figures],
+    work: Callable[[OwnRows, Federation, LocalTrainer, NDArray[np.float32], Any], Figures],
 ) -> Message:
     """Answer a message of Flower's FedAvg: arrays and figures, each a line in the log."""
     config = message.content.config_records["config"]
@@ -102,8 +102,8 @@ def _in_rounds(
         rows = _agreed(context, config["study"])
         scaler = Scaler(np.array(config["shift"], float), np.array(config["spread"], float))
         federation = rows.federation(int(str(config["model"])), scaler)
-        worker = make_worker(federation, rows.study.recipe)
-        figures.append(work(rows, federation, worker, theta.astype(np.float32), config))
+        trainer = make_trainer(federation, rows.study.recipe)
+        figures.append(work(rows, federation, trainer, theta.astype(np.float32), config))
         reply = WireMessage(kind, {"client": folder.name}, figures[0][0])
         return reply, rows.study.lengths, len(rows.own.people)
 
@@ -129,7 +129,7 @@ def _in_rounds(
 def _trained(
     rows: OwnRows,
     federation: Federation,
-    worker: LocalWorker,
+    trainer: LocalTrainer,
     theta: NDArray[np.float32],
     config: Any,
 ) -> Figures:
@@ -138,7 +138,7 @@ def _trained(
     pooled = np.array(config["label-rows"], np.int64) if study.class_weighting else None
     own = np.zeros(study.table[:2], np.int64)
     np.add.at(own, (people.group[training], people.label[training]), 1)
-    turn = make_turn(
+    local = make_local_round(
         people,
         training,
         client=rows.place,
@@ -149,7 +149,7 @@ def _trained(
         memory={},
         plan=Plan(own[None], study.labels.index(study.favourable), study.shapes),
     )
-    reply = make_method(study.method, study.settings).client(State(theta), turn, worker)
+    reply = make_method(study.method, study.settings).client(State(theta), local, trainer)
     uniform = study.settings.get("weighting") == "uniform"
     return {"theta": reply.theta.astype(np.float64)}, 1 if uniform else reply.rows
 
@@ -157,12 +157,12 @@ def _trained(
 def _judged(
     rows: OwnRows,
     federation: Federation,
-    worker: LocalWorker,
+    trainer: LocalTrainer,
     theta: NDArray[np.float32],
     config: Any,
 ) -> Figures:
     held_out = federation.rows(VALIDATION)
-    scores, label = worker.scores(theta, held_out), federation.people.label[held_out]
+    scores, label = trainer.scores(theta, held_out), federation.people.label[held_out]
     truth = scores[np.arange(len(held_out)), label]
     loss = -np.log(truth + 1e-12).mean()
     right = (scores.argmax(axis=1) == label).mean()

@@ -44,6 +44,12 @@ def measure_optimism(program: "Program") -> Floats:
             "whom a histogram does not hold; give the table of scores, or ask for a proved one "
             "(--confidence-proof proved)."
         )
+    if program.counts.weighting is not None:
+        raise InputError(
+            "a measured confidence of the overall limit fits the program on parts of the people, "
+            "who cannot be parted once they are weighted; ask for a proved one "
+            "(--confidence-proof proved), or for limits inside clients alone."
+        )
     charged = np.zeros((len(program.counts.groups), len(program.notion.rates)))
     for _ in range(_ROUNDS):
         charged = np.maximum(charged, np.minimum(_SAFETY * _measured(program, charged), _MOST))
@@ -87,7 +93,7 @@ def without_part(people: ScoredData | ClientCounts, part: int) -> ScoredData | C
     """
     if isinstance(people, ScoredData):
         kept = _kept(people.cell * len(people.labels) + people.label, people.client, part)
-        names = ("client", "group", "label", "scores", "said")
+        names = ("client", "group", "label", "scores", "predicted")
         return replace(people, **{name: getattr(people, name)[kept] for name in names})
     table = people.table
     cell = np.repeat(np.arange(table.size), table.ravel())

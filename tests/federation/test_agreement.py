@@ -81,7 +81,9 @@ def scored(model, parts, names, new):
     score = np.concatenate(
         [model.predict_proba(one[0][mine]) for one, mine in zip(parts, rows, strict=True)]
     )
-    group = [np.where(one[2][mine] == "woman", 1, 0) for one, mine in zip(parts, rows, strict=True)]
+    group = [
+        np.where(one[2][mine] == "woman", 1, 0) for one, mine in zip(parts, rows, strict=True)
+    ]
     order = {name: place for place, name in enumerate(sorted(names))}
     client = [np.full(mine.sum(), order[name]) for name, mine in zip(names, rows, strict=True)]
     return ScoredData(
@@ -130,5 +132,3 @@ def test_our_training_agrees_with_one_place(runs):
     assert found["largest_difference"]["scores"] <= 1e-5
     assert found["largest_difference"]["solution"] <= 1e-8
     assert found["agrees"] and found["clients"] == list(CLIENTS)
-
-

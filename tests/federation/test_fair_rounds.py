@@ -89,7 +89,9 @@ def all_new(tables, predictor):
     parts = []
     for name in predictor.clients:
         new = tables[name][tables[name]["split"] == "new"]
-        parts.append(new.assign(client=name, score_ill=new["score"], score_healthy=1 - new["score"]))
+        parts.append(
+            new.assign(client=name, score_ill=new["score"], score_healthy=1 - new["score"])
+        )
     return ScoredData.from_table(
         pd.concat(parts),
         client="client",
@@ -137,7 +139,9 @@ def test_each_client_keeps_its_own_part_its_answers_and_a_log(rounds, tables, tm
         assert len(answers) == len(new)
         model = np.where(new["score"] > 0.5, "ill", "healthy")
         assert (answers["model"].to_numpy() == model).all()
-        whole = result.predictor.decide([name] * len(new), new["group"], model, row_id=answers["row"])
+        whole = result.predictor.decide(
+            [name] * len(new), new["group"], model, row_id=answers["row"]
+        )
         assert (answers["fair_answer"].to_numpy() == whole).all()
         local = result.evaluation.gaps.local[result.predictor.clients.index(name)]
         assert f"the gap is {local:.3f}" in log_of(tmp_path, name)
@@ -191,7 +195,9 @@ def test_tables_of_any_kind_come_to_the_same(rounds, tables, kind):
         "arrow": pa.Table.from_pandas,
         "mapping": lambda table: {name: table[name].to_numpy() for name in table},
     }[kind]
-    assert rounds({name: make(table) for name, table in tables.items()}).solution.to_json() == wanted
+    assert (
+        rounds({name: make(table) for name, table in tables.items()}).solution.to_json() == wanted
+    )
 
 
 def test_answers_instead_of_scores(rounds, tables):
@@ -230,7 +236,9 @@ def test_fold_models(rounds, tables):
         table = table.assign(row_id=[f"p{i}" for i in range(len(table))])
         fit, new = (table[table["split"] == part] for part in ("fit", "new"))
         fit = fit.assign(fold=np.arange(len(fit)) % 2)
-        twice = [new.assign(fold=fold, score=(new["score"] + 0.1 * fold).clip(0, 1)) for fold in (0, 1)]
+        twice = [
+            new.assign(fold=fold, score=(new["score"] + 0.1 * fold).clip(0, 1)) for fold in (0, 1)
+        ]
         folded[name] = pd.concat([fit, *twice])
     result = rounds(folded)
     assert result.predictor.folds == 2
@@ -260,7 +268,9 @@ def test_noise_is_added_on_the_client_and_spent_once(rounds, tables, tmp_path):
     result = rounds(tables, privacy=Mechanism(epsilon=1.0))
     assert result.solution.counts.noisy and result.verdict.word == "not sure yet"
     sent = {
-        reply.content.config_records["fairfl"]["json"]: reply.content.array_records["fairfl.arrays"]
+        reply.content.config_records["fairfl"]["json"]: reply.content.array_records[
+            "fairfl.arrays"
+        ]
         for reply in rounds.grid.replies
         if "fairfl.arrays" in reply.content.array_records
     }
@@ -331,7 +341,11 @@ BAD = {
         "the scores function raised ZeroDivisionError: model lost",
         "its scores function failed",
     ),
-    "no table": (lambda table: 7, "returned int, not a table", "its scores function gave no table"),
+    "no table": (
+        lambda table: 7,
+        "returned int, not a table",
+        "its scores function gave no table",
+    ),
     "no rows": (lambda table: table.iloc[:0], "has no rows", "its table has no rows"),
 }
 
@@ -492,5 +506,3 @@ def test_wrong_questions_end_in_a_sentence(rounds, tables):
     ):
         with pytest.raises(InputError, match=why):
             rounds(tables, **wrong)
-
-

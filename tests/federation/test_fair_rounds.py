@@ -26,6 +26,7 @@ from fairfl_core.federation import (
 from fairfl_core.federation.wire import KINDS, WireMessage, check_leaving
 from tests.federation.local_grid import LocalGrid
 
+EVERYTHING = Consent()
 NAMES = ("St Mary", "Charité", "Zürich")
 
 
@@ -56,7 +57,7 @@ def rounds(tmp_path):
     class Rounds:
         said: list[str] = []
 
-        def __call__(self, tables, spoil=None, consent=Consent(), client=None, **asked):
+        def __call__(self, tables, spoil=None, consent=EVERYTHING, client=None, **asked):
             app = fairfl_client(
                 ClientApp(),
                 lambda context: given(tables[context.node_config["name"]]),

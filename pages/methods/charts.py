@@ -8,7 +8,7 @@ from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.figures import CIVIDIS, MARGIN, map_table, segments
+from pages.shared.figures import CIVIDIS, HOVER_CELL, MARGIN, map_table, segments
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
 
@@ -231,7 +231,7 @@ def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
         texttemplate="%{z:.1f}",
         xgap=1,
         ygap=1,
-        hovertemplate=text.HOVER_CELL,
+        hovertemplate=HOVER_CELL,
     )
     category = {"type": "category", "fixedrange": True, "tickfont": {"color": ink()}}
     return figure.update_layout(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.lp.frontier import Frontier
 from pages.scenarios import text
-from pages.shared.figures import CIVIDIS, Place, heat_map
+from pages.shared.figures import AXIS_INSIDE, AXIS_OVERALL, CIVIDIS, Place, heat_map
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import GROUP_COLOURS, ink
 
@@ -66,14 +66,14 @@ def shares_over_map(
         bargap=0.35,
         margin={"l": 5, "r": 30 if large else 5, "t": 22, "b": 5},
         xaxis={
-            "title": {"text": text.AXIS_OVERALL, "font": small},
+            "title": {"text": AXIS_OVERALL, "font": small},
             "tickfont": small,
             "tickangle": 0,
             "tickvals": ticks.tickvals[every],
             "ticktext": ticks.ticktext[every],
         },
         yaxis={
-            "title": {"text": text.AXIS_INSIDE if labelled else "", "font": small},
+            "title": {"text": AXIS_INSIDE if labelled else "", "font": small},
             "tickfont": small,
             "domain": [0, MAP_SHARE],
         },

@@ -5,6 +5,8 @@ from pathlib import Path
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core.report.figures import AFTER, BAND, FREE_LINE, GREY, HERE, INTERVAL, PALE
+
 __all__ = [
     "AFTER",
     "BAND",
@@ -23,10 +25,6 @@ __all__ = [
 
 GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
-GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
-FREE_LINE = "#e0218a"  # seen on the map's blues and yellows, on white and on dark
-INTERVAL = "#3f97d0"  # seen on white and on dark
-BAND = "rgba(0,114,178,0.12)"
 _HERE = Path(__file__).parent
 _STYLE = _HERE / "style.css"
 _LARGE = "<style>html { font-size: 20px; }</style>"

@@ -12,8 +12,6 @@ from pages.shared.figures import LEGEND_ABOVE, MARGIN, segments
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import GREY, GROUP_COLOURS, SYMBOLS
 
-__all__ = ["certainty_line", "rates", "region_lines"]
-
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 
 

@@ -20,8 +20,6 @@ from pages.shared.codecs import Between, OneOf
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
 
-__all__ = ["COLLIDES", "asked_for", "collision"]
-
 COLLIDES = text.COLLIDES
 
 OFF = -1.0  # what a slider shows where nothing is asked

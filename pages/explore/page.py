@@ -17,7 +17,7 @@ from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_popover, progress
-from pages.shared.codecs import Flag, OneOf
+from pages.shared.codecs import FLAG, OneOf
 from pages.shared.component import FoundData, GapData, PriceData, client_chart, limit_map
 from pages.shared.component import View as Picture
 from pages.shared.figures import LEAST_SPAN
@@ -39,7 +39,7 @@ MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
 SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 SECONDS = 0.8  # between two of them
-WELCOME = state.Setting("welcome", True, Flag())
+WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)

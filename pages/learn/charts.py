@@ -14,18 +14,6 @@ from pages.learn import text
 from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
 
-__all__ = [
-    "Row",
-    "chance",
-    "draws",
-    "in_space",
-    "network",
-    "precision",
-    "shares",
-    "tree",
-    "under_the_curve",
-]
-
 Floats = NDArray[np.float64]
 HIDDEN = {"visible": False, "fixedrange": True}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"

@@ -13,8 +13,6 @@ from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
 from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
 
-__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
-
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall
 COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy": AFTER}

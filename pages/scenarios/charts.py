@@ -12,8 +12,6 @@ from pages.shared.figures import CIVIDIS, Place, heat_map
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import GROUP_COLOURS, ink
 
-__all__ = ["HALL", "HEIGHT", "colour_key", "shares_over_map"]
-
 HEIGHT, HALL = 365, 450  # the latter is for a chart that has a hall's screen alone
 MAP_SHARE, BARS_FROM = 0.68, 0.8  # of the height: what the map takes, where the bars begin
 

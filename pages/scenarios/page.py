@@ -42,7 +42,7 @@ from pages.shared.charts import (
     progress,
     table_popover,
 )
-from pages.shared.codecs import Numbers, OneOf, Seeds, Whole
+from pages.shared.codecs import ALL, Numbers, OneOf, Whole
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
 from pages.shared.results import clients_of, is_dear, summary_of
@@ -148,12 +148,12 @@ def _own_settings(
     notions, rates = notion_names(), rate_names(scores=experiment.has_scores)
     notion = state.Setting("scenario_notion", experiment.notion, OneOf(notions))
     regions = regions_of(experiment, state.get(notion))
-    runs = (Seeds.ALL, *map(str, experiment.seeds))
+    runs = (ALL, *map(str, experiment.seeds))
     return {
         "notion": (notion, notions),
         "region": (state.Setting("scenario_region", regions[0], OneOf(regions)), regions),
         "rates": (state.Setting("scenario_rates", rates[0], OneOf(rates)), rates),
-        "seed": (state.Setting("scenario_seed", Seeds.ALL, OneOf(runs)), runs),
+        "seed": (state.Setting("scenario_seed", ALL, OneOf(runs)), runs),
     }
 
 

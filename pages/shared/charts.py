@@ -18,17 +18,6 @@ from pages.shared import state, text, theme
 from pages.shared.html import html_table
 from pages.shared.outside_text import Target, only_text
 
-__all__ = [
-    "chart",
-    "csv_for_people",
-    "error_boundary",
-    "lazy_expander",
-    "lazy_popover",
-    "numbers_table",
-    "progress",
-    "table_popover",
-]
-
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
 CONFIG = {"displayModeBar": False, "displaylogo": False}

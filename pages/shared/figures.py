@@ -26,17 +26,6 @@ from pages.shared.theme import (
 )
 from pages.shared.view import NO_LIMIT
 
-__all__ = [
-    "LEAST_SPAN",
-    "Place",
-    "client_gaps",
-    "colour_limits",
-    "heat_map",
-    "index_on",
-    "map_table",
-    "segments",
-]
-
 Floats = NDArray[np.float64]
 Place = tuple[float, float]  # eps_global, eps_local
 LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}

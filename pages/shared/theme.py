@@ -5,22 +5,6 @@ from pathlib import Path
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
-__all__ = [
-    "AFTER",
-    "BAND",
-    "FREE_LINE",
-    "GREY",
-    "GROUP_COLOURS",
-    "HERE",
-    "INTERVAL",
-    "PALE",
-    "SYMBOLS",
-    "ink",
-    "sized",
-    "style",
-    "translucent",
-]
-
 GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"

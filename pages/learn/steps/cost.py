@@ -16,8 +16,6 @@ from pages.shared.charts import error_boundary, progress
 from pages.shared.results import COARSE, GRID, heat_of, is_dear, summary_of
 from pages.shared.view import View, options_of
 
-__all__ = ["show"]
-
 TIGHT = 0.01
 
 

@@ -24,7 +24,7 @@ from pages.shared.charts import error_boundary, lazy_popover, progress
 from pages.shared.codecs import FLAG, OneOf
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
+from pages.shared.limits import go_to_cell, limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
@@ -197,8 +197,10 @@ def _map(view: View, noun: str) -> None:
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
-            **charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
+            charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
+            on_go=lambda: go_to_cell(MAP, heat),
             noun=noun,
+            title=text.MAP_TITLE,
             note=core_text.map_note(
                 coarse=dear,
                 flat=bool(span < LEAST_SPAN),
@@ -208,13 +210,7 @@ def _map(view: View, noun: str) -> None:
             alone=core_text.alone(noun, costs),
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
-            on_go=lambda: _go([float(one) for one in heat.eps_global]),
         )
-
-
-def _go(limits: list[float]) -> None:
-    x, y = st.session_state[MAP].go
-    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
 
 
 # -------------------------------------------------------------------- the clients
@@ -242,8 +238,8 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
+            data,
             view=picture,
-            data=data,
             spoken=core_text.clients_spoken(picture, noun, label),
             note=core_text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),

@@ -10,10 +10,10 @@ import streamlit as st
 from fairfl_core.evaluation.methods import GAPS, method_experiments
 from pages.methods import charts, results, text
 from pages.methods.results import LEVELS, Compared, rows_for
-from pages.shared import figures, present, state
+from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary
+from pages.shared.charts import chart, error_boundary, map_table
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
 from pages.shared.html import html_table
@@ -207,7 +207,7 @@ def _figure_1() -> None:
                 charts.paper_map(heat),
                 key=f"figure1-{name}",
                 spoken=text.spoken_map(dataset, heat),
-                table=lambda heat=heat: figures.map_table(heat),
+                table=lambda heat=heat: map_table(heat),
             )
             st.caption(text.alone(opened.notion, heat))
     if not present.presenting():

@@ -288,32 +288,4 @@ def rate(of: Rate) -> str:
     return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
 
 
-# -------------------------------------------------------------------- words in figures
-
-AXIS_GAP = "gap between groups<br>(difference of rates)"
-AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
-AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
-ACCURACY_PERCENT = "accuracy, %"
-NO_LIMIT_ON_AXIS = "no limit"
-YOU_ARE_HERE, COSTS_NOTHING = "you are here", "costs nothing inside"
-BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
-ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
-HOVER_CELL = (
-    "overall %{customdata[2]}, inside each client %{customdata[3]}"
-    "<br>accuracy %{z:.1f} %<extra></extra>"
-)
-HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
-HOVER_AFTER = (
-    "%{customdata[0]}: after %{x:.3f} (between %{customdata[1]:.3f} and "
-    "%{customdata[2]:.3f}; chance alone %{customdata[3]:.3f})<extra></extra>"
-)
-HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
-HOVER_REACHED = "reached on the fitted people %{x:.3f}<extra></extra>"
-
-
-def limit_on_axis(value: float) -> str:
-    """A limit beside a map's axis."""
-    return NO_LIMIT_ON_AXIS if value >= 1 else f"{value:g}"
-
-
-# -------------------------------------------------------------------- downloads
+YOU_ARE_HERE = "you are here"

@@ -54,6 +54,10 @@ UTILITY_MEANING = {
 OWN_TABLE = "own table"
 COLLIDES = ":red-badge[✕ limits and floors collide]"
 EXACT = "The two limits as numbers"
+POLICY_FILE = "From a policy file"
+POLICY_UPLOAD = "Limits that somebody decided (policy.toml)"
+POLICY_TAKEN = "Taken from the policy file."
+POLICY_BY = "Decided by {by}{on}."
 _PARTS = {
     "floors": "the floors",
     "ratios": "the ratios",

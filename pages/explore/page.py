@@ -15,6 +15,7 @@ from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, 
 from fairfl_core.explore.text import Chip
 from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
+from pages.compare.study import offer_study
 from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
@@ -171,6 +172,7 @@ def _keep(view: View) -> None:
     with lazy_popover(text.TAKE_ALONG, "take") as is_open:
         if is_open:
             offer(TAKE_ALONG, key="take")
+            offer_study(view, key="take")
 
 
 # -------------------------------------------------------------------- the map

@@ -90,7 +90,7 @@ function linesOf({ view, groups }, client) {
     if (client.after === null) return [head, 'the gap cannot be told'];
     return [head, `gap ${moved(client.before, client.after, gapText)}`,
         ...(client.low === null ? [] : [`95 %: ${gapText(client.low)} to ${gapText(client.high)}${client.within ? ', may be chance' : ''}`]),
-        client.asked >= 1 ? 'no limit' : `allowed ${gapText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
+        client.asked >= 1 ? 'no limit' : `allowed ${limitText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
 }
 
 function legendOf({ view, groups, label, axis, note, clients }, top, columns) {
@@ -344,8 +344,8 @@ function paintTiles(chart, { high, size, width, height }) {
         const x = column * w + gap / 2, y = row * h + gap / 2;
         const two = h > 2.6 * size && w > 3 * size, fill = inkOn(parts);
         mark('tile', 'rect', { class: client.above ? 'tile above' : 'tile', x, y, width: w - gap, height: h - gap, rx: 4, fill: rgb(parts) });
-        mark('name', 'text', { class: 'on-tile', style: `fill: ${fill}`, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + (two ? -1 : size * .36), 'text-anchor': 'middle', 'font-size': size }, shortened(chart, client.name, size, w));
-        if (two) mark('value', 'text', { class: 'on-tile small', style: `fill: ${fill}`, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + size, 'text-anchor': 'middle', 'font-size': data.large ? 16 : size - 1 }, gapText(client.after));
+        mark('name', 'text', { class: 'on-tile', fill, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + (two ? -1 : size * .36), 'text-anchor': 'middle', 'font-size': size }, shortened(chart, client.name, size, w));
+        if (two) mark('value', 'text', { class: 'on-tile small', fill, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + size, 'text-anchor': 'middle', 'font-size': data.large ? 16 : size - 1 }, gapText(client.after));
         if (client.above) spot(mark, 'mark', 'above', two ? [x + w - gap - 7, y + 7] : [x + w - gap - 2, y + 2], two ? 4 : 3);
     });
 }

@@ -78,8 +78,6 @@ function buildMap(chart) {
     return { head, stage, alone, tip, svg, ...parts };
 }
 
-const limitText = limit => limit >= 1 ? 'none' : String(Number(limit.toPrecision(3)));
-
 function cellLines({ accuracy, limits, noun }, [x, y]) {
     const value = accuracy[y][x];
     const asked = limit => limit >= 1 ? 'no limit' : limitText(limit);

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from enum import Enum
 from html import escape
 
-__all__ = ["JOINER", "Target", "figure_text", "only_text", "plain"]
-
 JOINER = "\u2060"  # takes no room and breaks no line
 _FIRST_STRONG, _POP = "\u2068", "\u2069"  # around a name written from right to left
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^&@=])")

@@ -233,7 +233,7 @@ def _show(
         local = solution.eps_local[solution.eps_local < 1]
         limit = float(local.max()) if local.size else solution.eps_global
         say(f"On unseen people {solution.guarantee.promise(local.size, limit)}.")
-    for sentence in solution.remarks():
+    for sentence in (*counts.remarks(), *solution.remarks()):
         say(sentence)
     for sentence in _asked(solution):
         say(sentence)

@@ -129,10 +129,10 @@ def map_data(
     accuracy = 100 * heat.accuracy
     low, high = colour_limits(accuracy) if np.isfinite(accuracy).any() else (0.0, 100.0)
     return {
-        "accuracy": accuracy.tolist(),
+        "accuracy": [[_known(cell, 2) for cell in row] for row in accuracy.tolist()],
         "limits": heat.eps_global.tolist(),
-        "here": _place(heat, here),
-        "kept": [("ABCD"[at], *_place(heat, one)) for at, one in enumerate(kept)],
+        "here": list(_place(heat, here)),
+        "kept": [["ABCD"[at], *_place(heat, one)] for at, one in enumerate(kept)],
         "low": low,
         "high": high,
         "free": free_edges(accuracy),

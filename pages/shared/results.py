@@ -43,43 +43,6 @@ from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
-__all__ = [
-    "CERTAINTIES",
-    "Collided",
-    "People",
-    "PolicyCost",
-    "SURE",
-    "Unseen",
-    "advice_of",
-    "certainty_costs",
-    "certainty_of",
-    "certainty_possible",
-    "collision_of",
-    "counts_of",
-    "folded_of",
-    "median_client",
-    "people_of",
-    "policy_cost",
-    "required",
-    "unseen_of",
-    "COARSE",
-    "GRID",
-    "LEVELS",
-    "accuracy_within",
-    "clients_of",
-    "heat_of",
-    "heavy",
-    "is_dear",
-    "judged_of",
-    "many_margins",
-    "predictor_of",
-    "program_on",
-    "programs_of",
-    "region_curve",
-    "study_of",
-    "summary_of",
-]
-
 GRID = LIMITS[:-1]
 LEVELS = LIMITS  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients

@@ -16,8 +16,6 @@ from pages.shared.charts import progress
 from pages.shared.results import COARSE, is_dear, programs_of, unseen_of
 from pages.shared.view import NO_LIMIT, View
 
-__all__ = ["offer_study", "study_html"]
-
 _MADE = "study-file"  # in the session: the view, what was kept, and the file made of them
 
 

@@ -43,43 +43,6 @@ from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
-__all__ = [
-    "CERTAINTIES",
-    "Collided",
-    "People",
-    "PolicyCost",
-    "SURE",
-    "Unseen",
-    "advice_of",
-    "certainty_costs",
-    "certainty_of",
-    "certainty_possible",
-    "collision_of",
-    "counts_of",
-    "folded_of",
-    "median_client",
-    "people_of",
-    "policy_cost",
-    "required",
-    "unseen_of",
-    "COARSE",
-    "GRID",
-    "LEVELS",
-    "accuracy_within",
-    "clients_of",
-    "heat_of",
-    "heavy",
-    "is_dear",
-    "judged_of",
-    "many_margins",
-    "predictor_of",
-    "program_on",
-    "programs_of",
-    "region_curve",
-    "study_of",
-    "summary_of",
-]
-
 GRID = LIMITS[:-1]
 LEVELS = LIMITS  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
@@ -325,8 +288,11 @@ def _advice(view: View, points: float) -> Advice:
     return tightest_limits(programs_of(view), points)
 
 
+NO_SHARES: dict[str, Any] = {"precision": (), "capacity_global": None, "capacity_local": None}
+
+
 def _sure(view: View) -> View:
-    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=(), **NO_SHARES)
     return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
@@ -399,6 +365,7 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
         "floors": replace(policy, floors=()),
         "ratios": replace(policy, ratio_global=None, ratio_local=None),
         "limits": replace(policy, limits=()),
+        "shares": replace(policy, **NO_SHARES),
         "utility": replace(policy, utility=ACCURACY),
         "without_group": replace(policy, without_group=False),
     }

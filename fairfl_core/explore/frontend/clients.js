@@ -37,7 +37,7 @@ function buildClients(chart) {
     svg.onpointerleave = () => hideTip(chart);
     svg.onclick = event => {
         const client = clientOf(event);
-        if (client) chart.emit('client', client.name);
+        if (client && !chart.data.still) chart.emit('client', client.name);
     };
     // Of the place around the svg: Chromium stops at an svg that listens for focus.
     scroll.addEventListener('focusin', event => {
@@ -52,7 +52,7 @@ function buildClients(chart) {
     svg.onkeydown = event => {
         const client = clientOf(event);
         if (!client) return;
-        if (event.key === 'Enter' || event.key === ' ') chart.emit('client', client.name);
+        if (event.key === 'Enter' || event.key === ' ') chart.data.still || chart.emit('client', client.name);
         else if (event.key === 'Escape') hideTip(chart);
         else if (event.key.startsWith('Arrow')) neighbour(chart, event.target, event.key)?.focus();
         else return;
@@ -258,7 +258,7 @@ function tickText(view, ticks) {
 function eachClient(chart, paint) {
     const put = pen(chart.marks);
     chart.data.clients.forEach((client, k) => {
-        const place = put(client.name, 'g', { class: 'client', role: 'button', 'aria-label': linesOf(chart.data, client).join(', ') });
+        const place = put(client.name, 'g', { class: chart.data.still ? 'client still' : 'client', role: chart.data.still ? 'img' : 'button', 'aria-label': linesOf(chart.data, client).join(', ') });
         place.client = client;
         const mark = pen(place);
         paint(client, mark, k);

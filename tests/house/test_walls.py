@@ -77,6 +77,17 @@ ROOMS |= {
 }
 
 
+# A result draws itself and writes its card: the two doors that look forward, opened when called.
+FORWARD = {"fairfl_core.report.figures", "fairfl_core.report.model_card"}
+
+
+def at_the_top(path):
+    """The modules imported when a module is, not inside a function."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
 def test_data_flows_one_way():
     """Every module of the core stands in a room, and imports only from rooms before its own."""
     core = TOP / "fairfl_core"
@@ -86,6 +97,8 @@ def test_data_flows_one_way():
         assert room in ROOMS, f"{path} stands in no room of house.md"
         for name in imports_of(path):
             parts = name.split(".")
+            if name in FORWARD and name not in at_the_top(path):
+                continue
             if parts[0] == "fairfl_core" and len(parts) > 1:
                 assert parts[1] in ROOMS[room] | {room}, f"{path} imports {name}"
 

@@ -2,6 +2,8 @@
 
 from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
+
+from fairfl_core.federation import fairfl_client, received_model
 from hospitals.task import (
     HOSPITALS,
     get_parameters,
@@ -10,8 +12,6 @@ from hospitals.task import (
     set_parameters,
     train_model,
 )
-
-from fairfl_core.federation import fairfl_client, received_model
 
 app = ClientApp()
 

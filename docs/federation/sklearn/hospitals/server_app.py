@@ -3,9 +3,9 @@
 from flwr.app import ArrayRecord, Context
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
-from hospitals.task import get_parameters, make_model
 
 from fairfl_core.federation import fair_rounds
+from hospitals.task import get_parameters, make_model
 
 app = ServerApp()
 

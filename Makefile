@@ -137,7 +137,7 @@ federation: $(INSTALLED) ## A federation of three on this machine, beside the sa
 	@$(BIN)/fairfl federation demo --example $(EXAMPLE)
 
 federation-faults: $(INSTALLED) ## Kill real nodes of a real federation in mid-round, before the statistics and after
-	$(BIN)/python -m pytest -m faults -p no:xdist tests/training/flower
+	$(BIN)/python -m pytest -m faults -p no:xdist tests/federation
 
 bench: $(INSTALLED) ## Every benchmark, one after the other
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

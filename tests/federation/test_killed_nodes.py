@@ -20,7 +20,7 @@ from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.programs import wait_until_up
 from fairfl_core.federation.server_folder import ServerFolder, free_port
 from tests.federation.flower_here import environment
-from tests.federation.test_nodes import family, lives
+from tests.federation.test_nodes import eventually, family, lives
 
 pytestmark = pytest.mark.faults
 VICTIM = 1
@@ -70,12 +70,11 @@ class Network:
         for one in (*self._nodes.values(), self._link):
             one.terminate()
             one.wait()
-        time.sleep(5)
-        assert not any(lives(pid) for pid in everybody)
+        eventually(lambda: not any(lives(pid) for pid in everybody))
 
     def run(self, out, *, min_clients, at=None, whom=None):
         """One run; `whom` is killed as soon as the server has sent it a message of the kind `at`."""
-        limits = ("--eps-global", 0.05, "--eps-local", 0.1, "--patience", 90, "--out", out)
+        limits = ("--eps-global", 0.05, "--eps-local", 0.1, "--patience", 240, "--out", out)
         words = ("run", self.server, *limits, "--min-clients", min_clients)
         with open(out.with_suffix(".txt"), "w+", encoding="utf-8") as said:
             command = self._command(*words, stdout=said)

@@ -74,7 +74,7 @@ class Network:
 
     def run(self, out, *, min_clients, at=None, whom=None):
         """One run; `whom` is killed as soon as the server has sent it a message of the kind `at`."""
-        limits = ("--eps-global", 0.05, "--eps-local", 0.1, "--patience", 240, "--out", out)
+        limits = ("--eps-global", 0.05, "--eps-local", 0.1, "--patience", 600, "--out", out)
         words = ("run", self.server, *limits, "--min-clients", min_clients)
         with open(out.with_suffix(".txt"), "w+", encoding="utf-8") as said:
             command = self._command(*words, stdout=said)

@@ -12,7 +12,9 @@ def load_people(partition: int, people: int = 6000):
     rng = np.random.default_rng([7, partition])
     woman = rng.random(people) < 0.35 + 0.1 * partition
     ill = rng.random(people) < 0.3 + 0.1 * woman
-    marker = rng.normal(2.4 * ill - (0.4 + 0.2 * partition) * woman * ill)  # harder to see in women
+    marker = rng.normal(
+        2.4 * ill - (0.4 + 0.2 * partition) * woman * ill
+    )  # harder to see in women
     age = rng.normal(0, 1, people) + 0.4 * ill
     features = np.column_stack([marker, age, woman]).astype(np.float32)
     part = rng.permutation(np.arange(people) % 5)  # 0-1 train, 2-3 fit, 4 new

@@ -69,7 +69,9 @@ ROOMS |= {
     "intake": BEHIND,
     "report": BEHIND | {"intake"},
     "explore": BEHIND | {"report"},
-    "cli": BEHIND | {"explore", "report", "privacy", "training", "federation", "intake"},
+    "monitoring": BEHIND,
+    "cli": BEHIND
+    | {"explore", "monitoring", "report", "privacy", "training", "federation", "intake"},
     "__main__": {"cli"},
     "__init__": BEHIND | {"privacy"},  # the promised names, loaded when asked for
 }

@@ -1,4 +1,4 @@
-"""Does looking every week raise false alarms, and how many people until a break is told?
+"""Measure false alarms of looking every week, and how many people it takes to tell a break.
 
     python benchmarks/watch.py --runs 400
 
@@ -77,17 +77,23 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=400)
     runs = parser.parse_args().runs
-    print("| clients | people a week and group | base rates | ever an alarm: ours | weekly interval |")
+    print(
+        "| clients | people a week and group | base rates | ever an alarm: ours | weekly interval |"
+    )
     print("|---|---|---|---|---|")
     for clients, each, drift in ((1, 50, True), (5, 50, True), (5, 400, False), (20, 100, True)):
         mine, usual = false_alarms(runs, clients, each, drift=drift)
-        print(f"| {clients} | {each} | {'drift' if drift else 'still'} | {mine:.3f} | {usual:.3f} |")
+        print(
+            f"| {clients} | {each} | {'drift' if drift else 'still'} | {mine:.3f} | {usual:.3f} |"
+        )
     print("\n| clients | people a week and group | told | median people since | 90 % within |")
     print("|---|---|---|---|---|")
     for clients, each in ((1, 200), (5, 200), (20, 200), (50, 200)):
         found = people_to_detect(max(runs // 4, 20), clients, each)
         middle, most = np.quantile(found, [0.5, 0.9], method="higher")
-        print(f"| {clients} | {each} | {np.isfinite(found).mean():.2f} | {middle:,.0f} | {most:,.0f} |")
+        print(
+            f"| {clients} | {each} | {np.isfinite(found).mean():.2f} | {middle:,.0f} | {most:,.0f} |"
+        )
 
 
 if __name__ == "__main__":

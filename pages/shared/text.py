@@ -15,25 +15,14 @@ from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text as asked_text
+from fairfl_core.report.card_text import FITTED, NO_CHECK
 from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "there are no new people to check on"
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
-UNSEEN, FITTED = "new people", "the people the rule was set on"
-RATE_KINDS = {
-    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
-    "scores": (
-        "recalibrated scores",
-        "Every person counts for each label by how likely it is; steadier in small clients.",
-    ),
-    "shrunk": (
-        "labels, shrunk",
-        "A small client's rates borrow from its group in the other clients.",
-    ),
-}
+UNSEEN = "new people"
 CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
     "client": "client",
     "n": "people",

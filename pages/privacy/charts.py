@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, LEGEND_ABOVE, MARGIN, ink, translucent
+from pages.shared.theme import AFTER, GREY, HERE, LEGEND_ABOVE, MARGIN, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall
@@ -79,7 +79,8 @@ def against_budget(
         annotation={
             "text": YOU_ARE_HERE,
             "font": letters,
-            "yanchor": "bottom",
+            "xanchor": "left",
+            "yanchor": "top",
             "y": 1,
             "showarrow": False,
         },
@@ -87,7 +88,7 @@ def against_budget(
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
         margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.36, "yanchor": "top"},
+        legend=LEGEND_ABOVE,
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,
@@ -203,4 +204,4 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
 
 
 def _letters(*, large: bool) -> dict[str, object]:
-    return {"size": 17 if large else 12, "color": ink()}
+    return {"size": 17 if large else 12}

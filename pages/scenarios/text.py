@@ -29,7 +29,7 @@ KINDS = {
 }
 SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
-MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
+MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
@@ -80,10 +80,10 @@ def answer(more: float, error: float, runs: int) -> str:
     """Whether the same limits cost more far apart than alike, as far as runs can tell."""
     if np.isnan(error):
         word = "as much as" if abs(more) < FREE else "more than" if more > 0 else "less than"
-        return f"far apart costs {word} alike in this run (one cannot tell chance)."
+        return f"Far apart costs {word} alike in this run (one cannot tell chance)."
     if abs(more) < max(2 * error, FREE):
-        return f"far apart costs no more than alike, as far as {runs} runs can tell."
-    return f"far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
+        return f"Far apart costs no more than alike, as far as {runs} runs can tell."
+    return f"Far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
 
 
 def result(summary: Summary) -> str:

@@ -113,10 +113,7 @@ def test_noise_is_drawn_solved_on_and_judged_on_the_true_people(link):
         ]
     low, middle, high = np.quantile(found["Largest gap of a client"], (0.05, 0.5, 0.95))
     line = sentence(app)
-    assert (
-        f"; noise of budget {link['budget']:g} leaves a gap of {format.round_gap(middle)} in"
-        in line
-    )
+    assert f"; noise of budget {link['budget']:g} leaves {format.round_gap(middle)} in" in line
     assert f"({format.round_gaps(low, high)} in 9 of 10 draws)" in line
     asked = "0.08" if "own" not in link else "0.08 or more"
     assert line.startswith(f"Asked {asked} in each ")
@@ -216,9 +213,9 @@ def test_mechanism_neighbours_draws_and_limits_are_in_settings():
 
 def test_it_says_up_front_that_it_shows_counts_where_explore_is_on_scores():
     scores = open_privacy(experiment="adult", seed=0, region="exact", rates="labels")
-    assert any("Shown is the rule for counts" in line for line in lines(scores))
+    assert any("Rule for counts" in line for line in lines(scores))
     counts = open_privacy(experiment="adult", seed=0, region="kernel", rates="labels")
-    assert not any("rule for counts" in line for line in lines(counts))
+    assert not any("Rule for counts" in line for line in lines(counts))
     assert sentence(scores) == sentence(counts)
     policy = '{"floor":{"over 50K":0.1}}'
     floors = open_privacy(experiment="adult", seed=0, region="kernel", policy=policy)

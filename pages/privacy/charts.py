@@ -21,15 +21,13 @@ COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy
 class Series:
     """One figure against the budget.
 
-    `reached` is its band on the true validation people, `unseen` its medians on test, `other`
-    the name and the medians of the other mechanism at the same true budget.
+    `reached` is its band on the true validation people, `unseen` its medians on test.
     """
 
     name: str
     colour: str
     reached: Band
     unseen: Floats | None = None
-    other: tuple[str, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,21 +141,6 @@ def _add_band(
             showlegend=show_unseen,
             marker={"color": one.colour, "size": 7},
             hovertemplate=text.hover_unseen(scale.digits),
-        )
-    if one.other is not None:
-        name, medians = one.other
-        figure.add_scatter(
-            x=x,
-            y=scale.times * medians,
-            mode="lines+markers",
-            name=f"{one.name}, {name}",
-            line={"color": one.colour, "width": 1.5, "dash": "dot"},
-            marker={
-                "symbol": "x-thin",
-                "size": 7,
-                "line": {"width": 2, "color": one.colour},
-            },
-            hovertemplate=text.hover_other(name, scale.digits),
         )
 
 

@@ -45,8 +45,7 @@ BUDGET_TIP = (
     "power of the budget. 10 protects little; 0.01 drowns small clients in noise."
 )
 DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the noise"
-NEIGHBOUR, BOTH = "Neighbours: what must look alike", "Draw both mechanisms"
-BOTH_TIP = "Add the other mechanism at the same true budget."
+NEIGHBOUR = "Neighbours: what must look alike"
 CURVES = {"local": "In each", "overall": "Overall", "accuracy": "Accuracy"}
 CURVE_CHOICE = "What is drawn against the budget"
 
@@ -219,15 +218,14 @@ def share(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def series_columns(figure: str) -> tuple[str, str, str, str, str]:
-    """Columns of a chart's table: 5 %, median, 95 %, on unseen people, of the other mechanism."""
+def series_columns(figure: str) -> tuple[str, str, str, str]:
+    """Columns of a chart's table: 5 %, median, 95 %, on unseen people."""
     name = SERIES[figure]
     return (
         f"{name}: 5 %",
         f"{name}: median",
         f"{name}: 95 %",
         f"{name}: median, unseen people",
-        f"{name}: median, other mechanism",
     )
 
 
@@ -242,11 +240,6 @@ def hover_band(name: str, digits: int) -> str:
 def hover_unseen(digits: int) -> str:
     """What a dot of unseen people says under the pointer."""
     return f"new people: %{{y:.{digits}f}}<extra></extra>"
-
-
-def hover_other(name: str, digits: int) -> str:
-    """What the other mechanism's line says under the pointer."""
-    return f"{name}: %{{y:.{digits}f}}<extra></extra>"
 
 
 def release_command(mechanism: Mechanism) -> str:

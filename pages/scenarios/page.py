@@ -268,8 +268,6 @@ def _losses(views: Mapping[str, View]) -> None:
         unseen = [unseen_loss(view) for view in views.values()]
     papers = [SCENARIOS[KINDS[one]] for one in views]
     numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
-    records = map(text.loss_record, views, fitted, unseen, papers)
-    table_popover(pd.DataFrame(records), key="scenario-losses")
 
 
 def _composition(views: Mapping[str, View]) -> pd.DataFrame:
@@ -422,8 +420,6 @@ def _beside_even(own: OwnClients) -> None:
     both = (own, own.even)
     rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
     numbers_table(rows, [text.AS_DRAWN, text.EVEN])
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=[text.AS_DRAWN, text.EVEN])
-    table_popover(table.reset_index(names=text.FIGURE), key="own-beside-even")
 
 
 page()

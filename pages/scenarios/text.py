@@ -33,7 +33,7 @@ MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. C
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
-SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
+SCENARIO, CLIENT, N_HELD_OUT = "scenario", "client", "n held out"
 
 
 def share(value: float) -> str:
@@ -161,25 +161,6 @@ LOSSES_NOTE = (
     "First both limits go from 0.30 to 0.05; then only the overall one, with the one in each "
     "client at 0.05."
 )
-
-
-def loss_record(
-    kind: str, fitted: Loss, unseen: Loss, paper: printed.Scenario
-) -> dict[str, object]:
-    """The same in numbers, for a file."""
-    record: dict[str, object] = {SCENARIO: KINDS[kind]}
-    for name, loss in (("unseen people", unseen), ("validation", fitted)):
-        record |= {
-            f"lost, points, {name}": round(100 * loss.lost, 3),
-            f"lost, % of accuracy, {name}": round(100 * loss.share, 3),
-            f"overall .3, {name}": round(loss.before, 5),
-            f"overall .05, {name}": round(loss.after, 5),
-        }
-    return record | {
-        "lost, % of accuracy, paper": 100 * paper.loss,
-        "overall .3, paper": paper.before,
-        "overall .05, paper": paper.after,
-    }
 
 
 def share_of(group: str) -> str:

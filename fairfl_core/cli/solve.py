@@ -283,6 +283,13 @@ def _asked(solution: "Solution") -> list[str]:
         if ratio is not None:
             said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
     said += [f"Kept besides: {limit}." for limit in policy.limits]
+    said += [f"Precision kept: {one}." for one in policy.precision]
+    for share, where in (
+        (policy.capacity_global, "all people"),
+        (policy.capacity_local, "each client's people"),
+    ):
+        if share is not None:
+            said.append(f"At most {share:g} of {where} are answered favourably.")
     if policy.without_group:
         said.append("One rule for all groups of a client: the predictor does not ask for a group.")
     if utility.name != "accuracy":

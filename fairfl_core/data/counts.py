@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairfl_core._io.display import notebook_html
 from fairfl_core._io.json_files import (
     LARGEST,
     check_keys,
@@ -19,12 +20,15 @@ from fairfl_core._io.json_files import (
     write_json,
 )
 from fairfl_core._io.names import as_name, check_names, listed
+from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairfl_core.data.coding import CodedPeople
 
 __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
@@ -293,6 +297,38 @@ class ClientCounts:
             favourable=favourable,
         )
         return replace(counted, score_columns=None)  # an array's columns have no names
+
+    # ---------------------------------------------------------------- tables, notebooks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a client, group, label and prediction, with the number of people, ``n``."""
+        import pandas as pd
+
+        axes = [self.clients, self.groups, self.labels, self.labels]
+        index = pd.MultiIndex.from_product(axes, names=["client", "group", "label", "prediction"])
+        return pd.DataFrame({"n": self.table.ravel()}, index=index).reset_index()
+
+    def _repr_html_(self) -> str:
+        by_group = self.table.sum(axis=(2, 3))
+        right = np.einsum("cajj->c", self.table)
+        return notebook_html(
+            f"Counts of {count(self.n)} people in {len(self.clients):,} clients",
+            [
+                f"Labels: {', '.join(self.labels)}; favourable: {self.favourable}. The model is "
+                f"right for {percent(self.model_accuracy)}."
+            ],
+            ["client", "people", *self.groups, "model right"],
+            (
+                [
+                    name,
+                    count(by_group[c].sum()),
+                    *map(count, by_group[c]),
+                    percent(right[c] / max(by_group[c].sum(), 1e-12)),
+                ]
+                for c, name in enumerate(self.clients)
+            ),
+            len(self.clients),
+        )
 
     @classmethod
     def from_table(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.shares import normal_quantile, wilson
@@ -336,6 +338,63 @@ class Evaluation:
     def not_assessable(self) -> tuple[NotAssessable, ...]:
         """Cells that cannot be judged because nobody is in them."""
         return not_assessable(self.notion, self.counts)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The table of clients; `group_table` and `rate_table` are the others."""
+        return self.client_table()
+
+    def metrics(self) -> dict[str, float]:
+        """The figures of all clients by name, for a logger such as MLflow; undefined ones left out."""
+        found = {
+            "n": self.counts.n,
+            "accuracy": self.accuracy,
+            "accuracy_low": self.accuracy_interval[0],
+            "accuracy_high": self.accuracy_interval[1],
+            "accuracy_before": self.before.accuracy,
+            "gap_global": self.gaps.overall,
+            "gap_global_low": self.global_interval[0],
+            "gap_global_high": self.global_interval[1],
+            "gap_global_before": self.before.gaps.overall,
+            "gap_local_mean": self.gaps.local_mean,
+            "gap_local_worst": self.gaps.local_worst,
+            "gap_local_worst_before": self.before.gaps.local_worst,
+        }
+        return {name: float(value) for name, value in found.items() if value == value}
+
+    def plot(self) -> Any:
+        """Draw each client's gap before and after with its interval: a Plotly figure."""
+        from fairfl_core.report.figures import client_gaps
+
+        asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
+        return client_gaps({"client": self.counts.clients} | self.client_columns() | asked)
+
+    def _repr_html_(self) -> str:
+        low, high = self.global_interval
+        columns = self.client_columns()
+        verdict = [] if self.verdict is None else [f"{self.verdict.word}. {self.verdict.why}"]
+        return notebook_html(
+            f"Evaluation on {count(self.counts.n)} people: {self.notion.name}",
+            [
+                *verdict,
+                f"{percent(self.accuracy)} right, {percent(self.before.accuracy)} by the model. "
+                f"Overall gap {gap(self.gaps.overall)} (95 %: {gap(low)} to {gap(high)}), "
+                f"{gap(self.before.gaps.overall)} before.",
+            ],
+            ["client", "people", "accuracy before", "accuracy", "gap before", "gap", "95 %"],
+            (
+                [
+                    name,
+                    count(columns["n"][c]),
+                    percent(columns["accuracy_before"][c]),
+                    percent(columns["accuracy"][c]),
+                    gap(columns["gap_before"][c]),
+                    gap(columns["gap"][c]),
+                    f"{gap(columns['gap_low'][c])} to {gap(columns['gap_high'][c])}",
+                ]
+                for c, name in enumerate(self.counts.clients)
+            ),
+            len(self.counts.clients),
+        )
 
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""

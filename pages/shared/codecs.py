@@ -269,9 +269,11 @@ class Asked(Codec):
         """Whether its labels are still there, and a confidence does not stand against it."""
         if not isinstance(value, Policy):
             return False
-        named = {floor.label for floor in value.floors} | set(value.utility.labels)
+        asked = (*value.floors, *value.precision)
+        named = {floor.label for floor in asked} | set(value.utility.labels)
         whole = not value.utility.labels or len(value.utility.labels) == len(self.labels)
-        open_to_ratios = not (self.sure and (value.has_ratios or value.limits))
+        more = value.has_ratios or value.limits or value.has_shares
+        open_to_ratios = not (self.sure and more)
         columns = {part for limit in value.limits for part in limit.grouping.split("*")}
         known = named <= set(self.labels) and columns <= set(self.columns)
         return known and whole and open_to_ratios

@@ -288,8 +288,11 @@ def _advice(view: View, points: float) -> Advice:
     return tightest_limits(programs_of(view), points)
 
 
+NO_SHARES: dict[str, Any] = {"precision": (), "capacity_global": None, "capacity_local": None}
+
+
 def _sure(view: View) -> View:
-    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=(), **NO_SHARES)
     return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
@@ -362,6 +365,7 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
         "floors": replace(policy, floors=()),
         "ratios": replace(policy, ratio_global=None, ratio_local=None),
         "limits": replace(policy, limits=()),
+        "shares": replace(policy, **NO_SHARES),
         "utility": replace(policy, utility=ACCURACY),
         "without_group": replace(policy, without_group=False),
     }

@@ -10,17 +10,19 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
+from fairfl_core.report import card_text
 from fairfl_core.report import text as asked_text
-from fairfl_core.report.card_text import FITTED, NO_CHECK
 from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
+NO_CHECK, FITTED, RATE_KINDS = card_text.NO_CHECK, card_text.FITTED, card_text.RATE_KINDS
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
 UNSEEN = "new people"
 CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
@@ -267,6 +269,14 @@ def _buys(price: Price, unit: str) -> str:
     # d utility / d epsilon is hundredths per hundredth.
     bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
+
+
+NOTION_HEADER = card_text.NOTION_HEADER[1:]
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's row: its gap before and after with limits, and what becomes of it."""
+    return card_text.notion_cells(one)[1:]
 
 
 def rate(of: Rate) -> str:

@@ -199,10 +199,10 @@ def _rates(view: View, summary: Summary) -> None:
         )
     with right:
         rows = {
-            shared_text.notion_title(one.notion): client_text.notion_cells(one)
+            shared_text.notion_title(one.notion): shared_text.notion_cells(one)
             for one in rates.notions_of(None)
         }
-        numbers_table(rows, client_text.NOTION_HEADER)
+        numbers_table(rows, shared_text.NOTION_HEADER)
         st.caption(client_text.why_not_all(rates.base.sentence(None)))
         with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
             if is_open:

@@ -15,7 +15,6 @@ from pages.shared.theme import (
     GROUP_COLOURS,
     HERE,
     MARGIN,
-    ink,
     segments,
     translucent,
 )
@@ -66,7 +65,7 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
             text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
             showarrow=False,
             xanchor="left",
-            font={"color": ink(), "size": 20 if large else 13},
+            font={"size": 20 if large else 13},
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
@@ -180,7 +179,6 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         yaxis={
             "tickvals": rows,
             "ticktext": names,
-            "tickfont": {"color": ink()},
             "range": [len(ranked) - 0.4, -0.6],
             "showgrid": False,
             "zeroline": False,
@@ -206,14 +204,13 @@ def _say(
         text=said,
         showarrow=False,
         xanchor="left",
-        font={"color": ink(), "size": size},
+        font={"size": size},
     )
 
 
 def _axis(title: str, limits: tuple[float, float]) -> dict[str, object]:
     return {
-        "title": {"text": title, "font": {"color": ink()}},
-        "tickfont": {"color": ink()},
+        "title": {"text": title},
         "range": list(limits),
         "zeroline": False,
         "fixedrange": True,
@@ -239,7 +236,7 @@ def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
         ygap=1,
         hovertemplate=text.HOVER_CELL,
     )
-    category = {"type": "category", "fixedrange": True, "tickfont": {"color": ink()}}
+    category = {"type": "category", "fixedrange": True}
     return figure.update_layout(
         height=height,
         margin=MARGIN,

@@ -10,6 +10,7 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
@@ -278,6 +279,24 @@ def _buys(price: Price, unit: str) -> str:
     # d utility / d epsilon is hundredths per hundredth.
     bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
+
+
+NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
+NOTION_WORDS = {
+    MENDS: "mends it",
+    BREAKS: "breaks it",
+    UNCHANGED: "leaves it",
+    UNTOLD: "too few people to tell",
+}
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's row: its gap before and after with limits, and what becomes of it."""
+    return (
+        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
+        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
+        NOTION_WORDS[one.word],
+    )
 
 
 def rate(of: Rate) -> str:

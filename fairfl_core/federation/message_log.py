@@ -12,7 +12,7 @@ from typing import Any
 
 from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
-from fairfl_core.federation.messages import KINDS, REFUSAL, Parcel
+from fairfl_core.federation.wire import KINDS, REFUSAL, WireMessage
 
 __all__ = ["Entry", "MessageLog", "entry_of", "read_log"]
 
@@ -67,46 +67,54 @@ def _array(name: str, shape: Sequence[int]) -> str:
     return f"{name.replace('_', ' ')} ({size:,} number{'s' * (size != 1)})"
 
 
-def entry_of(parcel: Parcel, way: str, whom: str, *, reply: bool, note: str = "") -> Entry:
+def entry_of(message: WireMessage, way: str, whom: str, *, reply: bool, note: str = "") -> Entry:
     """The entry of a message; `reply` says whether it is a client's answer."""
-    if parcel.kind == REFUSAL:
-        purpose = f"takes no part: {shown(str(parcel.header.get('told', '')))}"
+    if message.kind == REFUSAL:
+        purpose = f"takes no part: {shown(str(message.header.get('public', '')))}"
+    elif message.kind in KINDS:
+        kind = KINDS[message.kind]
+        purpose = kind.replies if reply else kind.asks
     else:
-        kind = KINDS[parcel.kind]
-        purpose = kind.tells if reply else kind.asks
+        purpose = "is not part of the protocol"
     return Entry(
         datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         way,
         whom,
-        parcel.kind,
+        shown(message.kind),
         purpose,
-        parcel.bytes,
-        {name: list(array.shape) for name, array in parcel.arrays.items()},
+        message.bytes,
+        {name: list(array.shape) for name, array in message.arrays.items()},
         note,
     )
 
 
 class MessageLog:
-    """The log of one folder; entries are added at its end."""
+    """The log of one folder, or of none; entries are added at its end."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path | None, entries: Sequence[Mapping[str, Any]] = ()) -> None:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self.entries: list[Mapping[str, Any]] = list(entries)
 
     def add(self, entry: Entry) -> None:
         """Write an entry down, as data and as a sentence."""
+        self.entries.append(asdict(entry))
         for name, line in (
             ("log.jsonl", json.dumps(asdict(entry), ensure_ascii=False)),
             ("log.txt", entry.sentence()),
         ):
-            with open(self._folder / name, "a", encoding="utf-8") as file:
-                file.write(line + "\n")
+            self._append(name, line)
 
     def say(self, sentence: str) -> None:
         """Write a sentence that is no message."""
         time = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        with open(self._folder / "log.txt", "a", encoding="utf-8") as file:
-            file.write(f"{time}  {sentence}\n")
+        self._append("log.txt", f"{time}  {sentence}")
+
+    def _append(self, name: str, line: str) -> None:
+        if self._folder is not None:
+            with open(self._folder / name, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

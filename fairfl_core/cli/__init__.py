@@ -17,6 +17,7 @@ from fairfl_core.cli.compare import compare
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
+from fairfl_core.cli.explore import explore
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.map import map_
@@ -61,6 +62,7 @@ for _command, _name in (
     (histogram, "histogram"),
     (solve, "solve"),
     (map_, "map"),
+    (explore, "explore"),
     (evaluate, "evaluate"),
     (compare, "compare"),
     (predict, "predict"),

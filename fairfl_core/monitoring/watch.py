@@ -105,7 +105,7 @@ class Watch:
     def __post_init__(self) -> None:
         if not self.months:
             raise InputError("there is no month to watch; give the counts of one or more.")
-        if not isinstance(self.asked, (PolicyFile, FairPredictor)):
+        if not isinstance(self.asked, PolicyFile) and self.asked.needs_scores:
             raise InputError(
                 "a predictor that looks at scores cannot be applied to counts; count the answers "
                 "that people got, and give the policy file."
@@ -163,7 +163,7 @@ class Watch:
         """Answered and people behind each rate: (months, scopes, groups, rates), overall first."""
         table, waiting, _ = self._aligned
         answered, waited = table.astype(float), waiting.astype(float)
-        if isinstance(self.asked, FairPredictor):
+        if not isinstance(self.asked, PolicyFile):
             lottery = self.asked.lottery_for(self.baseline)
             answered = np.einsum("mcayj,cajk->mcayk", answered, lottery)
             waited = np.einsum("mcaj,cajk->mcak", waited, lottery)

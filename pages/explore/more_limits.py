@@ -91,9 +91,9 @@ def _exact_limits(view: View) -> None:
 def _policy_file() -> None:
     """Take all limits from a policy file; *Take along* writes one."""
     st.file_uploader(text.POLICY_UPLOAD, "toml", key=POLICY_FILE, on_change=_take_policy)
-    said = st.session_state.get(POLICY_SAID)
-    if said:
-        st.caption(plain(said, 400))
+    words = st.session_state.get(POLICY_SAID)
+    if words:
+        st.caption(plain(words, 400))
 
 
 def _take_policy() -> None:

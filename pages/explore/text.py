@@ -102,8 +102,8 @@ def other_rates(rates: str) -> str:
 
 def own_limits(view: View) -> str:
     """Which clients have a limit of their own."""
-    said = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
-    return f"Own limits: {said}."
+    words = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
+    return f"Own limits: {words}."
 
 
 CLOSED = "**How gaps were closed**"
@@ -154,11 +154,11 @@ MOST_ADVISED = 0.3  # limits above it are not offered
 
 def certainty_costs(costs: dict[str, float]) -> str:
     """What each certainty costs, in the order of the control."""
-    said = ", ".join(
+    words = ", ".join(
         f"{CERTAINTIES[name]} {'collides' if cost != cost else format.round_points(cost)}"
         for name, cost in costs.items()
     )
-    return f"Against “as set”, on the people the rule was set on, one run: {said}."
+    return f"Against “as set”, on the people the rule was set on, one run: {words}."
 
 
 def advice(found: Advice, points: float, guarantee: Guarantee) -> str:

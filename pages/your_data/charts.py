@@ -54,11 +54,9 @@ def people_bars(
         xaxis={
             "tickvals": np.arange(len(shown)),
             "ticktext": shown,
-            "fixedrange": True,
         },
         yaxis={
             "title": {"text": whom.lower()},
-            "fixedrange": True,
         },
     )
 
@@ -90,11 +88,9 @@ def model_frontiers(
         xaxis={
             "title": {"text": text.axis_gap(which)},
             "rangemode": "tozero",
-            "fixedrange": True,
         },
         yaxis={
             "title": {"text": text.AXIS_ACCURACY},
-            "fixedrange": True,
         },
     )
 

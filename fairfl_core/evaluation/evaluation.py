@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import to_frame
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.shares import normal_quantile, wilson
@@ -296,9 +297,7 @@ class Evaluation:
 
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""
-        import pandas as pd
-
-        return pd.DataFrame({"client": self.counts.clients, **self.client_columns()})
+        return to_frame({"client": self.counts.clients, **self.client_columns()})
 
     def client_columns(self) -> dict[str, Floats]:
         """The figures of the client table, each of shape (clients,)."""
@@ -317,30 +316,37 @@ class Evaluation:
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""
-        import pandas as pd
+        return to_frame({"group": self.counts.groups, **self.group_columns()})
 
+    def group_columns(self) -> dict[str, Floats]:
+        """The figures of the group table, each of shape (groups,)."""
         people = self.counts.table.sum(axis=(0, 2, 3))
-        return pd.DataFrame(
-            {
-                "group": self.counts.groups,
-                "n": people,
-                "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
-                "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
-                "changed": self.changed,
-            }
-        )
+        return {
+            "n": people,
+            "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
+            "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
+            "changed": self.changed,
+        }
 
     def rate_table(self) -> "pd.DataFrame":
         """One row a client, group and rate: people behind it, before, after, Wilson limits."""
-        import pandas as pd
+        return to_frame(self.rate_columns())
 
+    def rate_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the rate table, each of shape (clients x groups x rates,)."""
         low, high = wilson(np.nan_to_num(self.rates), self.people, _z())
         names = (
             self.counts.clients,
             self.counts.groups,
             [str(rate) for rate in self.notion.rates],
         )
-        index = pd.MultiIndex.from_product(names, names=["client", "group", "rate_of"])
+        places = np.indices(self.people.shape).reshape(3, -1)
+        index = {
+            name: np.array(values, object)[place]
+            for name, values, place in zip(
+                ("client", "group", "rate_of"), names, places, strict=True
+            )
+        }
         columns = {
             "n": self.people,
             "rate_before": self.before.rates,
@@ -348,8 +354,7 @@ class Evaluation:
             "rate_low": np.where(self.people > 0, low, np.nan),
             "rate_high": np.where(self.people > 0, high, np.nan),
         }
-        flat = {name: values.ravel() for name, values in columns.items()}
-        return pd.DataFrame(flat, index=index).reset_index()
+        return index | {name: values.ravel() for name, values in columns.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""

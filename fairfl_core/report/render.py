@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfl_core._io.extras import extra
 from fairfl_core.report.board import Board
 from fairfl_core.report.picture import svg_of
 
@@ -22,7 +23,8 @@ _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    with extra("report"):
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -58,7 +60,8 @@ def comparison_html(board: Board) -> str:
 
 def html_of(board: Board, annex: str = "") -> str:
     """The report as one HTML file; `annex` is safe HTML that stands before the annex's tables."""
-    from markupsafe import Markup
+    with extra("report"):
+        from markupsafe import Markup
 
     values: dict[str, Any] = {
         "board": board,
@@ -76,7 +79,8 @@ def typst_of(board: Board) -> str:
 
 def pdf_of(board: Board) -> bytes:
     """The report as a PDF: the decision on one page, then each option, then the annex."""
-    import typst
+    with extra("report"):
+        import typst
 
     made = typst.compile(typst_of(board).encode(), sys_inputs={"picture": svg_of(board)})
     if not isinstance(made, bytes):

@@ -17,6 +17,7 @@ from fairfl_core.cli.compare import compare
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
+from fairfl_core.cli.explore import explore
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.map import map_
@@ -25,6 +26,7 @@ from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
+from fairfl_core.cli.verify import verify
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
@@ -59,6 +61,7 @@ for _command, _name in (
     (histogram, "histogram"),
     (solve, "solve"),
     (map_, "map"),
+    (explore, "explore"),
     (evaluate, "evaluate"),
     (compare, "compare"),
     (predict, "predict"),
@@ -67,6 +70,7 @@ for _command, _name in (
     (experiments, "experiments"),
     (review, "review"),
     (dashboard, "app"),
+    (verify, "verify"),
 ):
     app.command(_name, cls=_Command)(_command)
 app.add_typer(federation, name="federation")

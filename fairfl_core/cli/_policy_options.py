@@ -140,6 +140,20 @@ class PolicyOptions(LimitOptions):
             '{"labels": [...], "gain": [[a row a label, a column an answer]]}.'
         ),
     ] = "accuracy"
+    precision: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="LABEL:SCOPE:RATE, such as ill:local:0.6: of those answered a label at least this "
+            "share has it, in every client (local) or overall (global); may be given several times."
+        ),
+    ] = None
+    capacity_global: Annotated[
+        float | None,
+        typer.Option(help="At most this share of all people is answered favourably."),
+    ] = None
+    capacity_local: Annotated[
+        float | None, typer.Option(help="The same of every client's people.")
+    ] = None
     without_group: Annotated[
         bool,
         typer.Option(
@@ -196,7 +210,7 @@ class PolicyOptions(LimitOptions):
                 )
 
     def _policy(self) -> "Policy":
-        from fairfl_core.lp.policy import Policy, parse_limit
+        from fairfl_core.lp.policy import Policy, parse_limit, parse_precision
         from fairfl_core.lp.utility import Utility
 
         return Policy(
@@ -207,6 +221,9 @@ class PolicyOptions(LimitOptions):
             limits=tuple(parse_limit(text) for text in self.limit or ()),
             utility=Utility.read(self.utility),
             without_group=self.without_group,
+            precision=tuple(parse_precision(text) for text in self.precision or ()),
+            capacity_global=self.capacity_global,
+            capacity_local=self.capacity_local,
         )
 
 

@@ -86,6 +86,17 @@ class TableOptions:
         _Text, typer.Option(help="With --fold: column that names the person in a client.")
     ] = None
 
+    weight: Annotated[
+        _Text, typer.Option(help="Column of what each person counts for, as surveys have.")
+    ] = None
+    missing_group: Annotated[
+        _Text,
+        typer.Option(
+            help="What becomes of rows without a group: drop, own (a group of their own) or bound "
+            "(the worst of what they may be). Default: refuse them."
+        ),
+    ] = None
+
     @property
     def is_unnamed(self) -> bool:
         """Whether no column of a table is named at all."""
@@ -141,7 +152,13 @@ class TableOptions:
 
     def fitted(self, path: Path) -> "ScoredData | ClientCounts":
         """The people a lottery is fitted on: with their scores where there are some."""
-        return self.scored(path) if self.prediction is None else self.counted(path)
+        return self.counted(path) if self._counts_only else self.scored(path)
+
+    @property
+    def _counts_only(self) -> bool:
+        """Whether people are looked at as counts: answers, weights, groups that may be any."""
+        weighted = self.weight is not None or self.missing_group == "bound"
+        return self.prediction is not None or weighted
 
     def unseen(
         self, path: Path, pairs: Mapping[str, str] | None = None
@@ -158,7 +175,7 @@ class TableOptions:
         take: Callable[..., Any] = ScoredData.from_table
         if self.fold is not None:
             take = FoldedData.from_table
-        elif self.prediction is not None:
+        elif self._counts_only:
             take = ClientCounts.from_table
         return self._read(path, TEST, take, pairs)
 
@@ -180,13 +197,17 @@ class TableOptions:
             "prediction": self.prediction,
             "fold": self.fold,
             "row_id": self.row_id if self.fold else None,
+            "weight": self.weight,
+            "missing_group": self.missing_group,
         }
         columns: dict[str, Any] = {name: given for name, given in named.items() if given}
         groups = group_columns(str(self.group), file.header)
         scores = split_names(self.scores)
-        names = [*columns.values(), *groups, *([self.split] if self.split else [])]
-        numbers = [*(scores or ()), *([self.probability] if self.probability else ())]
-        table = read_rows(file, names, [] if self.prediction else numbers)
+        model = [] if self.prediction else [*(scores or ()), *filter(None, [self.probability])]
+        numbers = [*model, *filter(None, [self.weight])]
+        names = [columns[name] for name in columns if name not in ("weight", "missing_group")]
+        names += [*groups, *([self.split] if self.split else [])]
+        table = read_rows(file, names, numbers)
         columns["group"] = groups
         if scores is not None:
             columns["scores"] = pairs or scores

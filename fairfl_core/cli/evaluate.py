@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from fairfl_core._io.frames import records
@@ -244,6 +245,14 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     }
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
+    if evaluation.unknown is not None:
+        (_, most), (least, largest) = evaluation.unknown
+        say(
+            "Whatever groups the rows without one have, the overall gap is between "
+            f"{_number(least)} and {_number(largest)}, a client's at most {_number(np.nanmax(most))}."
+        )
+    for sentence in counts.remarks():
+        say(sentence)
     debiased = evaluation.debiased(evaluation.larger_half)
     say(
         f"Local gap once chance is taken out, {debiased.clients} larger "

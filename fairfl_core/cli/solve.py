@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -56,6 +56,12 @@ def solve(
             "whoever chooses row ids can choose answers."
         ),
     ] = None,
+    score_counts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Region exact: write people by recalibrated score here, for `fairfl verify`."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
@@ -84,6 +90,12 @@ def solve(
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if asked.policy.without_group else None
     fair = predictor_of(solution)
+    if out is not None or score_counts is not None:
+        evidence = _evidence(program, source)
+        if evidence is not None:
+            fair = fair.certified(evidence, program.rates)
+        if score_counts is not None:
+            _write_score_counts(evidence, score_counts)
     if out is not None:
         write_apart(out, source, salt_file)
         named = {what: getattr(columns, what) for what in ("client", "group", "label")}
@@ -103,6 +115,31 @@ def solve(
         _show(solution, harm, verdict, out, by_default=how.region is None)
         if price is not None:
             _show_prohibition(price)
+
+
+def _evidence(program: "Program", source: Path) -> dict[str, Any] | None:
+    """The counts that prove what is found: by score where rules look at scores; None if none do."""
+    from fairfl_core.data.scored import ScoredData
+    from fairfl_core.lp.exact.histogram_file import read_histogram
+    from fairfl_core.predictors.certificate import score_counts
+
+    if not program.needs_scores:
+        return program.people.counts.to_json()
+    if len(program.counts.labels) > 2 or program.policy.without_group:
+        return None
+    is_table = isinstance(program.people, ScoredData)
+    return score_counts(program.people if is_table else read_histogram(source))
+
+
+def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
+    from fairfl_core._io.json_files import write_json
+
+    if evidence is None or evidence["format"] != "fairfl-score-counts/1":
+        raise InputError(
+            "--score-counts: counts by score are written for the region exact with two labels and "
+            "with the group; the other regions are proved by the counts themselves."
+        )
+    write_json(path, evidence)
 
 
 def _verdict(solution: "Solution") -> "Verdict | None":
@@ -196,7 +233,7 @@ def _show(
         local = solution.eps_local[solution.eps_local < 1]
         limit = float(local.max()) if local.size else solution.eps_global
         say(f"On unseen people {solution.guarantee.promise(local.size, limit)}.")
-    for sentence in solution.remarks():
+    for sentence in (*counts.remarks(), *solution.remarks()):
         say(sentence)
     for sentence in _asked(solution):
         say(sentence)
@@ -246,6 +283,13 @@ def _asked(solution: "Solution") -> list[str]:
         if ratio is not None:
             said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
     said += [f"Kept besides: {limit}." for limit in policy.limits]
+    said += [f"Precision kept: {one}." for one in policy.precision]
+    for share, where in (
+        (policy.capacity_global, "all people"),
+        (policy.capacity_local, "each client's people"),
+    ):
+        if share is not None:
+            said.append(f"At most {share:g} of {where} are answered favourably.")
     if policy.without_group:
         said.append("One rule for all groups of a client: the predictor does not ask for a group.")
     if utility.name != "accuracy":

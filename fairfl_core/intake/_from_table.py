@@ -39,7 +39,12 @@ People = Mapping[str, tuple[Scores, ...]]
 
 
 def experiment_from_table(
-    upload: TableFile, roles: ColumnRoles, *, favourable: str = "", join: bool = False
+    upload: TableFile,
+    roles: ColumnRoles,
+    *,
+    favourable: str = "",
+    join: bool = False,
+    missing: str = "drop",
 ) -> Intake:
     """Make an experiment of an uploaded table.
 
@@ -53,13 +58,15 @@ def experiment_from_table(
         The label that equal opportunity looks at; the last one unless said.
     join : bool
         Take names that differ only in case or spaces as one.
+    missing : {"drop", "own"}
+        Whether rows without a group are left out, or a group of their own.
 
     With further `roles.models` each is an experiment too, all of the same people: those whom
     every model answers.
     """
     others = roles_of_models(upload, roles, favourable, join=join)
     models = [replace(roles, models=()), *others] if roles.has_model else others or [roles]
-    coded, compared = code_models(upload, models, join=join)
+    coded, compared = code_models(upload, models, join=join, missing=missing)
     made = [
         _experiment(upload, own, rows, favourable) for own, rows in zip(models, coded, strict=True)
     ]

@@ -84,6 +84,7 @@ class PolicyFile:
         """What is asked beyond the gaps' limits, which a verdict does not judge."""
         policy = self.policy
         asked = {"floors": policy.floors, "ratios": policy.has_ratios}
+        asked["precision or capacity"] = policy.has_shares
         asked["limits of further groupings"] = policy.limits
         return tuple(name for name, given in asked.items() if given)
 

@@ -99,10 +99,10 @@ class Program(ABC):
                 "estimated, shrunk or noised; choose --rates labels and counts without noise."
             )
         policy.check(counts)
-        if guarantee is not None and (policy.has_ratios or policy.limits):
+        if guarantee is not None and (policy.has_ratios or policy.limits or policy.has_shares):
             raise InputError(
                 "a confidence can be had for gaps between the groups as they are and for floors, "
-                "not for ratios or other groupings; ask for one of the two."
+                "not for ratios, other groupings, precision or capacity; ask for one of the two."
             )
         self._behind = self.notion.people(counts.n_label)  # (clients, groups, rates)
         # The objective is in units of a mean cell, so that HiGHS's tolerances mean the same
@@ -249,6 +249,12 @@ class Program(ABC):
     def explain_infeasible(self, eps_global: float, local: Floats) -> "Infeasible":
         """Where limits collide with the policy: who, and what either of them would allow."""
         from fairfl_core.lp.infeasible import explain_infeasible  # SciPy starts slowly
+
+        if not self.policy.floors:
+            raise InfeasibleError(
+                "The limits collide with the precision, capacity or ratios asked for: no lottery "
+                "keeps all of them. Ask for a wider gap, a lower precision or a larger capacity."
+            )
 
         rows = self._constraints()
         return explain_infeasible(

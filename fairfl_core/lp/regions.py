@@ -134,6 +134,7 @@ class AnswerRules:
             keeps=self.keeps[rule],
             span=self.span[rule],
             known=self._known[rule],
+            response=self.response[rule],
         )
 
 

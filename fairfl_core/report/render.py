@@ -15,14 +15,23 @@ from fairfl_core.report.picture import svg_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["TEMPLATES", "comparison_css", "comparison_html", "html_of", "pdf_of", "typst_of"]
+__all__ = [
+    "TEMPLATES",
+    "comparison_css",
+    "comparison_html",
+    "environment",
+    "html_of",
+    "pdf_of",
+    "typst_of",
+]
 
 TEMPLATES = Path(__file__).parent / "templates"
 _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no font has
 
 
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Return the templates of files, in which everything that is written is only text."""
     with extra("report"):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -37,7 +46,7 @@ def _environment() -> "Environment":
 
 @cache
 def _typst_environment() -> "Environment":
-    return _environment().overlay(autoescape=False, finalize=typst_text)
+    return environment().overlay(autoescape=False, finalize=typst_text)
 
 
 def typst_text(value: object) -> str:
@@ -55,7 +64,7 @@ def comparison_css() -> str:
 
 def comparison_html(board: Board) -> str:
     """The table alone: options beside the model as it is, numbers as marks on one axis a row."""
-    return _environment().get_template("comparison.html").render(board=board)
+    return environment().get_template("comparison.html").render(board=board)
 
 
 def html_of(board: Board, annex: str = "") -> str:
@@ -69,7 +78,7 @@ def html_of(board: Board, annex: str = "") -> str:
         "css": Markup(comparison_css()),
         "more": Markup(annex),
     }
-    return _environment().get_template("report.html").render(values)
+    return environment().get_template("report.html").render(values)
 
 
 def typst_of(board: Board) -> str:

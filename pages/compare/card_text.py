@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
+from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable
@@ -21,13 +21,7 @@ LIMITS_OF_USE, HOW = "Limits of use", "How a client applies it"
 CAVEATS = review_text.CAVEATS
 GROUP_HEADER = ("group", "people", "accuracy, as it is", "accuracy, fair", "answers changed")
 RATE_HEADER = ("rate", "label", "group", "before (95 %)", "people", "after (95 %)", "people")
-NOTION_HEADER = ("notion", "gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
-}
+NOTION_HEADER = ("notion", *text.NOTION_HEADER)
 WITH_SCORES = "With fairfl predict, which looks at the model's scores."
 WITHOUT_PACKAGE = "With fairfl predict, or in Python without any package:"
 NO_LINK = "none: an uploaded set lives in one session, and this machine's own server on it alone"
@@ -155,12 +149,7 @@ def _limits(share: float, low: float, high: float) -> str:
 
 def notion_cells(one: NotionGap) -> tuple[str, ...]:
     """A notion's gap before and after with limits, and what becomes of it."""
-    return (
-        text.notion_title(one.notion),
-        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
-        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
-        NOTION_WORDS[one.word],
-    )
+    return text.notion_title(one.notion), *text.notion_cells(one)
 
 
 def not_assessable(cells: Sequence[NotAssessable]) -> str:

@@ -16,14 +16,6 @@ from pages.shared.policy import policy_file_of
 from pages.shared.results import clients_of, predictor_of
 from pages.shared.view import View
 
-__all__ = [
-    "TAKE_ALONG",
-    "Download",
-    "clients_csv",
-    "offer",
-    "predictor_json",
-]
-
 # label, how it is made of a view and its link, file name, media type
 Download = tuple[str, Callable[[View, str], str | bytes], str, str]
 

@@ -21,8 +21,6 @@ from pages.shared.outside_text import plain
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
 
-__all__ = ["chosen_client", "panel"]
-
 
 def chosen_client(view: View) -> state.Setting[str]:
     """Whose drawer is open; empty for nobody's."""
@@ -148,8 +146,8 @@ def _every_rate(study: Study, client: str, label: str) -> None:
     if few:
         st.caption(text.not_assessable(few))
     rows = {
-        shared_text.notion_title(one.notion): text.notion_cells(one)
+        shared_text.notion_title(one.notion): shared_text.notion_cells(one)
         for one in rates.notions_of(client)
     }
-    numbers_table(rows, text.NOTION_HEADER)
+    numbers_table(rows, shared_text.NOTION_HEADER)
     st.caption(text.why_not_all(rates.base.sentence(client)))

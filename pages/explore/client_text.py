@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
@@ -37,13 +36,6 @@ EVERY_RATE_COLUMNS = {
     "after_low": "after, 95 % from",
     "after_high": "after, 95 % to",
     "assessable": "assessable",
-}
-NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
 }
 RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
@@ -190,15 +182,6 @@ def not_assessable(groups: Sequence[str]) -> str:
     """Said of crossed groups with too few people to be judged."""
     names = ", ".join(plain(name, 40) for name in groups)
     return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
-
-
-def notion_cells(one: NotionGap) -> tuple[str, ...]:
-    """A notion's row: its gap before and after with limits, and what becomes of it."""
-    return (
-        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
-        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
-        NOTION_WORDS[one.word],
-    )
 
 
 def why_not_all(said: str) -> str:

@@ -23,8 +23,6 @@ from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
 
-__all__ = ["COLLIDES", "asked_for", "collision"]
-
 COLLIDES = text.COLLIDES
 
 OFF = -1.0  # what a slider shows where nothing is asked

@@ -62,6 +62,7 @@ _PARTS = {
     "floors": "the floors",
     "ratios": "the ratios",
     "limits": "the limits between other groups",
+    "shares": "precision and capacity",
     "utility": "another aim than accuracy",
     "without_group": "not using the group",
 }

@@ -11,20 +11,16 @@ from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
-from pages.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
-
-__all__ = [
-    "Row",
-    "chance",
-    "draws",
-    "in_space",
-    "network",
-    "precision",
-    "shares",
-    "tree",
-    "under_the_curve",
-]
+from pages.shared.theme import (
+    AFTER,
+    GREY,
+    GROUP_COLOURS,
+    LEGEND_ABOVE,
+    MARGIN,
+    SYMBOLS,
+    ink,
+    translucent,
+)
 
 Floats = NDArray[np.float64]
 HIDDEN = {"visible": False, "fixedrange": True}
@@ -48,14 +44,10 @@ class Row:
 
 
 def settled(figure: go.Figure, height: int) -> go.Figure:
-    """Size, margins and letters as every figure of the lesson has them."""
-    figure.update_layout(
+    """Size and margins as every figure of the lesson has them."""
+    return figure.update_layout(
         height=height, margin=MARGIN, legend=LEGEND_ABOVE | {"y": 1.0}, dragmode=False
     )
-    figure.update_annotations(font_color=ink())
-    for axes in (figure.update_xaxes, figure.update_yaxes):
-        axes(title_font_color=ink(), tickfont_color=ink())
-    return figure
 
 
 def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) -> go.Figure:
@@ -543,7 +535,7 @@ def _add_node(figure: go.Figure, place: tuple[float, float], said: str) -> None:
         y=place[1],
         text=said,
         showarrow=False,
-        bgcolor="#11161c" if ink() == "#e6edf3" else "#ffffff",  # lines end at the box
+        bgcolor="white",  # lines end at the box; the style makes it dark where the page is
         bordercolor=GREY,
         borderpad=5,
     )

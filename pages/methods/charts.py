@@ -8,11 +8,16 @@ from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.figures import CIVIDIS, MARGIN, map_table, segments
 from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
-
-__all__ = ["HEIGHT", "frontiers", "map_table", "paper_map", "ranking"]
+from pages.shared.theme import (
+    CIVIDIS,
+    GREY,
+    GROUP_COLOURS,
+    HERE,
+    MARGIN,
+    segments,
+    translucent,
+)
 
 HEIGHT, LARGE = 365, 520  # on a page, for a hall
 LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter
@@ -60,7 +65,7 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
             text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
             showarrow=False,
             xanchor="left",
-            font={"color": ink(), "size": 20 if large else 13},
+            font={"size": 20 if large else 13},
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
@@ -174,7 +179,6 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         yaxis={
             "tickvals": rows,
             "ticktext": names,
-            "tickfont": {"color": ink()},
             "range": [len(ranked) - 0.4, -0.6],
             "showgrid": False,
             "zeroline": False,
@@ -200,14 +204,13 @@ def _say(
         text=said,
         showarrow=False,
         xanchor="left",
-        font={"color": ink(), "size": size},
+        font={"size": size},
     )
 
 
 def _axis(title: str, limits: tuple[float, float]) -> dict[str, object]:
     return {
-        "title": {"text": title, "font": {"color": ink()}},
-        "tickfont": {"color": ink()},
+        "title": {"text": title},
         "range": list(limits),
         "zeroline": False,
         "fixedrange": True,
@@ -233,7 +236,7 @@ def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
         ygap=1,
         hovertemplate=text.HOVER_CELL,
     )
-    category = {"type": "category", "fixedrange": True, "tickfont": {"color": ink()}}
+    category = {"type": "category", "fixedrange": True}
     return figure.update_layout(
         height=height,
         margin=MARGIN,

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
-
-__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
+from pages.shared.theme import AFTER, GREY, HERE, LEGEND_ABOVE, MARGIN, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall
@@ -24,15 +21,13 @@ COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy
 class Series:
     """One figure against the budget.
 
-    `reached` is its band on the true validation people, `unseen` its medians on test, `other`
-    the name and the medians of the other mechanism at the same true budget.
+    `reached` is its band on the true validation people, `unseen` its medians on test.
     """
 
     name: str
     colour: str
     reached: Band
     unseen: Floats | None = None
-    other: tuple[str, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,8 @@ def against_budget(
         annotation={
             "text": YOU_ARE_HERE,
             "font": letters,
-            "yanchor": "bottom",
+            "xanchor": "left",
+            "yanchor": "top",
             "y": 1,
             "showarrow": False,
         },
@@ -90,7 +86,7 @@ def against_budget(
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
         margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.36, "yanchor": "top"},
+        legend=LEGEND_ABOVE,
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,
@@ -146,21 +142,6 @@ def _add_band(
             marker={"color": one.colour, "size": 7},
             hovertemplate=text.hover_unseen(scale.digits),
         )
-    if one.other is not None:
-        name, medians = one.other
-        figure.add_scatter(
-            x=x,
-            y=scale.times * medians,
-            mode="lines+markers",
-            name=f"{one.name}, {name}",
-            line={"color": one.colour, "width": 1.5, "dash": "dot"},
-            marker={
-                "symbol": "x-thin",
-                "size": 7,
-                "line": {"width": 2, "color": one.colour},
-            },
-            hovertemplate=text.hover_other(name, scale.digits),
-        )
 
 
 def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False) -> go.Figure:
@@ -206,4 +187,4 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
 
 
 def _letters(*, large: bool) -> dict[str, object]:
-    return {"size": 17 if large else 12, "color": ink()}
+    return {"size": 17 if large else 12}

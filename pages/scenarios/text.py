@@ -29,28 +29,16 @@ KINDS = {
 }
 SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
-MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
+MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
-AXIS_OVERALL = "overall, ε<sub>0</sub>"
-AXIS_INSIDE = "in each client, ε<sub>c</sub>"
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
-SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
+SCENARIO, CLIENT, N_HELD_OUT = "scenario", "client", "n held out"
 
 
 def share(value: float) -> str:
     """A share above its bar."""
     return f"{100 * value:.0f} %"
-
-
-def axis_share(group: str) -> str:
-    """What the bars are of."""
-    return f"{group}, %"
-
-
-def hover_share(group: str) -> str:
-    """A bar under the pointer."""
-    return f"client %{{customdata}}: %{{y:.1f}} % {group}<extra></extra>"
 
 
 def of_scale(percent: float) -> str:
@@ -92,10 +80,10 @@ def answer(more: float, error: float, runs: int) -> str:
     """Whether the same limits cost more far apart than alike, as far as runs can tell."""
     if np.isnan(error):
         word = "as much as" if abs(more) < FREE else "more than" if more > 0 else "less than"
-        return f"far apart costs {word} alike in this run (one cannot tell chance)."
+        return f"Far apart costs {word} alike in this run (one cannot tell chance)."
     if abs(more) < max(2 * error, FREE):
-        return f"far apart costs no more than alike, as far as {runs} runs can tell."
-    return f"far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
+        return f"Far apart costs no more than alike, as far as {runs} runs can tell."
+    return f"Far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
 
 
 def result(summary: Summary) -> str:
@@ -173,25 +161,6 @@ LOSSES_NOTE = (
     "First both limits go from 0.30 to 0.05; then only the overall one, with the one in each "
     "client at 0.05."
 )
-
-
-def loss_record(
-    kind: str, fitted: Loss, unseen: Loss, paper: printed.Scenario
-) -> dict[str, object]:
-    """The same in numbers, for a file."""
-    record: dict[str, object] = {SCENARIO: KINDS[kind]}
-    for name, loss in (("unseen people", unseen), ("validation", fitted)):
-        record |= {
-            f"lost, points, {name}": round(100 * loss.lost, 3),
-            f"lost, % of accuracy, {name}": round(100 * loss.share, 3),
-            f"overall .3, {name}": round(loss.before, 5),
-            f"overall .05, {name}": round(loss.after, 5),
-        }
-    return record | {
-        "lost, % of accuracy, paper": 100 * paper.loss,
-        "overall .3, paper": paper.before,
-        "overall .05, paper": paper.after,
-    }
 
 
 def share_of(group: str) -> str:

@@ -6,8 +6,6 @@ from fairfl_core.lp.policy_file import PolicyFile
 from pages.shared.catalogue import Catalogue
 from pages.shared.view import View, changed
 
-__all__ = ["policy_file_of", "with_policy"]
-
 
 def policy_file_of(view: View) -> PolicyFile:
     """What a view asks for."""

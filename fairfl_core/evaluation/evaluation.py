@@ -370,6 +370,32 @@ class Evaluation:
         asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
         return client_gaps({"client": self.counts.clients} | self.client_columns() | asked)
 
+    def model_card(
+        self,
+        format: str = "md",
+        *,
+        title: str = "A fair predictor",
+        dataset: str = "the people it was judged on",
+        license: str | None = None,
+    ) -> str:
+        """Write its model card.
+
+        Parameters
+        ----------
+        format : {"md", "html", "hf"}
+            Markdown, one HTML file, or Markdown below the block of metadata that Hugging Face's
+            hub reads.
+        title, dataset : str
+            What the predictor, and the people it was judged on, are called.
+        license : str, optional
+            For Hugging Face: an identifier such as ``apache-2.0``.
+        """
+        from fairfl_core.report.model_card import card_of_evaluation
+
+        return card_of_evaluation(self, title=title, dataset=dataset, license=license).write(
+            format
+        )
+
     def _repr_html_(self) -> str:
         low, high = self.global_interval
         columns = self.client_columns()

@@ -10,31 +10,21 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
+from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
+from fairfl_core.report import card_text
 from fairfl_core.report import text as asked_text
 from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "there are no new people to check on"
+NO_CHECK, FITTED, RATE_KINDS = card_text.NO_CHECK, card_text.FITTED, card_text.RATE_KINDS
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
-UNSEEN, FITTED = "new people", "the people the rule was set on"
-RATE_KINDS = {
-    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
-    "scores": (
-        "recalibrated scores",
-        "Every person counts for each label by how likely it is; steadier in small clients.",
-    ),
-    "shrunk": (
-        "labels, shrunk",
-        "A small client's rates borrow from its group in the other clients.",
-    ),
-}
+UNSEEN = "new people"
 CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
     "client": "client",
     "n": "people",
@@ -281,22 +271,12 @@ def _buys(price: Price, unit: str) -> str:
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
 
 
-NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
-}
+NOTION_HEADER = card_text.NOTION_HEADER[1:]
 
 
 def notion_cells(one: NotionGap) -> tuple[str, ...]:
     """A notion's row: its gap before and after with limits, and what becomes of it."""
-    return (
-        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
-        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
-        NOTION_WORDS[one.word],
-    )
+    return card_text.notion_cells(one)[1:]
 
 
 def rate(of: Rate) -> str:

@@ -39,7 +39,7 @@ class Tables(HTMLParser):
         assert self.opened.pop() == tag  # whole: every tag is closed in its turn
 
     def handle_data(self, data):
-        if "tr" in self.opened:
+        if {"td", "th"} & set(self.opened):
             self.rows[-1][-1] += data
 
 

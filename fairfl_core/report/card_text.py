@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import NotionGap
+from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
 from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.summary import Figures, Summary
-from fairfl_core.fairness.notions import NotAssessable
-from fairfl_core.report import Result
+from fairfl_core.fairness.notions import NotAssessable, notion_kind
+from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text as review_text
-from pages.shared import text
-from pages.shared.view import View
+from fairfl_core.report.file import Option
+from fairfl_core.report.result import Result
 
 VERDICT, WHAT_IT_IS, REQUESTED = "Verdict", "What it is", "Requested, reached, held out"
 FOUND = "How often each label is found, before and after"
@@ -19,10 +20,50 @@ EVERY_RATE, GROUPS, CLIENTS = "Every rate, overall", "Groups", "Clients"
 NOT_JUDGED, DATA, SETTINGS = "What could not be judged", "The data", "Settings and data"
 LIMITS_OF_USE, HOW = "Limits of use", "How a client applies it"
 CAVEATS = review_text.CAVEATS
+FIGURES = "Requested and reached"
+METRICS = {
+    "accuracy": "accuracy, in expectation",
+    "gap_global": "gap between groups, overall",
+    "gap_local_worst": "gap between groups, worst client",
+}
+FIGURES_HEADER = ("", "requested", "model as it is", "fair answers")
+CLIENT_HEADER = ("client", "people", "accuracy before", "after", "gap before", "after", "95 %")
+HOW_IN_PYTHON = (
+    "Read its file with fairfl, or apply it to a table with `fairfl predict`; "
+    "docs/apply_predictor.py applies it without any package."
+)
+CODE = """from fairfl_core import read_predictor
+
+fair = read_predictor("predictor.json")
+answers = fair.decide(client, group, seen, row_id=row_id)"""
 GROUP_HEADER = ("group", "people", "accuracy, as it is", "accuracy, fair", "answers changed")
 RATE_HEADER = ("rate", "label", "group", "before (95 %)", "people", "after (95 %)", "people")
-NOTION_HEADER = ("notion", *text.NOTION_HEADER)
+NOTION_HEADER = ("notion", "gap before (95 %)", "gap after (95 %)", "this setting")
+NOTION_WORDS = {
+    MENDS: "mends it",
+    BREAKS: "breaks it",
+    UNCHANGED: "leaves it",
+    UNTOLD: "too few people to tell",
+}
+NO_CHECK = "there are no new people to check on"
+FITTED = "the people the rule was set on"
+RATE_KINDS = {
+    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
+    "scores": (
+        "recalibrated scores",
+        "Every person counts for each label by how likely it is; steadier in small clients.",
+    ),
+    "shrunk": (
+        "labels, shrunk",
+        "A small client's rates borrow from its group in the other clients.",
+    ),
+}
 WITH_SCORES = "With fairfl predict, which looks at the model's scores."
+RANDOM_RULE = (
+    "A random rule behind a model. It takes the client, the group and the model's answer for a "
+    "person and gives the answer that person gets. Decided by row id, the same person always gets "
+    "the same answer. The model itself is not changed."
+)
 WITHOUT_PACKAGE = "With fairfl predict, or in Python without any package:"
 NO_LINK = "none: an uploaded set lives in one session, and this machine's own server on it alone"
 _CELLS = 20  # cells that cannot be judged, listed by name
@@ -42,23 +83,27 @@ def verdict(summary: Summary) -> tuple[str, ...]:
     )
 
 
-def what_it_is(view: View, favourable: str) -> tuple[str, ...]:
+def what_it_is(option: Option, favourable: str) -> tuple[str, ...]:
     """The predictor and its settings in sentences."""
-    rates = text.RATE_KINDS[view.rates]
+    rates, region = RATE_KINDS[option.rates], region_kind(option.region)
     by_labels = (
         ""
-        if view.rates == "labels"
+        if option.rates == "labels"
         else " What was reached is counted by labels all the same, so it may lie above what was "
         "requested."
     )
     return (
-        "A random rule behind a model. It takes the client, the group and the model's answer for "
-        "a person and gives the answer that person gets. Decided by row id, the same person "
-        "always gets the same answer. The model itself is not changed.",
-        f"Notion: {text.notion_title(view.notion)}. {text.notion_meaning(view.notion, favourable)}",
-        f"Region: {text.region_title(view.region)}. {text.region_meaning(view.region)}",
+        RANDOM_RULE,
+        f"Notion: {notion_sentence(option.notion, favourable)}",
+        f"Region: {region.title}. {region.meaning}",
         f"Rates: {rates[0]}. {rates[1]}{by_labels}",
     )
+
+
+def notion_sentence(notion: str, favourable: str) -> str:
+    """A notion by name, and what it asks."""
+    kind = notion_kind(notion)
+    return f"{kind.title}. {kind.meaning.format(favourable=favourable)}"
 
 
 def requested_header(*, held_out: bool) -> tuple[str, ...]:
@@ -87,7 +132,7 @@ def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
             name,
             asked,
             tell(summary.reached),
-            tell(summary.unseen) if summary.unseen else text.NO_CHECK,
+            tell(summary.unseen) if summary.unseen else NO_CHECK,
         )
         for name, (asked, tell) in rows.items()
     ]
@@ -120,7 +165,7 @@ def which_model(folds: int) -> str:
 
 def groups_on(*, held_out: bool) -> str:
     """On whom the groups are judged."""
-    return "On new people." if held_out else f"On {text.FITTED}; {text.NO_CHECK}."
+    return "On new people." if held_out else f"On {FITTED}; {NO_CHECK}."
 
 
 def group_cells(row: Any) -> tuple[str, ...]:
@@ -149,7 +194,12 @@ def _limits(share: float, low: float, high: float) -> str:
 
 def notion_cells(one: NotionGap) -> tuple[str, ...]:
     """A notion's gap before and after with limits, and what becomes of it."""
-    return text.notion_title(one.notion), *text.notion_cells(one)
+    return (
+        notion_kind(one.notion).title,
+        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
+        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
+        NOTION_WORDS[one.word],
+    )
 
 
 def not_assessable(cells: Sequence[NotAssessable]) -> str:
@@ -167,24 +217,24 @@ def not_assessable(cells: Sequence[NotAssessable]) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def settings(view: View, result: Result, link: str, made: str) -> list[tuple[str, ...]]:
+def settings(result: Result, link: str, made: str) -> list[tuple[str, ...]]:
     """Everything the results depend on, by its name."""
-    manifest, summary = result.experiment.manifest, result.summary
+    manifest, summary, option = result.experiment.manifest, result.summary, result.option
     dataset = manifest["dataset"]
     people = [format.count(summary.reached.n)]
-    people += [format.count(summary.unseen.n) if summary.unseen else f"none ({text.NO_CHECK})"]
-    own = ", ".join(f"{client} {format.epsilon(limit)}" for client, limit in view.own_limits)
+    people += [format.count(summary.unseen.n) if summary.unseen else f"none ({NO_CHECK})"]
+    own = ", ".join(f"{client} {format.epsilon(limit)}" for client, limit in option.own_limits)
     return [
         ("Experiment", f"{manifest['title']} ({dataset['sample']})"),
-        ("Notion", text.notion_title(view.notion)),
-        ("Region", text.region_title(view.region)),
-        ("Rates", text.RATE_KINDS[view.rates][0]),
+        ("Notion", notion_kind(option.notion).title),
+        ("Region", region_kind(option.region).title),
+        ("Rates", RATE_KINDS[option.rates][0]),
         ("Split", result.experiment.protocol),
-        ("Certainty", review_text.sure(view.guarantee)),
-        ("Asked beyond the two limits", review_text.policy(view.policy)),
-        ("Runs", ", ".join(map(str, view.seeds))),
-        ("Gap allowed overall", format.epsilon(view.eps_global)),
-        ("Gap allowed inside each client", format.epsilon(view.eps_local)),
+        ("Certainty", review_text.sure(option.guarantee)),
+        ("Asked beyond the two limits", review_text.policy(option.policy)),
+        ("Runs", ", ".join(map(str, option.seeds))),
+        ("Gap allowed overall", format.epsilon(option.eps_global)),
+        ("Gap allowed inside each client", format.epsilon(option.eps_local)),
         ("Clients with a limit of their own", own or "none"),
         ("People (fitted on, new)", " and ".join(people)),
         ("Data", f"{dataset['source']}, {dataset['licence']}"),
@@ -192,3 +242,70 @@ def settings(view: View, result: Result, link: str, made: str) -> list[tuple[str
         ("Made", made),
         ("Link", link or NO_LINK),
     ]
+
+
+# -------------------------------------------------------------------- of one evaluation
+
+
+def verdict_of(judged: Evaluation) -> tuple[str, ...]:
+    """The verdict of an evaluation's people, taken as new ones."""
+    if judged.verdict is None:
+        return ("No limit was asked for, so there is none to be met.",)
+    return (f"{review_text.word(judged.verdict)}. {judged.verdict.why}",)
+
+
+def figures_rows(judged: Evaluation) -> list[tuple[str, ...]]:
+    """What was requested, what the model does itself, and what the fair answers do."""
+    asked, before = judged.asked, judged.before
+    low, high = judged.global_interval
+    local = [] if asked is None else [format.epsilon(each) for each in asked.eps_local]
+    span = local[:1] if len(set(local)) == 1 else ["by client"] if local else ["–"]
+    worst = judged.gaps.worst
+    name = "" if worst is None else f" in {judged.counts.clients[worst]}"
+    return [
+        ("People", "", "", format.count(judged.counts.n)),
+        ("Accuracy", "", *(format.percent(one.accuracy) for one in (before, judged))),
+        (
+            "Overall gap",
+            "–" if asked is None else format.epsilon(asked.eps_global),
+            format.gap(before.gaps.overall),
+            f"{format.gap(judged.gaps.overall)} (95 %: {format.gaps(low, high)})",
+        ),
+        (
+            "Worst client's gap",
+            span[0],
+            format.gap(before.gaps.local_worst),
+            f"{format.gap(judged.gaps.local_worst)}{name}",
+        ),
+        (
+            "Mean client's gap",
+            "",
+            *(format.gap(one.gaps.local_mean) for one in (before, judged)),
+        ),
+    ]
+
+
+def client_cells(row: Any) -> tuple[str, ...]:
+    """A row of an evaluation's table of clients."""
+    return (
+        row.client,
+        format.count(row.n),
+        *(format.percent(share) for share in (row.accuracy_before, row.accuracy)),
+        *(format.gap(gap) for gap in (row.gap_before, row.gap)),
+        format.gaps(row.gap_low, row.gap_high),
+    )
+
+
+def settings_of(judged: Evaluation, made: str) -> list[tuple[str, ...]]:
+    """What was asked, by name."""
+    asked = judged.asked
+    rows: list[tuple[str, ...]] = [
+        ("Notion", notion_kind(judged.notion.name).title),
+        ("Made", made),
+    ]
+    if asked is not None:
+        rows += [
+            ("Certainty", review_text.sure(asked.guarantee)),
+            ("Asked beyond the two limits", review_text.policy(asked.policy)),
+        ]
+    return rows

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 
 try:
     import fcntl
@@ -27,6 +27,7 @@ def read_whole(
     path: str | Path, most: int = MOST_BYTES, instead: str = "give a smaller one"
 ) -> bytes:
     """Read a file's bytes, `most` of them at most; "-" is standard input."""
+    check_type(path, (str, Path), "the path", "a path (a text)")
     path = Path(path)
     try:
         if path == STANDARD_INPUT:

@@ -12,8 +12,10 @@ from fairfl_core._io.frames import to_frame
 from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.shares import normal_quantile, wilson
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -500,6 +502,9 @@ def evaluate(
     their counts say everything. `FoldedData` are answered by a mixture of fold models. With a
     policy it is judged by the notion and limits of that, not by those it was solved for.
     """
+    check_type(predictor, Predictor, "the predictor", "one, such as Predictor.from_solution(…)")
+    kinds = (ClientCounts, ScoredData, FoldedData)
+    check_type(people, kinds, "the people", "ClientCounts, ScoredData or FoldedData")
     name = predictor.notion if policy is None else policy.notion
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
@@ -14,7 +15,6 @@ from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.solution import RuleShare
 from pages.explore.client_results import LimitEffect
 from pages.shared import text
-from pages.shared.outside_text import plain
 
 # Parts of the panel, as they are named where one fails.
 RATES, LOTTERY = "The client's rates", "The client's rule"

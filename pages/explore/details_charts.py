@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairfl_core._io.outside_text import figure_text
 from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.explore import client_text, text
-from pages.shared.outside_text import figure_text
 from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")

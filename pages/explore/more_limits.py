@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
@@ -19,7 +20,6 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
-from pages.shared.outside_text import plain
 from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm
@@ -12,7 +13,6 @@ from fairfl_core.explore.text import Chip
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.report import text as asked_text
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.

@@ -4,11 +4,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core._io.outside_text import figure_text
 from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.outside_text import figure_text
 from pages.shared.theme import (
     CIVIDIS,
     GREY,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.summary import FREE, Summary
@@ -12,7 +13,6 @@ from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
 from fairfl_core.report import text as asked_text
 from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.

@@ -14,10 +14,10 @@ import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core._io.outside_text import Target, only_text
 from fairfl_core.errors import FairflError
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
-from pages.shared.outside_text import Target, only_text
 
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open

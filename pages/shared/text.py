@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap
@@ -17,7 +18,6 @@ from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import card_text
 from fairfl_core.report import text as asked_text
-from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things

@@ -200,7 +200,7 @@ def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, 
         for name, period in new.items()
     ]
     seen = table.sum(axis=(2, 3, 4)) + waiting.sum(axis=(2, 3)) > 0
-    for c in np.flatnonzero(~seen[-1]):
+    for c in np.flatnonzero(~seen[-1]).tolist():
         last = np.flatnonzero(seen[:, c])
         since = (
             f"it was last seen in {months[last[-1]].period}" if last.size else "no month has it"

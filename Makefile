@@ -64,7 +64,7 @@ tests: $(INSTALLED) ## Tests only
 # The core's and the pages' tests in an environment of their own: without TensorFlow, Flower and browser.
 OTHER_TESTS := $(filter-out tests/browser tests/training tests/federation tests/research tests/package tests/deploy tests/__%, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
-TEST_TOOLS := pytest pytest-xdist pytest-rerunfailures hypothesis fairlearn pillow pypdf
+TEST_TOOLS := adbc-driver-sqlite pytest pytest-xdist pytest-rerunfailures hypothesis fairlearn pillow pypdf
 define test_with
 	test -x .venvs/$(1)/bin/uv || { $(BIN)/python -m venv .venvs/$(1) && .venvs/$(1)/bin/python $(PIP_INSTALL) uv; }
 	.venvs/$(1)/bin/uv pip install --quiet --compile-bytecode --python .venvs/$(1)/bin/python --upgrade \

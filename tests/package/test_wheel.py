@@ -72,6 +72,6 @@ def test_what_a_stranger_need_not_have_is_an_extra(metadata):
         *("typer", "rich", "click", "clarabel", "tomli-w"),
     }
     assert set(metadata.get_all("Provides-Extra")) == {
-        *("app", "report", "privacy", "train", "federation", "all", "sign-in", "dev")
+        *("app", "report", "privacy", "train", "federation", "sql", "all", "sign-in", "dev")
     }
     assert metadata["Requires-Python"] == ">=3.11"

@@ -130,7 +130,7 @@ def solve(
         if plain is not None:
             say(plain.sentence())
         if price is not None:
-            _show_prohibition(price)
+            _show_prohibition(price, solution)
 
 
 def _evidence(program: "Program", source: Path) -> dict[str, Any] | None:
@@ -195,13 +195,13 @@ def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice 
     return ProhibitionPrice(*studies)
 
 
-def _show_prohibition(price: "ProhibitionPrice") -> None:
+def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
     with_group, without = (one.mean for one in price.accuracy(unseen=False))
     cost = 100 * (with_group - without)
     say(
         f"With the group these limits would allow {with_group:.1%}: not to look at it "
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
-        f"({price.people(unseen=False):,.0f} people, those it was fitted on)."
+        f"({price.people(unseen=False):,.0f} {solution.counts.whom}, those it was fitted on)."
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
 from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
@@ -40,12 +41,10 @@ class Frontier:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a cell: both tolerances, accuracy and the gaps reached."""
-        import pandas as pd
-
         local, overall = np.meshgrid(self.eps_local, self.eps_global, indexing="ij")
         columns = {"eps_local": local.ravel(), "eps_global": overall.ravel()}
         tables = {field.name: getattr(self, field.name).ravel() for field in fields(self)[2:]}
-        return pd.DataFrame(columns | tables)
+        return to_frame(columns | tables)
 
     def to_json(self) -> dict[str, Any]:
         """The grid and its tables as lists, None where limits and floors collide."""

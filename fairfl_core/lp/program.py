@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
@@ -81,6 +81,9 @@ class Program(ABC):
         guarantee: Guarantee | None = None,
         policy: Policy = Policy(),
     ) -> None:
+        check_type(counts, ClientCounts, "the people", "ClientCounts, or ScoredData")
+        check_type(guarantee, (Guarantee, type(None)), "the guarantee", "a Guarantee or None")
+        check_type(policy, Policy, "the policy", "a Policy")
         self.counts = counts
         self.people = counts if people is None else people
         self.notion = Notion.of(notion, counts.labels, counts.favourable)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
 from fairfl_core._io.numbers import count, epsilon, percent
 from fairfl_core._io.numbers import gap as gap_text
 from fairfl_core.data.counts import ClientCounts
@@ -135,9 +136,7 @@ class Solution:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a client: people, gap allowed, the model's own, reached, and the limit's price."""
-        import pandas as pd
-
-        return pd.DataFrame(
+        return to_frame(
             {
                 "client": self.counts.clients,
                 "n": self.counts.n_client,

@@ -11,8 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfl_core._io.extras import extra
 from fairfl_core._io.outside_text import JOINER
-from fairfl_core.errors import InputError
 from fairfl_core.report.board import Board
 from fairfl_core.report.picture import svg_of
 
@@ -40,10 +40,8 @@ _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no
 @cache
 def environment() -> "Environment":
     """Return the templates of files, in which everything that is written is only text."""
-    try:
+    with extra("report"):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ModuleNotFoundError as error:
-        raise InputError("reports need Jinja; install it: pip install fairfl[report].") from error
 
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -55,7 +53,7 @@ def environment() -> "Environment":
 
 
 @cache
-def _typstenvironment() -> "Environment":
+def _typst_environment() -> "Environment":
     return environment().overlay(autoescape=False, finalize=typst_text)
 
 
@@ -105,7 +103,8 @@ def comparison_html(board: Board) -> str:
 
 def html_of(board: Board, annex: str = "") -> str:
     """The report as one HTML file; `annex` is safe HTML that stands before the annex's tables."""
-    from markupsafe import Markup
+    with extra("report"):
+        from markupsafe import Markup
 
     values: dict[str, Any] = {
         "board": board,
@@ -118,12 +117,13 @@ def html_of(board: Board, annex: str = "") -> str:
 
 def typst_of(board: Board) -> str:
     """The report as Typst's source."""
-    return _typstenvironment().get_template("report.typ").render(board=board)
+    return _typst_environment().get_template("report.typ").render(board=board)
 
 
 def pdf_of(board: Board) -> bytes:
     """The report as a PDF: the decision on one page, then each option, then the annex."""
-    import typst
+    with extra("report"):
+        import typst
 
     made = typst.compile(typst_of(board).encode(), sys_inputs={"picture": svg_of(board)})
     if not isinstance(made, bytes):

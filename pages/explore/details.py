@@ -255,9 +255,9 @@ def compared(view: View) -> None:
     names = [name for name, _ in options]
     rows: dict[str, list[str]] = {}
     for name, one in options:
-        told = summary_of(one)
-        for number in core_text.numbers(told, "client"):
+        written = summary_of(one)
+        for number in core_text.numbers(written, "client"):
             rows.setdefault(number.label.split(":")[0], []).append(number.now)
-        word = "" if told.verdict is None else f"{told.verdict.shape} {told.verdict.word}"
+        word = "" if written.verdict is None else f"{written.verdict.shape} {written.verdict.word}"
         rows.setdefault("Verdict", []).append(word or name)
     numbers_table(rows, names)

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
@@ -19,7 +20,6 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
-from pages.shared.outside_text import plain
 from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
@@ -91,9 +91,9 @@ def _exact_limits(view: View) -> None:
 def _policy_file() -> None:
     """Take all limits from a policy file; *Take along* writes one."""
     st.file_uploader(text.POLICY_UPLOAD, "toml", key=POLICY_FILE, on_change=_take_policy)
-    said = st.session_state.get(POLICY_SAID)
-    if said:
-        st.caption(plain(said, 400))
+    words = st.session_state.get(POLICY_SAID)
+    if words:
+        st.caption(plain(words, 400))
 
 
 def _take_policy() -> None:

@@ -23,7 +23,7 @@ from pages.shared.theme import (
 )
 
 Floats = NDArray[np.float64]
-HIDDEN = {"visible": False, "fixedrange": True}
+HIDDEN = {"visible": False}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"
 DAY = 12  # columns from one day's square of people to the next
 SPARSE = 7  # one dot for so many thresholds, else dots make a band
@@ -81,13 +81,11 @@ def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) 
             align="left",
         )
     figure.update_layout(
-        xaxis={"title": title, "range": [-3, 103], "fixedrange": True, "ticksuffix": " %"},
+        xaxis={"title": title, "range": [-3, 103], "ticksuffix": " %"},
         yaxis={
             "showticklabels": False,
             "range": [len(rows) - 0.5, -0.7],
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
     return settled(figure, height)
@@ -233,9 +231,8 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
             "tickvals": sizes,
             "range": np.log10([sizes[0] * 0.8, sizes[-1] * 1.25]),
             "ticktext": [format.count(size) for size in sizes],
-            "fixedrange": True,
         },
-        yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34], "fixedrange": True},
+        yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34]},
     )
     return settled(figure, 340)
 
@@ -287,7 +284,7 @@ def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: 
     figure.update_layout(
         barmode="group",
         xaxis={"fixedrange": True},
-        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108], "fixedrange": True},
+        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108]},
     )
     return settled(figure, 340)
 
@@ -325,7 +322,7 @@ def under_the_curve(
         figure.add_scatter(
             x=[None], y=[None], mode="lines", name=name, line={"color": GREY, "dash": dash}
         )
-    axis = {"range": [-2, 102], "fixedrange": True, "ticksuffix": " %", "zeroline": False}
+    axis = {"range": [-2, 102], "ticksuffix": " %"}
     figure.update_layout(
         xaxis=axis | {"title": text.AXIS_ALARMED}, yaxis=axis | {"title": text.AXIS_FOUND}
     )

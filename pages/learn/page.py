@@ -33,7 +33,7 @@ def _lesson() -> None:
         present.presenter(
             back=lambda: state.put(STEP, max(step - 1, 1)),
             onward=lambda: state.put(STEP, min(step + 1, len(STEPS))),
-            said=text.step_of(step),
+            words=text.step_of(step),
         )
         state.publish_setting(STEP)
     else:

@@ -172,8 +172,8 @@ def _below(tab: str) -> None:
     if tab == "compared":
         found, gap_name = _found()
         ahead = results.ahead_of_fairfl(rows, notion, state.get(_GAP), LEVELS)
-        said = text.how_compared(found, gap_name, ahead, LEVELS)
-        st.markdown("\n".join(f"- {one}" for one in said))
+        sentences = text.how_compared(found, gap_name, ahead, LEVELS)
+        st.markdown("\n".join(f"- {one}" for one in sentences))
     elif tab == "figure1":
         _figure_1()
     elif tab == "differs":

@@ -216,8 +216,8 @@ def ahead_of_fairfl(
 
 def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
     """Every method and setting of a notion: what `python -m research methods --json` tells, fit to be read."""
-    told = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]
-    table = pd.DataFrame(told).drop(columns="experiment")
+    shown = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]
+    table = pd.DataFrame(shown).drop(columns="experiment")
     table["bytes_per_client"] /= 1000
     digits = {"rounds": 1, "seconds": 1, "bytes_per_client": 0}
     shares = [name for name in table.columns if name.startswith(("accuracy", "gap"))]

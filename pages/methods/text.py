@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import Target, only_text, plain
 from fairfl_core.evaluation.paper_differences import CHOICES, DIFFERENCES
 from fairfl_core.lp.frontier import Frontier
 from pages.methods.results import Ahead, Compared, Line
 from pages.shared import text as shared
-from pages.shared.outside_text import Target, only_text, plain
 
 EXPERIMENT, NOTION, GAP = "Experiment", "Fairness notion", "Which gap"
 AT = "Compared at a gap of"
@@ -101,14 +101,14 @@ def sentence(found: Compared) -> str:
         found.with_verdict(verdict) for verdict in ("more", "alike", "less", "unreached")
     )
     of = f"{len(alike)} of {len(found.others)} other methods {_is(alike)}"
-    said = [f"**{of if alike else 'no other method is'} as accurate as fairfl**"]
+    words = [f"**{of if alike else 'no other method is'} as accurate as fairfl**"]
     if more:
-        said.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
+        words.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
     if less:
-        said.append(f"{len(less)} less accurate")
+        words.append(f"{len(less)} less accurate")
     if unreached:
-        said.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
-    return f"At this gap {_joined(said)}."
+        words.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
+    return f"At this gap {_joined(words)}."
 
 
 def spoken_lines(found: Compared, gap_name: str) -> str:
@@ -119,8 +119,8 @@ def spoken_lines(found: Compared, gap_name: str) -> str:
 
 def spoken_ranking(found: Compared) -> str:
     """The ranking in a sentence."""
-    said = [f"{title(x.title)} {VERDICTS[x.verdict]}".strip() for x in found.ranked]
-    return f"Methods at a gap of {found.gap:g}, the most accurate first: {'; '.join(said)}."
+    words = [f"{title(x.title)} {VERDICTS[x.verdict]}".strip() for x in found.ranked]
+    return f"Methods at a gap of {found.gap:g}, the most accurate first: {'; '.join(words)}."
 
 
 def rank_cells(line: Line) -> tuple[object, ...]:
@@ -145,7 +145,7 @@ def how_compared(
     found: Compared, gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]
 ) -> list[str]:
     """What is behind the two pictures, in sentences."""
-    said = [
+    words = [
         "Methods ask for fairness in different ways, and some do not hold what they ask. So each is "
         "drawn by what it reaches on **new people**, and compared where the gaps agree. Lines join the "
         "settings of a method that none of its others surpasses; named are fairfl, FedAvg and the most "
@@ -156,11 +156,11 @@ def how_compared(
         "too short if anything.",
     ]
     if found.best is not None:
-        said.append(_variant(found))
-        said.append(_at_all_gaps(gap_name, elsewhere, gaps))
+        words.append(_variant(found))
+        words.append(_at_all_gaps(gap_name, elsewhere, gaps))
     if pooled := _pooled(found):
-        said.append(pooled)
-    return said
+        words.append(pooled)
+    return words
 
 
 def _variant(found: Compared) -> str:
@@ -171,12 +171,12 @@ def _variant(found: Compared) -> str:
     name = f"“{plain(title(best.title))}”"
     if variants == 1:
         return f"fairfl here is {name}."
-    said = (
+    words = (
         f"fairfl here is {name}: the most accurate of its {variants} variants on these very people, "
         "which flatters it a little."
     )
     if fixed is None or fixed is best:
-        return said
+        return words
     ahead = [
         plain(line.title)
         for line in found.others
@@ -184,7 +184,7 @@ def _variant(found: Compared) -> str:
     ]
     more = f"{_joined(ahead)} {_is(ahead)}" if ahead else "no method is"
     return (
-        f"{said} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
+        f"{words} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
         f"{format.round_percent(fixed.mean)}; {more} more accurate."
     )
 
@@ -194,25 +194,25 @@ def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float
     span = f"Over gaps ({gap_name}) from {min(gaps):g} to {max(gaps):g}"
     if not elsewhere:
         return f"{span} no method is more accurate than fairfl beyond two standard errors."
-    told = "; ".join(
+    shown = "; ".join(
         f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.round_points(one.most)} at most)"
         for one in elsewhere
     )
-    return f"{span} these are more accurate, beyond two standard errors: {told}."
+    return f"{span} these are more accurate, beyond two standard errors: {shown}."
 
 
 def _pooled(found: Compared) -> str:
     """How methods fare that need everyone's rows in one place, where some are shipped."""
-    told = [
+    shown = [
         f"“{plain(line.title)}” {'is ' * (line.verdict != 'unreached')}{VERDICTS[line.verdict]}"
         for line in found.others
         if line.pooled
     ]
-    if not told:
+    if not shown:
         return ""
     return (
         "Programs that see everyone's rows in one place and know nothing of clients, at this gap: "
-        f"{'; '.join(told)}."
+        f"{'; '.join(shown)}."
     )
 
 
@@ -252,8 +252,8 @@ def alone(notion: str, heat: Frontier) -> str:
 
 
 def _cost(lost: float) -> str:
-    said = format.round_points(lost)
-    return "nothing" if said == "0 points" else said
+    words = format.round_points(lost)
+    return "nothing" if words == "0 points" else words
 
 
 def spoken_map(dataset: str, heat: Frontier) -> str:

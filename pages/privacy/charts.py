@@ -92,8 +92,6 @@ def against_budget(
             "tickvals": x,
             "ticktext": [f"{value:g}" for value in spent],
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
             "tickangle": 0,
             "tickfont": letters,
         },
@@ -101,8 +99,6 @@ def against_budget(
             "title": {"text": scale.title, "font": letters},
             "tickfont": letters,
             "rangemode": "tozero" if scale.times == 1 else "normal",
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
 
@@ -171,8 +167,6 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
             "tickfont": letters,
             "range": [0, 108],
             "tickvals": [0, 25, 50, 75, 100],
-            "fixedrange": True,
-            "zeroline": False,
         },
         yaxis={
             "tickvals": rows,
@@ -180,8 +174,6 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
             "tickfont": letters,
             "autorange": "reversed",
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
 

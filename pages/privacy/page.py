@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.outside_text import figure_text
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
 from fairfl_core.privacy.noise_study import spending
@@ -31,8 +32,7 @@ from pages.shared.charts import (
 from pages.shared.codecs import OneOf
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
-from pages.shared.outside_text import figure_text
-from pages.shared.results import heavy
+from pages.shared.results import is_large
 
 MOST_BARS = 12
 BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))
@@ -55,7 +55,7 @@ def page() -> None:
             _controls()
         result = None
         with error_boundary(text.STUDY):
-            if heavy(view):
+            if is_large(view):
                 raise InputError(text.TOO_MANY_CLIENTS)
             with progress(text.DRAWING) as on_progress:
                 result = noise_result(

@@ -107,32 +107,32 @@ def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
 
     `sums_suffice` tells whether the sum of wrong answers is all that the program looks at.
     """
-    said = (
+    words = (
         f"Spends a budget of {mechanism.spent:g} ({NEIGHBOURS[mechanism.neighbours]}): noise of scale "
         f"{mechanism.scale:,.3g} people on every number."
     )
     if mechanism.name == "histogram":
-        return said
-    said += (
+        return words
+    words += (
         f" **The paper would call this {mechanism.epsilon:g}**: a rightly answered person is "
         "counted twice in what it sends, and the client's size is sent as it is."
     )
     if not sums_suffice:
-        said += (
+        words += (
             " Of wrong answers it sends only the sum, so here they are taken as evenly spread: "
             "it is meant for the simplex with equalized odds or equal opportunity."
         )
-    return said
+    return words
 
 
 def shown_instead(view: View, shown: View) -> str:
     """What of the view noisy counts cannot serve, said up front; empty where they serve it all."""
-    said = []
+    words = []
     if view.needs_scores:
-        said.append("Rule for counts; Explore's looks at scores.")
+        words.append("Rule for counts; Explore's looks at scores.")
     if (view.guarantee, view.policy) != (shown.guarantee, shown.policy):
-        said.append("Explore's confidence and further limits are left out.")
-    return " ".join(said)
+        words.append("Explore's confidence and further limits are left out.")
+    return " ".join(words)
 
 
 def settings_shown(shown: View) -> str:

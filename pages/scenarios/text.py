@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.summary import FREE, Summary
@@ -12,7 +13,6 @@ from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
 from fairfl_core.report import text as asked_text
 from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -72,8 +72,8 @@ def about(experiment: Experiment) -> str:
 def asked(view: View) -> str:
     """What is asked of the gaps, as the beginning of a sentence."""
     limits = {"in each client": view.eps_local, "overall": view.eps_global}
-    said = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
-    return f"Asked {' and '.join(said)}" if said else "Nothing asked"
+    sentences = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
+    return f"Asked {' and '.join(sentences)}" if sentences else "Nothing asked"
 
 
 def answer(more: float, error: float, runs: int) -> str:
@@ -227,14 +227,16 @@ def own_note(own: OwnClients, *, held_out: bool) -> str:
     """Who was drawn, and that nothing is retrained."""
     also = " to make the rules, as many new ones" if held_out else f" ({text.NO_CHECK})"
     runs = len(own.view.seeds)
-    said = (
+    sentences = (
         f"{len(own.shares)} clients of {format.count(own.size)} held-out people{also}"
         f"{f'; mean of {runs} runs' if runs > 1 else ''}. Nobody is trained again: each person keeps "
         "the model's answer. The map is of the people the rules were made for."
     )
     policy = own.view.policy
     return (
-        said if policy.is_plain else f"{said} Also asked: {plain(asked_text.policy(policy), 300)}."
+        sentences
+        if policy.is_plain
+        else f"{sentences} Also asked: {plain(asked_text.policy(policy), 300)}."
     )
 
 

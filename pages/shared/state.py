@@ -156,8 +156,8 @@ def let_go(*views: View) -> None:
 
 def notes() -> dict[View, str]:
     """What reviewers say of each option; in this session and in review files, never in a link."""
-    said: dict[View, str] = kept().setdefault(_NOTES, {})
-    return said
+    words: dict[View, str] = kept().setdefault(_NOTES, {})
+    return words
 
 
 def publish() -> None:

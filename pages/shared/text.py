@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap
@@ -17,7 +18,6 @@ from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import card_text
 from fairfl_core.report import text as asked_text
-from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
@@ -168,11 +168,11 @@ def failed(what: str) -> str:
 
 def ignored(unused: Sequence[Ignored]) -> str:
     """What a link said that could not be used, in one line."""
-    said = "; ".join(
+    words = "; ".join(
         f"{plain(one.name)} = “{plain(one.text, 40)}” (expected: {plain(one.expected, 120)})"
         for one in unused
     )
-    return f"Ignored in the link: {said}."
+    return f"Ignored in the link: {words}."
 
 
 # -------------------------------------------------------------------- what fairness costs
@@ -225,11 +225,11 @@ def sure(row: ClientRow) -> str:
     """How sure a client's gap is."""
     if np.isnan(row.gap):
         return "nobody to compare"
-    said = (
+    words = (
         f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
         f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: may be chance" if row.within_noise else said
+    return f"{words}: may be chance" if row.within_noise else words
 
 
 def who_pays(summary: Summary) -> str:
@@ -238,11 +238,11 @@ def who_pays(summary: Summary) -> str:
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
         return "No client loses accuracy against the model as it is."
-    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
+    words = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
-    return said + "."
+        words += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
+    return words + "."
 
 
 def price_sentences(summary: Summary, most: int = 3) -> list[str]:
@@ -250,13 +250,13 @@ def price_sentences(summary: Summary, most: int = 3) -> list[str]:
     prices, unit = summary.prices, _unit(summary)
     overall = [price for price in prices if price.client is None]
     clients = [price for price in prices if price.client is not None]
-    said = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
-    said += [
+    words = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
+    words += [
         f"One more hundredth of local tolerance in **{plain(price.client or '')}** "
         f"{_buys(price, unit)}."
         for price in clients[:most]
     ]
-    return said or ["Nothing binds here: more tolerance would buy nothing."]
+    return words or ["Nothing binds here: more tolerance would buy nothing."]
 
 
 def _unit(summary: Summary) -> str:

@@ -33,11 +33,16 @@ def style(*, large: bool, presenting: bool) -> None:
 
 
 def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
-    """Letters of a figure: larger ones for a lecture hall; their colour is the style's."""
-    return figure.update_layout(
-        font={"size": 18 if large else 13},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+    """A figure as all are: axes that stay, letters that a hall can read, the style's colours."""
+    still = {"fixedrange": True, "zeroline": False}
+    return (
+        figure.update_xaxes(still)
+        .update_yaxes(still)
+        .update_layout(
+            font={"size": 18 if large else 13},
+            paper_bgcolor="rgba(0,0,0,0)",
+            plot_bgcolor="rgba(0,0,0,0)",
+        )
     )
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core._io.outside_text import Target, figure_text, only_text
 from fairfl_core.evaluation.own_models import ModelSetting
-from pages.shared.outside_text import Target, figure_text, only_text
 from pages.shared.theme import GROUP_COLOURS, HERE
 from pages.your_data import text
 
@@ -54,11 +54,9 @@ def people_bars(
         xaxis={
             "tickvals": np.arange(len(shown)),
             "ticktext": shown,
-            "fixedrange": True,
         },
         yaxis={
             "title": {"text": whom.lower()},
-            "fixedrange": True,
         },
     )
 
@@ -90,11 +88,9 @@ def model_frontiers(
         xaxis={
             "title": {"text": text.axis_gap(which)},
             "rangemode": "tozero",
-            "fixedrange": True,
         },
         yaxis={
             "title": {"text": text.AXIS_ACCURACY},
-            "fixedrange": True,
         },
     )
 

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from fairfl_core.errors import InputError, SolveError
     from fairfl_core.evaluation.evaluation import Evaluation, evaluate
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.answer_program import FairnessProgram
-    from fairfl_core.lp.build import build_program
-    from fairfl_core.lp.exact.program import ExactProgram
     from fairfl_core.lp.frontier import frontier
     from fairfl_core.lp.guarantee import Guarantee
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.predictors.answer_predictor import FairPredictor
     from fairfl_core.predictors.load import read_predictor
     from fairfl_core.predictors.postprocessor import FairPostprocessor
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ClientCounts",
     "Evaluation",
-    "ExactProgram",
     "FairPostprocessor",
     "FairPredictor",
     "FairnessProgram",
@@ -42,7 +39,6 @@ __all__ = [
     "ScoredData",
     "SolveError",
     "Verdict",
-    "build_program",
     "evaluate",
     "frontier",
     "read_predictor",
@@ -53,10 +49,9 @@ __version__ = "0.2.0"
 _ROOMS = {
     "ClientCounts": "data.counts",
     "Evaluation": "evaluation.evaluation",
-    "ExactProgram": "lp.exact.program",
     "FairPostprocessor": "predictors.postprocessor",
     "FairPredictor": "predictors.answer_predictor",
-    "FairnessProgram": "lp.answer_program",
+    "FairnessProgram": "lp.program",
     "Guarantee": "lp.guarantee",
     "InputError": "errors",
     "Mechanism": "privacy.mechanisms",
@@ -64,7 +59,6 @@ _ROOMS = {
     "ScoredData": "data.scored",
     "SolveError": "errors",
     "Verdict": "evaluation.verdict",
-    "build_program": "lp.build",
     "evaluate": "evaluation.evaluation",
     "frontier": "lp.frontier",
     "read_predictor": "predictors.load",

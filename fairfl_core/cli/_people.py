@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
 __all__ = [
     "ClientColumn",
@@ -266,9 +266,9 @@ def read_program(
     columns: Columns,
     guarantee: "Guarantee | None",
     policy: "Policy",
-) -> "Program":
+) -> "FairnessProgram":
     """Build the program of a region, or of the default one, from counts or a table of scores."""
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.rate_estimates import check_rates
     from fairfl_core.lp.regions import region_kind
 
@@ -277,13 +277,12 @@ def read_program(
     takes_scores = region is None or region_kind(region).needs_scores
     if takes_scores and columns.are_unnamed and _is_histogram(source):
         from fairfl_core.lp.exact.histogram_file import read_histogram
-        from fairfl_core.lp.exact.program import ExactProgram
 
-        points = read_histogram(source).measured()
-        return ExactProgram(points, notion, guarantee=guarantee, policy=policy)
+        histogram = read_histogram(source)
+        return FairnessProgram(histogram, notion, region, guarantee=guarantee, policy=policy)
     scored = columns.named(region)
     people = columns.fitted(source) if scored else read_counts(source)
-    return build_program(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
+    return FairnessProgram(people, notion, region, rates=rates, guarantee=guarantee, policy=policy)
 
 
 def say_scores(people: Any) -> None:

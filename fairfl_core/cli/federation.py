@@ -206,7 +206,7 @@ def run(
     from fairfl_core.federation.question import Question
     from fairfl_core.federation.server_folder import ServerFolder
     from fairfl_core.federation.superlink import submit
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.regions import default_region_sentence
     from fairfl_core.privacy.mechanisms import Mechanism
 
     privacy = None

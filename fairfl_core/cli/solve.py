@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
 
 __all__ = ["solve"]
@@ -171,14 +171,14 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
+def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
 
     how = (program.notion.name, program.region)
-    knowing = build_program(
+    knowing = FairnessProgram(
         program.people,
         *how,
         rates=program.rates,
@@ -233,7 +233,7 @@ def _show(
     by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.regions import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from fairfl_core._io.json_files import nested_numbers, read_json
 from fairfl_core.data.answers import Answers
 from fairfl_core.errors import InputError
-from fairfl_core.lp.solution import AnswerSolution
+from fairfl_core.lp.regions import AnswerRules
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -62,8 +63,9 @@ class FairPredictor(Predictor):
     # ---------------------------------------------------------------- where it comes from
 
     @classmethod
-    def from_solution(cls, solution: AnswerSolution) -> "FairPredictor":
+    def from_solution(cls, solution: Solution) -> "FairPredictor":
         """Take the lottery that a solved program found."""
+        assert isinstance(solution.rules, AnswerRules)
         return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
 
     # ---------------------------------------------------------------- using it

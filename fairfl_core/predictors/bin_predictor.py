@@ -11,9 +11,9 @@ from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.bin_program import BinSolution
-from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp.exact.bins import BinRules, ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -65,11 +65,13 @@ class BinPredictor(Predictor):
         object.__setattr__(self, "chance", chance)
 
     @classmethod
-    def from_solution(cls, solution: BinSolution) -> "BinPredictor":
+    def from_solution(cls, solution: Solution) -> "BinPredictor":
         """Take the chances that a solved program found."""
+        rules = solution.rules
+        assert isinstance(rules, BinRules)
         return cls(
-            bins=solution.bins,
-            chance=np.clip(solution.chances, 0.0, 1.0),
+            bins=rules.bins,
+            chance=np.clip(rules.chances(solution.beta), 0.0, 1.0),
             rates=solution.rates,
             **heading_of(solution),
         )

@@ -20,10 +20,10 @@ from fairfl_core.data.score_columns import (
 )
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
 
@@ -164,7 +164,7 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             favourable=None if self.favourable is None else as_name(self.favourable),
         )
         guarantee = None if self.confidence is None else Guarantee(self.confidence)
-        program = build_program(
+        program = FairnessProgram(
             people,
             self.notion,
             self.region,

@@ -15,8 +15,8 @@ from fairfl_core.data.ranks import BetweenCuts, Ranks
 from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.rules import ScoreRules
-from fairfl_core.lp.exact.solution import ExactSolution
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -72,8 +72,9 @@ class ScorePredictor(Predictor):
         object.__setattr__(self, "beta", beta)
 
     @classmethod
-    def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
+    def from_solution(cls, solution: Solution) -> "ScorePredictor":
         """Take the rules that a solved program found."""
+        assert isinstance(solution.rules, ScoreRules)
         return cls(
             rules=solution.rules,
             beta=solution.beta,

@@ -32,8 +32,8 @@ from fairfl_core.evaluation.paper_numbers import (
     Row,
 )
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import Frontier
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from pages.shared.caching import cached

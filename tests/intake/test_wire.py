@@ -10,7 +10,7 @@ import pytest
 from fairfl_core.intake import ColumnRoles, Reading, take_in
 from fairfl_core.intake._checks import Check
 from fairfl_core.intake._wire import read_value, write_value
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.small import people
 
@@ -72,7 +72,7 @@ def test_what_stands_twice_is_sent_once_and_is_one_thing():
 
 def test_first_rows_and_predictors_come_back():
     frame = pd.DataFrame({"site": ["a", "b"], "age": ["7", ""]})
-    fair = predictor_of(build_program(people(), "eop", "simplex").solve(0.1, 0.1))
+    fair = predictor_of(FairnessProgram(people(), "eop", "simplex").solve(0.1, 0.1))
     rows, predictor = sent(frame, fair)
     pd.testing.assert_frame_equal(rows, frame)
     assert predictor.to_json() == fair.to_json()

@@ -3,11 +3,11 @@
 import highspy
 import numpy as np
 import pytest
+from fairfl_core.lp.highs_model import Model
 
 from fairfl_core.budget import Budget, within
 from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
 from fairfl_core.lp import highs_model as backend
-from fairfl_core.lp.highs_model import Model
 
 STATUS = highspy.HighsModelStatus
 OPTIMAL, UNKNOWN, INFEASIBLE = STATUS.kOptimal, STATUS.kUnknown, STATUS.kInfeasible

@@ -5,17 +5,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from fairfl_core.lp.exact.bin_program import BinProgram
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.exact.bin_program import BinProgram
 from fairfl_core.lp.exact.bins import ScoreBins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counts_by
 from tests.helpers.oracles import EXACT
 from tests.helpers.scored import scored_network, scored_people
@@ -89,14 +89,14 @@ def test_the_program_agrees_with_a_dense_one(people, notion, data):
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_regions_hold_each_other_without_the_group_too(people, notion, overall, local):
     accuracy = [
-        build_program(people, notion, region, rates="labels", policy=BLIND)
+        FairnessProgram(people, notion, region, rates="labels", policy=BLIND)
         .solve(overall, local)
         .accuracy
         for region in ("simplex", "kernel", "exact")
         if not (notion == "eo-full" and region == "simplex")
     ]
     assert (np.diff(accuracy) >= -1e-7).all()
-    kernel = build_program(people, notion, "kernel", rates="labels", policy=BLIND)
+    kernel = FairnessProgram(people, notion, "kernel", rates="labels", policy=BLIND)
     one_bin = BinProgram(people, notion, policy=BLIND, bins=1)
     assert one_bin.solve(overall, local).accuracy == pytest.approx(
         kernel.solve(overall, local).accuracy, abs=1e-7
@@ -137,7 +137,7 @@ def test_bins_add_up_to_the_counts_of_any_rates(people, rates):
 @pytest.mark.parametrize("groups", [2, 3])
 def test_every_choice_of_rates_keeps_its_limits(rates, groups):
     people = scored_network(4, groups, 2, rows=600, seed=3)
-    program = build_program(people, "eo", "exact", rates=rates, policy=BLIND)
+    program = FairnessProgram(people, "eo", "exact", rates=rates, policy=BLIND)
     assert program.needs_scores and program.rates == rates
     found = program.solve(0.02, 0.05)
     assert found.gaps.overall <= 0.02 + 1e-7 and found.gaps.local_worst <= 0.05 + 1e-7
@@ -151,7 +151,7 @@ def test_a_confidence_can_be_had_and_costs_something(proof):
     people = scored_network(3, 2, 2, rows=3000, seed=1)
     sure = Guarantee(0.9, "each", proof)
     plain, certain, knowing = (
-        build_program(people, "sp", "exact", rates="labels", guarantee=guarantee, policy=policy)
+        FairnessProgram(people, "sp", "exact", rates="labels", guarantee=guarantee, policy=policy)
         for guarantee, policy in ((None, BLIND), (sure, BLIND), (sure, Policy()))
     )
     for eps in (0.05, 0.15):
@@ -177,7 +177,7 @@ def test_a_confident_limit_holds_on_the_population():
             population,
             **{
                 part: getattr(population, part)[chosen]
-                for part in ("client", "group", "label", "scores", "said")
+                for part in ("client", "group", "label", "scores", "predicted")
             },
         )
         for guarantee in held:
@@ -196,7 +196,7 @@ def test_a_confident_limit_holds_on_the_population():
 def test_floors_are_kept_without_the_group():
     people = scored_network(3, 2, 2, rows=900, seed=2)
     floors = (Floor("l1", 0.7), Floor("l0", keeps=0.2))
-    program = build_program(
+    program = FairnessProgram(
         people, "sp", "exact", rates="labels", policy=replace(BLIND, floors=floors)
     )
     found = program.solve(0.3, 0.3)
@@ -233,7 +233,7 @@ def test_its_lottery_is_told_by_where_the_score_lies():
 
 def test_where_a_better_score_is_worse_it_is_said():
     people = scored_network(2, 2, 2, rows=900, seed=4)
-    found = build_program(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
+    found = FairnessProgram(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
     falls = [
         bool((np.diff(found.chances[c][found.bins.there[c]]) < -1e-9).any()) for c in range(2)
     ]
@@ -245,17 +245,17 @@ def test_where_a_better_score_is_worse_it_is_said():
 def test_what_cannot_be_had_is_refused_with_a_sentence():
     three = scored_network(2, 2, 3)
     with pytest.raises(InputError, match="serves two labels, but there are 3"):
-        build_program(three, "eo", "exact", policy=BLIND)
+        FairnessProgram(three, "eo", "exact", policy=BLIND)
     people = scored_network(2, 2, 2)
     with pytest.raises(InputError, match="give the model's own scores"):
-        build_program(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
+        FairnessProgram(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
     with pytest.raises(InputError, match="give the table of scores"):
-        build_program(people.counts, "eo", "exact", policy=BLIND)
+        FairnessProgram(people.counts, "eo", "exact", policy=BLIND)
     knowing, blind = (
-        build_program(people, "eo", "exact", policy=policy) for policy in (Policy(), BLIND)
+        FairnessProgram(people, "eo", "exact", policy=policy) for policy in (Policy(), BLIND)
     )
     for program, other in ((knowing, BLIND), (blind, Policy())):
-        with pytest.raises(InputError, match="build_program"):
+        with pytest.raises(InputError, match="FairnessProgram"):
             program.asking(other)
 
 

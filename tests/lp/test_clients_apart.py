@@ -7,15 +7,14 @@ from hypothesis import strategies as st
 
 from fairfl_core.lp import batched_simplex as tableaux
 from fairfl_core.lp import decomposition as clients_apart
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.decomposition import ClientsApart
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.highs import Whole
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
 from tests.helpers.oracles import optimum
-from tests.helpers.scored import scored_network, scored_people
+from tests.helpers.scored import exact_program, scored_network, scored_people
 from tests.helpers.strategies import biased, count_tables, epsilons, notion_and_region
 
 pairs_of_groups = count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 3))
@@ -74,7 +73,7 @@ def test_and_equal_a_dense_program_written_from_the_definitions(counts, chosen, 
 def test_so_they_are_over_the_cuts_of_a_score(people, notion, overall, local):
     if len(people.groups) != 2:
         return
-    program = ExactProgram(people, notion)
+    program = exact_program(people, notion)
     worth, ((apart, _), (whole, _)) = both_ways(program, overall, local)
     assert abs(worth @ (apart - whole)) * program._unit / program.counts.n <= 1e-8
 
@@ -135,7 +134,7 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
     small = FairnessProgram(biased(50, 2), "eo")
     assert ClientsApart.serves(small._rows, small._listed_columns())
     assert isinstance(small._solver, Whole)  # HiGHS has less to set up
-    many = ExactProgram(scored_network(260, 2, 2, rows=120), "eo")
+    many = exact_program(scored_network(260, 2, 2, rows=120), "eo")
     assert isinstance(many._solver, ClientsApart)
 
 

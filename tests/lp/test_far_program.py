@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-
 from fairfl_core.lp.exact.far_program import FarExactProgram, columns_of, corners_of, priced
-from fairfl_core.lp.exact.program import ExactProgram
+
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.utility import Utility
+from tests.helpers.scored import exact_program
 from tests.helpers.small import LABELS, people
 
 LIMITS = ((0.03, 0.06), (0.3, 0.02))
@@ -24,7 +24,7 @@ def test_two_labels_are_listed(policy):
     rules, columns = corners_of(made)
     sent = columns_of(rules, columns.confusion, columns.kept, len(made.groups))
     far = FarExactProgram(made.counts, "eo", corners=(rules, sent), sent=lambda: 77, policy=policy)
-    near = ExactProgram(made, "eo", policy=policy)
+    near = exact_program(made, "eo", policy=policy)
     for limits in LIMITS:
         found = far.solve(*limits)
         assert told(found) == told(near.solve(*limits))
@@ -41,7 +41,7 @@ def test_more_labels_are_asked_for_and_never_the_same_twice(policy):
 
     far = FarExactProgram(made.counts, "eo", prices=ask, policy=policy)
     found, expected = (
-        one.solve(0.05, 0.1) for one in (far, ExactProgram(made, "eo", policy=policy))
+        one.solve(0.05, 0.1) for one in (far, exact_program(made, "eo", policy=policy))
     )
     assert told(found) == told(expected)
     np.testing.assert_array_equal(found.beta, expected.beta)

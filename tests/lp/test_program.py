@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError, SolveError
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from research.paper.original_form import paper_form, paper_lottery
 from tests.helpers.oracles import by_enumeration, optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic

@@ -4,18 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from fairfl_core.lp.sharing import Sharing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.program import tie_break, tie_order
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.program import FairnessProgram, tie_break, tie_order
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
 
@@ -63,10 +61,10 @@ def test_nor_in_the_exact_region(labels, rates):
     people = scored_network(3, 2, labels, rows=150)
     rng = np.random.default_rng(labels)
     path = [tuple(rng.choice([0.0, 0.01, 0.05, 0.2, 1.0], 2)) for _ in range(8)]
-    warm = build_program(people, "eo", "exact", rates=rates)
+    warm = FairnessProgram(people, "eo", "exact", rates=rates)
     walked = [warm.solve(*pair) for pair in path]
     for pair, solution in zip(path, walked, strict=True):
-        fresh = build_program(people, "eo", "exact", rates=rates).solve(*pair)
+        fresh = FairnessProgram(people, "eo", "exact", rates=rates).solve(*pair)
         assert_same(fresh, solution)
 
 
@@ -78,7 +76,7 @@ def test_nor_on_real_people_nor_on_threads():
     for build in (
         lambda: FairnessProgram(counts, "eop"),
         lambda: FairnessProgram(counts, "eo", "kernel"),
-        lambda: build_program(people, "eop", "exact"),
+        lambda: FairnessProgram(people, "eop", "exact"),
     ):
         shared, pairs = build(), [(e, f) for e in (0.0, 0.01, 0.1) for f in (0.0, 0.05, 0.3)]
         cold = [build().solve(*pair) for pair in pairs]
@@ -135,7 +133,7 @@ def test_nor_on_real_people_whose_optima_are_not_unique(name):
 @pytest.mark.parametrize("notion", ["eo", "sp"])
 def test_nor_among_cuts_of_a_score(notion):
     people = scored_network(4, 2, 2, rows=200)
-    program = build_program(people, notion, "exact", rates="labels")
+    program = FairnessProgram(people, notion, "exact", rates="labels")
     assert_decided(program, [(0.05, 0.05), (0.0, 0.1), (0.01, 0.3)])
 
 

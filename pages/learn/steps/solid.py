@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core._io import numbers as format
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
 from pages.learn.widgets import answered, ask, picture, slide, start_with

@@ -73,6 +73,11 @@ class NotionKind(ABC):
 
 
 _KINDS: dict[str, NotionKind] = {}
+_FAIRLEARN = {
+    "demographic_parity": "sp",
+    "equal_opportunity": "eop",
+    "true_positive_rate_parity": "eop",
+}
 
 
 def register_notion(kind: type[NotionKind]) -> type[NotionKind]:
@@ -119,7 +124,15 @@ class Notion:
 
     @classmethod
     def of(cls, name: str, labels: tuple[str, ...], favourable: str) -> "Notion":
-        """Make the notion called `name` for these labels."""
+        """Make the notion called `name` for these labels.
+
+        fairlearn's names are taken, too: ``demographic_parity`` is `sp`, ``equal_opportunity`` and
+        ``true_positive_rate_parity`` are `eop`. ``equalized_odds`` is what it is there, every
+        Pr(answer | label) equal: of two labels that is `eo`, of more labels `eo-full`.
+        """
+        if name == "equalized_odds":
+            name = "eo" if len(labels) == 2 else "eo-full"
+        name = _FAIRLEARN.get(name, name)
         return cls(name, labels, notion_kind(name).rates(labels, favourable))
 
     @property

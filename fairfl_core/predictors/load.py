@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from fairfl_core._io.json_files import read_json
-from fairfl_core.errors import InputError
 from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.answer_predictor import FairPredictor
@@ -26,11 +24,7 @@ def predictor_of(solution: Solution) -> Predictor:
 
 def read_predictor(path: str | Path) -> Predictor:
     """Read a `fairfl-predictor/1` file of any region."""
-    value = read_json(path)
-    try:
-        return predictor_from_json(value)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    return Predictor.read(path)
 
 
 def predictor_from_json(value: Any) -> Predictor:

@@ -5,13 +5,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from fairfl_core.lp.exact.bin_program import BinProgram
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.lp.exact import bins as score_bins
 from fairfl_core.lp.exact.bins import ScoreBins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
@@ -71,13 +71,20 @@ def dense(people, place, notion, eps_global, eps_local, *, shared=True):
     return (-found.fun + (people.label == 0).sum()) / len(people)
 
 
+def bin_program(people, notion, *, bins=score_bins.BINS, **how):
+    """The exact region without the group, its rates counted, with so many bins."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_bins, "BINS", bins)
+        return FairnessProgram(people, notion, "exact", rates="labels", policy=BLIND, **how)
+
+
 @settings(max_examples=60)
 @given(people_of_two_labels, notions, st.data())
 def test_the_program_agrees_with_a_dense_one(people, notion, data):
     overall = data.draw(epsilons)
     local = [data.draw(epsilons) for _ in people.clients]
-    program = BinProgram(people, notion, policy=BLIND, bins=data.draw(st.integers(1, 5)))
-    place = program.bins.places(people.client, people.predicted, people.scores[:, 1])
+    program = bin_program(people, notion, bins=data.draw(st.integers(1, 5)))
+    place = program._rules.rules.bins.places(people.client, people.predicted, people.scores[:, 1])
     found = program.solve(overall, local)
     assert found.accuracy == pytest.approx(dense(people, place, notion, overall, local), abs=1e-7)
     assert found.accuracy <= dense(people, place, notion, overall, local, shared=False) + 1e-7
@@ -97,7 +104,7 @@ def test_regions_hold_each_other_without_the_group_too(people, notion, overall, 
     ]
     assert (np.diff(accuracy) >= -1e-7).all()
     kernel = FairnessProgram(people, notion, "kernel", rates="labels", policy=BLIND)
-    one_bin = BinProgram(people, notion, policy=BLIND, bins=1)
+    one_bin = bin_program(people, notion, bins=1)
     assert one_bin.solve(overall, local).accuracy == pytest.approx(
         kernel.solve(overall, local).accuracy, abs=1e-7
     )
@@ -160,7 +167,7 @@ def test_a_confidence_can_be_had_and_costs_something(proof):
         # Cuts at the edges of shared bins are among the cuts of every cell: but for their scores.
         assert found.accuracy <= knowing.solve(eps, eps).accuracy + 0.01
         assert found.gaps.local_worst < eps
-        second = found.chances
+        second = found.rules.chances(found.beta)
         assert ((second >= -1e-12) & (second <= 1 + 1e-12)).all()
     # With four times the people the same rates leave more room.
     assert certain.as_if(4.0).solve(0.05, 0.05).accuracy >= certain.solve(0.05, 0.05).accuracy
@@ -181,12 +188,12 @@ def test_a_confident_limit_holds_on_the_population():
             },
         )
         for guarantee in held:
-            program = BinProgram(sample, "sp", policy=BLIND, guarantee=guarantee)
+            program = bin_program(sample, "sp", guarantee=guarantee)
             found = program.solve(1.0, 0.1)
-            place = found.bins.places(
+            place = found.rules.bins.places(
                 population.client, population.predicted, population.scores[:, 1]
             )
-            chance = found.chances[population.client, place]
+            chance = found.rules.chances(found.beta)[population.client, place]
             rate = [chance[population.group == a].mean() for a in (0, 1)]
             held[guarantee] += abs(rate[0] - rate[1]) <= 0.1
     assert held[Guarantee(0.95)] >= 36
@@ -200,8 +207,8 @@ def test_floors_are_kept_without_the_group():
         people, "sp", "exact", rates="labels", policy=replace(BLIND, floors=floors)
     )
     found = program.solve(0.3, 0.3)
-    place = found.bins.places(people.client, people.predicted, people.scores[:, 1])
-    chance = found.chances[people.client, place]
+    place = found.rules.bins.places(people.client, people.predicted, people.scores[:, 1])
+    chance = found.rules.chances(found.beta)[people.client, place]
     for c, a in np.ndindex(3, 2):
         mine = (people.client == c) & (people.group == a)
         assert chance[mine & (people.label == 1)].mean() >= 0.7 - 1e-7
@@ -214,7 +221,7 @@ def test_floors_are_kept_without_the_group():
 
 def test_its_lottery_is_told_by_where_the_score_lies():
     people = scored_network(2, 2, 2, rows=900, seed=4)
-    program = BinProgram(people, "sp", policy=BLIND, bins=2)
+    program = bin_program(people, "sp", bins=2)
     found = program.solve(0.1, 0.1)
     for client in range(2):
         told = found.lottery_of(client, 0)
@@ -235,9 +242,12 @@ def test_where_a_better_score_is_worse_it_is_said():
     people = scored_network(2, 2, 2, rows=900, seed=4)
     found = FairnessProgram(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
     falls = [
-        bool((np.diff(found.chances[c][found.bins.there[c]]) < -1e-9).any()) for c in range(2)
+        bool(
+            (np.diff(found.rules.chances(found.beta)[c][found.rules.bins.there[c]]) < -1e-9).any()
+        )
+        for c in range(2)
     ]
-    assert found.turns.tolist() == falls and any(falls)
+    assert found.rules.turns(found.beta).tolist() == falls and any(falls)
     assert any(f"In {sum(falls)} of 2 clients a higher score" in one for one in found.remarks())
     assert found.attention.shape == (2, 2)
 
@@ -251,24 +261,26 @@ def test_what_cannot_be_had_is_refused_with_a_sentence():
         FairnessProgram(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
     with pytest.raises(InputError, match="give the table of scores"):
         FairnessProgram(people.counts, "eo", "exact", policy=BLIND)
-    knowing, blind = (
-        FairnessProgram(people, "eo", "exact", policy=policy) for policy in (Policy(), BLIND)
-    )
-    for program, other in ((knowing, BLIND), (blind, Policy())):
-        with pytest.raises(InputError, match="FairnessProgram"):
-            program.asking(other)
+
+
+def test_another_policy_changes_between_cuts_and_bins():
+    people = scored_network(2, 2, 2)
+    for policy, other in ((Policy(), BLIND), (BLIND, Policy())):
+        turned = FairnessProgram(people, "eo", "exact", policy=policy).asking(other)
+        fresh = FairnessProgram(people, "eo", "exact", policy=other)
+        found, expected = turned.solve(0.05, 0.05), fresh.solve(0.05, 0.05)
+        np.testing.assert_array_equal(found.beta, expected.beta)
 
 
 @settings(max_examples=30)
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_the_same_question_has_the_same_answer(people, notion, overall, local):
-    warm = BinProgram(people, notion, policy=BLIND)
+    warm = bin_program(people, notion)
     assume(len(people) > 3)
     first = warm.solve(overall, local)
     warm.solve(1.0, 0.0)
     again, fresh = (
-        program.solve(overall, local)
-        for program in (warm, BinProgram(people, notion, policy=BLIND))
+        program.solve(overall, local) for program in (warm, bin_program(people, notion))
     )
     np.testing.assert_array_equal(first.beta, again.beta)
     np.testing.assert_array_equal(first.beta, fresh.beta)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core import FairnessProgram, FairPostprocessor
+from fairfl_core import FairPostprocessor
 from fairfl_core.federation.question import Question
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_region, default_region_sentence
 from tests.cli.running import run
 from tests.helpers.scored import scored_network

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from fairfl_core.lp.sharing import Sharing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,10 +13,11 @@ from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.exact.pricing import by_scores
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs import Whole
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
+from fairfl_core.lp.solvers import FullSolver
 from fairfl_core.lp.utility import Utility
 from tests.helpers import small
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
@@ -231,13 +231,15 @@ def test_rules_say_what_they_do():
 def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notion):
     people = scored_network(6, 2, 2, rows=600, seed=2)
     program = exact_program(people, notion)
-    everything = Sharing.apart(program._listed[1])
-    few = len(program._listed_columns().columns)
-    assert few == len(everything.columns) if notion == "eo" else few < len(everything.columns)
-    objective = program._objective(everything)
+    table, objective = program._rules.table, program._objective
+    few = len(program.linear_program.rules)
+    assert few == len(table) if notion == "eo" else few < len(table)
+    everything = LinearProgram.of(
+        program.constraints, table, objective.of(table), objective.tie_break(table)
+    )
     for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
-        values, _ = Whole(program._rows, everything, *objective).solve(overall, np.full(6, local))
-        right = (everything.columns.correct * values).sum() / len(people)
+        x, _ = FullSolver(everything).solve(overall, np.full(6, local))
+        right = (table.correct * x).sum() / len(people)
         assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
 
 
@@ -257,7 +259,7 @@ def test_offsets_are_swept_to_their_best_place():
     gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
     found = by_scores(points, full=True, refine=True)(gain)
     flat = gain.reshape(4, 3, 3)
-    value = np.einsum("pyk,pyk->p", flat, found.confusion)
+    value = np.einsum("pyk,pyk->p", flat, found.table.confusion)
     for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
         rules = found.rules
         moved = ScoreRules.of_scores(

@@ -53,9 +53,9 @@ def above(hits, n, proof, tail, **how):
 def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope, times):
     cuts = region == "exact"
     if cuts:
-        _, columns = hull_rules(measured(people, "labels"))
+        columns = hull_rules(measured(people, "labels")).table
     else:
-        columns = FairnessProgram(people, "eop", region)._sharing.columns
+        columns = FairnessProgram(people, "eop", region).linear_program.rules
     guarantee = Guarantee(0.9, scope, proof)
     rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts, times=times)
     found = np.zeros((len(rows), len(columns)))
@@ -141,7 +141,7 @@ def test_a_cone_is_the_same_wherever_its_rows_stand(people):
     """Below other rows with auxiliary columns of their own, only auxiliary columns move."""
     counts = people.counts
     notion = Notion.of("eop", counts.labels, counts.favourable)
-    columns = FairnessProgram(people, "eop", "simplex")._sharing.columns
+    columns = FairnessProgram(people, "eop", "simplex").linear_program.rules
     margin = MarginConstraints.of(
         notion, notion.people(counts.n_label), Guarantee(0.9), cuts=False, times=1.0
     )

@@ -243,7 +243,7 @@ def test_threads_do_not_disturb_each_other():
 
 def test_a_solver_that_stops_early_is_an_error_with_its_reason():
     program = FairnessProgram(synthetic(20, 2, 3), "eo")
-    program._solver._model._highs.setOptionValue("simplex_iteration_limit", 1)
+    program._own_solver()._highs._highs.setOptionValue("simplex_iteration_limit", 1)
     with pytest.raises(SolveError, match="(?i)iteration limit"):
         program.solve(0.01, 0.01)
 

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
-from fairfl_core.lp.exact.far_program import FarExactProgram, columns_of, corners_of, priced
 
+from fairfl_core.lp.exact.pricing import Candidates
+from fairfl_core.lp.exact.remote import RemoteScores, priced
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import measured
 from fairfl_core.lp.utility import Utility
 from tests.helpers.scored import exact_program
 from tests.helpers.small import LABELS, people
@@ -21,14 +24,16 @@ def told(solution):
 @pytest.mark.parametrize("policy", [Policy(), Policy(floors=(Floor("ill", 0.5),))])
 def test_two_labels_are_listed(policy):
     made = people()
-    rules, columns = corners_of(made)
-    sent = columns_of(rules, columns.confusion, columns.kept, len(made.groups))
-    far = FarExactProgram(made.counts, "eo", corners=(rules, sent), sent=lambda: 77, policy=policy)
+    found = measured(made).listed()
+    sent = Candidates.of(found.rules, found.table.confusion, found.table.kept, len(made.groups))
+    source = RemoteScores(made.counts, corners=sent, sent=lambda: 77)
+    far = FairnessProgram(source, "eo", "exact", policy=policy)
     near = exact_program(made, "eo", policy=policy)
     for limits in LIMITS:
         found = far.solve(*limits)
         assert told(found) == told(near.solve(*limits))
-        assert found.bytes_per_client == 77 and far.mode == "labels" and far.certified
+        assert found.bytes_per_client == 77 and found.mode == "labels"
+        assert found.bound.certified
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(utility=COSTS)])
@@ -39,7 +44,7 @@ def test_more_labels_are_asked_for_and_never_the_same_twice(policy):
         asked.append((gain.tobytes(), full))
         return priced(made, gain, full=full)
 
-    far = FarExactProgram(made.counts, "eo", prices=ask, policy=policy)
+    far = FairnessProgram(RemoteScores(made.counts, prices=ask), "eo", "exact", policy=policy)
     found, expected = (
         one.solve(0.05, 0.1) for one in (far, exact_program(made, "eo", policy=policy))
     )

@@ -10,6 +10,7 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.policy import Policy
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "summarise",
 ]
 
-FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 

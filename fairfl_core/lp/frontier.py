@@ -10,8 +10,9 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.limits import check_epsilon
 from fairfl_core.lp.program import FairnessProgram
 
-__all__ = ["Frontier", "frontier", "mean_frontier"]
+__all__ = ["FREE", "Frontier", "frontier", "mean_frontier"]
 
+FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 Floats = NDArray[np.float64]
 OnProgress = Callable[[int, int], None]
 

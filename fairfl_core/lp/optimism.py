@@ -44,6 +44,12 @@ def measure_optimism(program: "FairnessProgram") -> Floats:
             "whom a histogram does not hold; give the table of scores, or ask for a proved one "
             "(--confidence-proof proved)."
         )
+    if program.counts.weighting is not None:
+        raise InputError(
+            "a measured confidence of the overall limit fits the program on parts of the people, "
+            "who cannot be parted once they are weighted; ask for a proved one "
+            "(--confidence-proof proved), or for limits inside clients alone."
+        )
     charged = np.zeros((len(program.counts.groups), len(program.notion.rates)))
     for _ in range(_ROUNDS):
         charged = np.maximum(charged, np.minimum(_SAFETY * _measured(program, charged), _MOST))

@@ -67,7 +67,10 @@ class FairnessProgram:
         unless they are already: by the exact region always, by others for rates from scores. The
         exact region also takes a `ScoreHistogram`, or any `RuleSource`.
     notion : str
-        A name from `fairness.notions.notion_names`, or one of fairlearn's.
+        A name from `fairness.notions.notion_names`, or fairlearn's: ``demographic_parity`` is
+        `sp`, ``equal_opportunity`` and ``true_positive_rate_parity`` are `eop`, and
+        ``equalized_odds`` is `eo`: of two labels just what fairlearn means; of more, which
+        fairlearn does not serve, the paper's form of it (`eo-full` is the textbook's).
     region : str, optional
         A name from `regions.region_names`. Default: `regions.default_region`.
     rates : {"labels", "scores", "shrunk"}, optional
@@ -143,10 +146,13 @@ class FairnessProgram:
                 "estimated, shrunk or noised; choose --rates labels and counts without noise."
             )
         self.policy.check(self.counts)
-        if self.guarantee is not None and (self.policy.has_ratios or self.policy.limits):
+        policy = self.policy
+        if self.guarantee is not None and (
+            policy.has_ratios or policy.limits or policy.has_shares
+        ):
             raise InputError(
                 "a confidence can be had for gaps between the groups as they are and for floors, "
-                "not for ratios or other groupings; ask for one of the two."
+                "not for ratios, other groupings, precision or capacity; ask for one of the two."
             )
 
     # ---------------------------------------------------------------- laying it out
@@ -312,6 +318,11 @@ class FairnessProgram:
         """Return which floors make limits infeasible, and what would be feasible."""
         from fairfl_core.lp.infeasible import explain_infeasible
 
+        if not self.policy.floors:
+            raise InfeasibleError(
+                "The limits collide with the precision, capacity or ratios asked for: no lottery "
+                "keeps all of them. Ask for a wider gap, a lower precision or a larger capacity."
+            )
         if self._generation is None:
             assert self.linear_program is not None
             return explain_infeasible(self.linear_program, self.counts, eps_global, local)

@@ -90,7 +90,7 @@ class FairPredictor(Predictor):
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: ``lottery[group][prediction][answer]`` for each client."""
         return self.heading() | {
             "clients": [

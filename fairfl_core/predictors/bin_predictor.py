@@ -109,7 +109,7 @@ class BinPredictor(Predictor):
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: bins[answer of the model] for each client.
 
         Of the people whom the model gives that answer: rising ``edges`` of the score of the

@@ -212,7 +212,7 @@ class ScorePredictor(Predictor):
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: rules[group] for each client.
 
         A rule has its ``probability`` and either ``answers``, what each answer of the model is

@@ -41,28 +41,6 @@ from pages.shared.catalogue import bundled, experiment_of
 from pages.shared.results import heat_of
 from pages.shared.view import PAPERS_REGION, read_view
 
-__all__ = [
-    "DRAWS",
-    "FIGURE_1",
-    "LEVELS",
-    "Ability",
-    "Ahead",
-    "Beside",
-    "Compared",
-    "Line",
-    "Noisy",
-    "abilities",
-    "ahead_of_fairfl",
-    "compared",
-    "costs",
-    "figure_1",
-    "notions_of",
-    "rows_for",
-    "settings",
-    "table_2",
-    "table_4",
-]
-
 FAIRFL = "ours"  # how the methods of this package are called in data/methods
 FIXED = "ours_exact"  # the variant of fairfl that is told whatever the others reach
 NOT_IN_TABLE_1 = ("logofair", "fedfact", "post_ffl")

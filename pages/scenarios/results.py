@@ -39,29 +39,6 @@ from pages.shared.results import (
 )
 from pages.shared.view import NO_LIMIT, START, View, read_view
 
-__all__ = [
-    "KINDS",
-    "MAP",
-    "NARROW",
-    "WIDE",
-    "Loss",
-    "OwnClients",
-    "composition",
-    "cost_difference",
-    "fitted_loss",
-    "map_of",
-    "missing",
-    "most_people",
-    "own_heat",
-    "own_loss",
-    "own_most",
-    "own_people",
-    "own_study",
-    "own_summary",
-    "scenario_view",
-    "unseen_loss",
-]
-
 KINDS = dict(zip(("alike", "little", "far"), SCENARIOS, strict=True))  # to experiments
 MAP = (0.0, START["eps_global"], *GRID)  # the paper's limits, none at all, and where ours begin
 WIDE, NARROW = GRID[-1], GRID[0]

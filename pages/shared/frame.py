@@ -13,8 +13,6 @@ from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.outside_text import plain
 from pages.shared.view import View, options_of
 
-__all__ = ["experiment_choice", "frame", "view_settings"]
-
 
 @contextmanager
 def frame(

@@ -25,6 +25,7 @@ from fairfl_core.evaluation.advice import (
 )
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
+from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
@@ -42,49 +43,8 @@ from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
-__all__ = [
-    "CERTAINTIES",
-    "Collided",
-    "People",
-    "PolicyCost",
-    "SURE",
-    "Unseen",
-    "advice_of",
-    "certainty_costs",
-    "certainty_of",
-    "certainty_possible",
-    "collision_of",
-    "counts_of",
-    "folded_of",
-    "median_client",
-    "people_of",
-    "policy_cost",
-    "required",
-    "unseen_of",
-    "COARSE",
-    "GRID",
-    "LEVELS",
-    "accuracy_within",
-    "clients_of",
-    "heat_of",
-    "heavy",
-    "is_dear",
-    "judged_of",
-    "many_margins",
-    "predictor_of",
-    "program_on",
-    "programs_of",
-    "region_curve",
-    "study_of",
-    "summary_of",
-]
-
-# Fine near zero, where fairness begins to cost. The paper's six values are among them.
-GRID = (
-    *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
-    *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
-)
-LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
+GRID = LIMITS[:-1]
+LEVELS = LIMITS  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups, of two labels
@@ -328,8 +288,11 @@ def _advice(view: View, points: float) -> Advice:
     return tightest_limits(programs_of(view), points)
 
 
+NO_SHARES: dict[str, Any] = {"precision": (), "capacity_global": None, "capacity_local": None}
+
+
 def _sure(view: View) -> View:
-    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=(), **NO_SHARES)
     return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
@@ -402,6 +365,7 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
         "floors": replace(policy, floors=()),
         "ratios": replace(policy, ratio_global=None, ratio_local=None),
         "limits": replace(policy, limits=()),
+        "shares": replace(policy, **NO_SHARES),
         "utility": replace(policy, utility=ACCURACY),
         "without_group": replace(policy, without_group=False),
     }

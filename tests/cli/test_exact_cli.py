@@ -119,7 +119,7 @@ def test_what_is_missing_is_named(rows, tmp_path):
     run("count", rows, *COLUMNS, "--out", counts)
     for argv, says in (
         (("solve", counts, "--region", "exact"), "missing: --client, --group"),
-        (("solve", rows, "--client", "clinic"), "--group, --label, --scores too"),
+        (("solve", rows, "--client", "clinic"), "--group, --label, --prediction"),
         (("solve", counts, "--rates", "scores"), "need the table of scores"),
         (("solve", counts, "--rates", "guesses"), "choose one of labels"),
         (("solve", rows, "--region", "round", *COLUMNS), "simplex, kernel"),

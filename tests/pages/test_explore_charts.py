@@ -24,8 +24,8 @@ def pictures(opened, link):
     return {name: charts(opened(**link, picture=name))["explore-clients"] for name in names}
 
 
-def own(value):
-    return None if np.isnan(value) else pytest.approx(value, abs=6e-5)
+def own(value, off=6e-5):
+    return None if np.isnan(value) else pytest.approx(value, abs=off)
 
 
 def in_order(core):
@@ -70,7 +70,8 @@ def test_who_is_found_in_each_client(pictures, core):
     for one in drawn["clients"]:
         for group, cell in zip(harm.groups, one["groups"], strict=True):
             before, after, n = recognised(core, one["name"], group, label)
-            assert cell["before"] == own(100 * before) and cell["after"] == own(100 * after)
+            assert cell["before"] == own(100 * before, 6e-3)
+            assert cell["after"] == own(100 * after, 6e-3)
             assert cell["n"] == pytest.approx(n, abs=0.51)
         parts = [((g["before"] or 0) - (g["after"] or 0)) * g["n"] for g in one["groups"]]
         lost.append(sum(max(part, 0) for part in parts))
@@ -103,7 +104,7 @@ def test_the_price_of_each_client(pictures, core):
     )
     drawn = {one["name"]: one["points"] for one in pictures["price"]["clients"]}
     change = dict(zip(core.clients, 100 * (after - before), strict=True))
-    assert drawn == pytest.approx(change, abs=6e-5)
+    assert drawn == pytest.approx(change, abs=6e-4)
     if len(core.clients) > MANY:
         assert list(drawn.values()) == sorted(drawn.values())
 

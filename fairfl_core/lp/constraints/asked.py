@@ -12,6 +12,7 @@ from fairfl_core.lp.constraints.floors import FloorConstraints
 from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.constraints.ratios import RatioConstraints
+from fairfl_core.lp.constraints.shares import ShareConstraints
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
@@ -67,6 +68,8 @@ def constraints_for(
         parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:
         parts.append(_ratios(counts, notion, behind, policy))
+    if policy.has_shares:
+        parts.append(ShareConstraints.of(policy, counts))
     if policy.floors:
         how = {"cuts": cuts, "soft": soft}
         parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))

@@ -12,8 +12,6 @@ from pages.learn import charts, text
 from pages.learn.widgets import answered, ask, picture, slide, start_with
 from pages.shared.charts import error_boundary
 
-__all__ = ["show"]
-
 LIMITS = (0.0, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 1.0)
 
 

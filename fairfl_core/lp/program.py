@@ -115,7 +115,7 @@ class FairnessProgram:
             has_scores = not isinstance(people, ClientCounts)
             region = default_region(notion, len(given.labels), scores=has_scores)
         kind = region_kind(region)
-        self.region, self.guarantee, self.policy, self._gap = region, guarantee, policy, gap
+        self.region, self.guarantee, self.policy, self.gap = region, guarantee, policy, gap
         self.notion = Notion.of(notion, given.labels, given.favourable)
         refusal = kind.refusal(self.notion)
         if refusal:
@@ -171,7 +171,7 @@ class FairnessProgram:
                 self.notion,
                 self._objective,
                 self._constraints(soft=True),
-                self._gap,
+                self.gap,
             )
             self.constraints = self._generation.constraints
             return
@@ -239,7 +239,7 @@ class FairnessProgram:
             rates=self.rates,
             guarantee=self.guarantee,
             policy=policy,
-            gap=self._gap,
+            gap=self.gap,
         )
 
     def as_if(self, times: float) -> "FairnessProgram":

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.exact.column_generation import ColumnGeneration
+from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.hull import mixable
 from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
@@ -27,7 +28,7 @@ from fairfl_core.lp.linear_program import LinearProgram, Optimum
 from fairfl_core.lp.map_figures import MapFigures
 from fairfl_core.lp.objective import Objective
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.rate_estimates import check_rates
+from fairfl_core.lp.rate_estimates import Measured, check_rates
 from fairfl_core.lp.regions import default_rates, default_region, region_kind
 from fairfl_core.lp.regions.base import FittedOn
 from fairfl_core.lp.solution import Bound, Solution
@@ -65,7 +66,7 @@ class FairnessProgram:
     people : ScoredData or ClientCounts
         Those to fit on. Where scores are looked at they are recalibrated on these people first,
         unless they are already: by the exact region always, by others for rates from scores. The
-        exact region also takes a `ScoreHistogram`, or any `RuleSource`.
+        exact region also takes a `ScoreHistogram`.
     notion : str
         A name from `fairness.notions.notion_names`, or fairlearn's: ``demographic_parity`` is
         `sp`, ``equal_opportunity`` and ``true_positive_rate_parity`` are `eop`, and
@@ -110,6 +111,14 @@ class FairnessProgram:
         policy: Policy = Policy(),
         gap: float = 1e-4,
     ) -> None:
+        check_type(
+            people,
+            (ScoredData, ClientCounts, ScoreHistogram, Measured),
+            "the people",
+            "ClientCounts, or ScoredData",
+        )
+        check_type(guarantee, (Guarantee, type(None)), "the guarantee", "a Guarantee or None")
+        check_type(policy, Policy, "the policy", "a Policy")
         given = people if isinstance(people, ScoredData | ClientCounts) else people.counts
         if region is None:
             has_scores = not isinstance(people, ClientCounts)
@@ -160,14 +169,14 @@ class FairnessProgram:
     def _set_up(self) -> None:
         """Lay out constraints and rules; the solver is made where it is first needed."""
         self._lock, self._measuring = threading.Lock(), threading.Lock()
-        generates = self._rules.source is not None and len(self.counts.labels) > 2
+        generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
-        if generates and self._rules.source is not None:
+        if generates and self._rules.measured is not None:
             self._generation = ColumnGeneration(
-                self._rules.source,
+                self._rules.measured,
                 self.notion,
                 self._objective,
                 self._constraints(soft=True),
@@ -214,7 +223,7 @@ class FairnessProgram:
     @property
     def mode(self) -> str | None:
         """How rules of the scores are found; see `Solution.mode`."""
-        if self._rules.source is None:
+        if self._rules.measured is None:
             return None
         if self.rates == "scores":
             return "scores"
@@ -387,8 +396,8 @@ class FairnessProgram:
 
     def _search(self, found: Optimum, utility: float) -> dict[str, Any]:
         """What the exact region adds: how rules were found, and what no lottery exceeds."""
-        source = self._rules.source
-        assert source is not None
+        measured = self._rules.measured
+        assert measured is not None
         # No promise exceeds what right answers to everybody would give.
         best = self._objective.gain.max(axis=1) * self.counts.n_label.sum(axis=(0, 1))
         upper = min(utility + found.missing, float(best.sum() / self.counts.n))
@@ -397,7 +406,7 @@ class FairnessProgram:
             "mode": self.mode,
             "bound": Bound(upper, self._generation is None or self.rates == "scores"),
             "rounds": found.rounds,
-            "bytes_per_client": source.bytes_sent(found.rounds, len(self.notion.rates)),
+            "bytes_per_client": measured.bytes_sent(found.rounds, len(self.notion.rates)),
         }
 
     # ---------------------------------------------------------------- maps

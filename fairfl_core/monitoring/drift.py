@@ -40,7 +40,12 @@ class Drift:
     def sentence(self) -> str:
         """Which of the two it is, as far as counts can tell."""
         parts = f"{self.from_model:+.3f} through the answers, {self.from_base_rates:+.3f} through who comes"
-        if self.model and self.base_rates:
+        if self.model and self.base_rates and not self.from_base_rates:
+            what = (
+                "The model drifted: people of one label are answered differently than before; other "
+                "people come, too, which this rate does not depend on"
+            )
+        elif self.model and self.base_rates:
             what = "Both drifted: alike people are answered differently, and other people come"
         elif self.model:
             what = "The model drifted: people of one label are answered differently than before"

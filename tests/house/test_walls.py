@@ -27,7 +27,7 @@ def sources(*folders):
 
 def test_solving_loads_neither_tensorflow_nor_streamlit():
     code = (
-        "import sys; import fairfl_core.cli, fairfl_core.lp.build, fairfl_core.lp.frontier, "
+        "import sys; import fairfl_core.cli, fairfl_core.lp.program, fairfl_core.lp.frontier, "
         "fairfl_core.evaluation.evaluation, fairfl_core.privacy.mechanisms, fairfl_core.data.experiments; "
         "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp', 'flwr'} & set(sys.modules)))"
     )
@@ -57,7 +57,7 @@ def test_names_that_are_no_longer_promised_warn_for_one_release():
         "FairPredictor",
         "ScorePredictor",
         "ExactProgram",
-        "build_program",
+        "FairnessProgram",
     ):
         with pytest.warns(
             FutureWarning, match=f"fairfl_core.{name} goes in the next release; use"

@@ -87,7 +87,7 @@ def without_part(people: ScoredData | ClientCounts, part: int) -> ScoredData | C
     """
     if isinstance(people, ScoredData):
         kept = _kept(people.cell * len(people.labels) + people.label, people.client, part)
-        names = ("client", "group", "label", "scores", "said")
+        names = ("client", "group", "label", "scores", "predicted")
         return replace(people, **{name: getattr(people, name)[kept] for name in names})
     table = people.table
     cell = np.repeat(np.arange(table.size), table.ravel())

@@ -21,7 +21,7 @@ from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.folded import FoldedData, fitted_people, unseen_people
 from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method, save_method
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import SolveError
+from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import EPSILONS
 from fairfl_core.lp.build import build_program
@@ -242,6 +242,12 @@ def ship_post_processed(
     fedavg = open_method(experiment, "fedavg", folder).settings
     settings: dict[str, dict[str, Any]] = {}
     answers = {}
+    missing = [notion for notion in notions if notion not in fedavg]
+    if missing:
+        raise InputError(
+            f'FedAvg on "{experiment}" has no setting for {", ".join(missing)}; '
+            f"choose --notion {' or '.join(sorted(fedavg))}."
+        )
     for notion in notions:
         before = fedavg[notion]
         for setting, told, by_seed in answers_of(method, opened, notion, seeds):

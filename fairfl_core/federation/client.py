@@ -23,11 +23,11 @@ from fairfl_core.federation.messages import (
 )
 from fairfl_core.federation.study import Study
 from fairfl_core.training.data import TRAINING, VALIDATION, Federation
+from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
 from fairfl_core.training.method import Method, Plan, Reply, State
 from fairfl_core.training.methods import make_method
 from fairfl_core.training.scaling import Scaler
-from fairfl_core.training.turns import make_turn, row_weights, with_cells
-from fairfl_core.training.workers import LocalWorker, make_worker
+from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["Client", "scaler_of", "state_of"]
 
@@ -126,7 +126,7 @@ class Client:
         self,
         desk: Desk,
         federation: Federation,
-        worker: LocalWorker,
+        worker: LocalTrainer,
         method: Method,
         state: State,
         memory: Any,
@@ -135,7 +135,7 @@ class Client:
     ) -> Reply:
         people, rows = federation.people, federation.rows(TRAINING)
         labels = plan.counts.sum(axis=(0, 1)) if self.study.class_weighting else None
-        turn = make_turn(
+        turn = make_local_round(
             people,
             rows,
             client=int(parcel.header["place"]),
@@ -164,7 +164,7 @@ class Client:
         return {}, self._judged(desk, federation, worker, theta)
 
     def _judged(
-        self, desk: Desk, federation: Federation, worker: LocalWorker, theta: Any
+        self, desk: Desk, federation: Federation, worker: LocalTrainer, theta: Any
     ) -> Arrays:
         """How a model does on held-out people: a table, and one sum."""
         desk.check_plain_tables()
@@ -180,7 +180,7 @@ class Client:
         return {}, {"counts": counts, "losses": losses}
 
     def _tabled(
-        self, federation: Federation, worker: LocalWorker, theta: Any, part: int
+        self, federation: Federation, worker: LocalTrainer, theta: Any, part: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         rows, people = federation.rows(part), federation.people
         scores = worker.scores(np.asarray(theta, np.float32), rows)
@@ -198,9 +198,9 @@ class Client:
 
         return ANSWERS[parcel.kind](desk, parcel)
 
-    def _worker(self, desk: Desk, parcel: Parcel) -> tuple[Federation, LocalWorker]:
+    def _worker(self, desk: Desk, parcel: Parcel) -> tuple[Federation, LocalTrainer]:
         federation = desk.federation(int(parcel.header["model"]), scaler_of("scaler", parcel))
-        return federation, make_worker(federation, self.study.recipe)
+        return federation, make_trainer(federation, self.study.recipe)
 
 
 def state_of(prefix: str, parcel: Parcel) -> State:

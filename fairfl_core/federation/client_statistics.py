@@ -24,7 +24,7 @@ from fairfl_core.predictors.load import read_predictor
 from fairfl_core.privacy.histogram_noise import release_histogram
 from fairfl_core.privacy.mechanisms import Mechanism, release
 from fairfl_core.training.methods import make_method
-from fairfl_core.training.workers import make_worker
+from fairfl_core.training.trainers import make_trainer
 
 __all__ = ["ANSWERS"]
 
@@ -39,7 +39,7 @@ def _score(desk: Desk, parcel: Parcel) -> None:
     for model, done in enumerate(parcel.header["chosen"]):
         state = state_of(f"model {model}", parcel)
         federation = desk.federation(model, scaler_of(f"scaler {model}", parcel))
-        worker = make_worker(federation, desk.study.recipe)
+        worker = make_trainer(federation, desk.study.recipe)
         theta = method.model(state, desk.memory(model, int(done)))
         rows = np.arange(len(federation.people), dtype=np.int32)
         scores.append(worker.scores(np.asarray(theta, np.float32), rows))

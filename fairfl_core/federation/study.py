@@ -15,7 +15,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.training.methods import USUAL, make_method
 from fairfl_core.training.parameters import Shapes, parameter_shapes
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.workers import MODELS
+from fairfl_core.training.trainers import MODELS
 
 __all__ = ["STUDY", "Features", "Study", "read_toml", "toml_of"]
 

@@ -10,6 +10,7 @@ from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.evaluation.summary import Summary
+from fairfl_core.explore import text as core_text
 from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import client_text, details_charts, more_limits, text
 from pages.explore.client_results import every_rate
@@ -257,7 +258,7 @@ def compared(view: View) -> None:
     rows: dict[str, list[str]] = {}
     for name, one in options:
         told = summary_of(one)
-        for number in text.numbers(told, "client"):
+        for number in core_text.numbers(told, "client"):
             rows.setdefault(number.label.split(":")[0], []).append(number.now)
         word = "" if told.verdict is None else f"{told.verdict.shape} {told.verdict.word}"
         rows.setdefault("Verdict", []).append(word or name)

@@ -4,10 +4,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.figures import CIVIDIS, MARGIN, colour_limits, map_table, segments
+from pages.shared.figures import CIVIDIS, MARGIN, map_table, segments
 from pages.shared.outside_text import figure_text
 from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
 

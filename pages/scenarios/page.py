@@ -9,6 +9,7 @@ import streamlit as st
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.paper_numbers import SCENARIOS
+from fairfl_core.explore.charts import colour_limits
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.rate_estimates import rate_names
 from pages.scenarios import text
@@ -190,7 +191,7 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
     """The three side by side: who is in which client, the map, and what the limits do."""
     with progress(text.SOLVING) as on_progress:
         heats = {one: map_of(view, on_progress) for one, view in views.items()}
-    limits = figures.colour_limits(*(100 * heat.accuracy for heat in heats.values()))
+    limits = colour_limits(*(100 * heat.accuracy for heat in heats.values()))
     for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
         with column, error_boundary(text.KINDS[one]):
             summary = summary_of(view)
@@ -384,7 +385,7 @@ def _own_result(own: OwnClients, at: int | None) -> None:
     if at != 1:
         with places[0], error_boundary(text.OWN_MAP):
             heat, here = own_heat(own), (own.view.eps_global, own.view.eps_local)
-            limits = figures.colour_limits(100 * heat.accuracy)
+            limits = colour_limits(100 * heat.accuracy)
             group = experiment_of(own.view.data).groups[0]
             st.html(colour_key(text.OWN_MAP_KEY, *limits))
             chart(

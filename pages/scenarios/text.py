@@ -9,6 +9,7 @@ from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.summary import FREE, Summary
 from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
+from fairfl_core.report import text as asked_text
 from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
 from pages.shared.outside_text import plain
@@ -263,7 +264,9 @@ def own_note(own: OwnClients, *, held_out: bool) -> str:
         "the model's answer. The map is of the people the rules were made for."
     )
     policy = own.view.policy
-    return said if policy.is_plain else f"{said} Also asked: {plain(text.policy(policy), 300)}."
+    return (
+        said if policy.is_plain else f"{said} Also asked: {plain(asked_text.policy(policy), 300)}."
+    )
 
 
 def own_spoken(summary: Summary) -> str:

@@ -1,6 +1,6 @@
 """The two charts of Explore that follow a slider: the map of limits and the clients' picture.
 
-They are drawn by `frontend/*.js` as SVG and redrawn in place when their data change. The drawing
+They are drawn by `fairfl_core/explore/frontend/*.js` as SVG and redrawn in place when their data change. The drawing
 code knows nothing of Streamlit: `drawMap(root, data, emit)` and `drawClients(root, data, emit)`.
 Its text travels with the data, 22 and 35 kB, to a setting that the browser has not seen: files in
 an `asset_dir` are found only where a wheel is installed, not from a checkout nor an editable one.
@@ -9,89 +9,16 @@ an `asset_dir` are found only where a wheel is installed, not from a checkout no
 from collections.abc import Callable, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Literal, TypedDict
 
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
-__all__ = [
-    "FoundClient",
-    "FoundData",
-    "FoundGroup",
-    "GapClient",
-    "GapData",
-    "PriceClient",
-    "PriceData",
-    "View",
-    "client_chart",
-    "limit_map",
-]
+from fairfl_core import explore
+from fairfl_core.explore.charts import FoundData, GapData, Picture, PriceData
 
-View = Literal["gaps", "map", "found", "price"]
+__all__ = ["client_chart", "limit_map"]
 
-
-class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
-
-    name: str
-    n: int
-    before: float | None
-    after: float | None
-    low: float | None  # ends of the interval of `after`
-    high: float | None
-    asked: float  # this client's limit, 1.0 for none
-    within: bool  # the gap may be chance
-    above: bool  # above its limit beyond chance
-
-
-class GapData(TypedDict):
-    """What the views "gaps" and "map" show."""
-
-    clients: Sequence[GapClient]
-    axis: str  # such as "gap between women and men"
-
-
-class FoundGroup(TypedDict):
-    """How many of a label are recognised in one group of a client, in per cent."""
-
-    before: float | None
-    after: float | None
-    n: int
-    sure: bool  # the change is beyond chance
-
-
-class FoundClient(TypedDict):
-    """A client's groups, in the order of `FoundData.groups`."""
-
-    name: str
-    n: int
-    alarm: bool  # somebody's loss is beyond chance
-    groups: Sequence[FoundGroup]
-
-
-class FoundData(TypedDict):
-    """What the view "found" shows."""
-
-    clients: Sequence[FoundClient]
-    groups: Sequence[str]
-    label: str
-
-
-class PriceClient(TypedDict):
-    """The points of accuracy that a client gains (positive) or loses (negative)."""
-
-    name: str
-    n: int
-    points: float | None
-
-
-class PriceData(TypedDict):
-    """What the view "price" shows."""
-
-    clients: Sequence[PriceClient]
-
-
-_FRONTEND = Path(__file__).parent / "frontend"
+_FRONTEND = Path(explore.__file__).parent / "frontend"
 
 
 def _component(name: str, draw: str) -> ComponentRenderer:
@@ -193,7 +120,7 @@ def _cell(value: float | None) -> float | None:
 def client_chart(
     key: str,
     *,
-    view: View,
+    view: Picture,
     data: GapData | FoundData | PriceData,
     spoken: str,
     on_client: Callable[[], None],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import FREE
+from fairfl_core.explore.charts import colour_limits, index_on
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import text
 from pages.shared.outside_text import figure_text
@@ -27,12 +28,9 @@ from pages.shared.theme import (
 from pages.shared.view import NO_LIMIT
 
 __all__ = [
-    "LEAST_SPAN",
     "Place",
     "client_gaps",
-    "colour_limits",
     "heat_map",
-    "index_on",
     "map_table",
     "segments",
 ]
@@ -43,13 +41,7 @@ LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
 MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
 CIVIDIS = plotly.colors.get_colorscale("Cividis")
 CROSS = {"symbol": "cross", "size": 16, "color": HERE, "line": {"width": 1, "color": "white"}}
-LEAST_SPAN = 2.0  # points that the colours of a map span at least
 ROW = 22  # height of a client's row
-
-
-def index_on(grid: Sequence[float] | Floats, value: float) -> float:
-    """Where a tolerance lies on an axis of equal steps over an uneven grid."""
-    return float(np.interp(value, grid, np.arange(len(grid))))
 
 
 def segments(starts: Floats, ends: Floats) -> Floats:
@@ -107,13 +99,6 @@ def heat_map(
         dragmode=False,
     )
     return figure
-
-
-def colour_limits(*accuracies: Floats) -> tuple[float, float]:
-    """The colour scale of maps in per cent: from the lowest to the highest, at least two points."""
-    low = min(float(np.nanmin(one)) for one in accuracies)
-    high = max(float(np.nanmax(one)) for one in accuracies)
-    return min(low, high - LEAST_SPAN), high
 
 
 def _add_free_zone(figure: go.Figure, heat: Frontier, accuracy: Floats) -> None:

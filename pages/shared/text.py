@@ -14,9 +14,8 @@ from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.lp.utility import Utility
+from fairfl_core.report import text as asked_text
 from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
@@ -340,34 +339,13 @@ def price_sentences(summary: Summary, most: int = 3) -> list[str]:
 def _unit(summary: Summary) -> str:
     if summary.policy.utility.is_accuracy:
         return "points"
-    return f"hundredths of {plain(utility_name(summary.policy.utility))}"
-
-
-def utility_name(utility: Utility) -> str:
-    """What is made as large as can be, in words."""
-    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
-    return names.get(utility.name, f"gain less cost ({utility.name})")
+    return f"hundredths of {plain(asked_text.utility_name(summary.policy.utility))}"
 
 
 def _buys(price: Price, unit: str) -> str:
     # d utility / d epsilon is hundredths per hundredth.
     bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
-
-
-def policy(asked_for: Policy) -> str:
-    """What is asked beyond the two limits, in one line; names in it are as they are."""
-    said = [str(floor) for floor in asked_for.floors]
-    for ratio, where in (
-        (asked_for.ratio_global, "overall"),
-        (asked_for.ratio_local, "inside each client"),
-    ):
-        said += [] if ratio is None else [f"ratio at least {ratio:g} {where}"]
-    said += [f"limit {limit}" for limit in asked_for.limits]
-    if not asked_for.utility.is_accuracy:
-        said.append(f"{utility_name(asked_for.utility)} as large as can be")
-    said += ["one rule for all groups"] if asked_for.without_group else []
-    return "; ".join(said) or "nothing"
 
 
 def rate(of: Rate) -> str:

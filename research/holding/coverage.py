@@ -126,7 +126,7 @@ def draw_people(population: ScoredData, sizes: Ints, rng: np.random.Generator) -
     rows = by_client[first[client] + (rng.random(len(client)) * there[client]).astype(np.int64)]
     drawn = {
         name: getattr(population, name)[rows]
-        for name in ("client", "group", "label", "scores", "said")
+        for name in ("client", "group", "label", "scores", "predicted")
     }
     return replace(population, **drawn)
 
@@ -148,7 +148,7 @@ def filled(population: ScoredData, least: int, rng: np.random.Generator) -> Scor
     rows = by_kind[first + (rng.random(len(asked)) * many[asked]).astype(np.int64)]
     rows = np.concatenate([np.arange(len(population)), rows])
     drawn = {
-        name: getattr(population, name)[rows] for name in ("group", "label", "scores", "said")
+        name: getattr(population, name)[rows] for name in ("group", "label", "scores", "predicted")
     }
     return replace(population, client=np.append(population.client, client), **drawn)
 

@@ -68,7 +68,8 @@ ROOMS |= {
     "federation": BEHIND | {"privacy", "training", "intake"},
     "intake": BEHIND,
     "report": BEHIND | {"intake"},
-    "cli": BEHIND | {"report", "privacy", "training", "federation", "intake"},
+    "explore": BEHIND | {"report"},
+    "cli": BEHIND | {"explore", "report", "privacy", "training", "federation", "intake"},
     "__main__": {"cli"},
     "__init__": BEHIND | {"privacy"},  # the promised names, loaded when asked for
 }

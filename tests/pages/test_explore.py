@@ -234,7 +234,7 @@ def test_an_error_in_one_picture_leaves_the_rest(opened, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("secret path /home/someone")
 
-    monkeypatch.setattr("pages.explore.charts.map_data", broken)
+    monkeypatch.setattr("fairfl_core.explore.charts.map_data", broken)
     app = opened.raw("explore", **ADULT)
     assert not app.exception
     assert [box.value for box in app.warning] == [

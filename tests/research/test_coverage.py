@@ -157,7 +157,7 @@ def test_cells_that_are_empty_in_the_sample_are_judged_where_the_population_has_
     whole = scored_network(4, 2, 2, rows=400, seed=2)
     favourable = whole.labels.index(whole.favourable)
     gone = (whole.client == 0) & (whole.group == 1) & (whole.label == favourable)
-    names = ("client", "group", "label", "scores", "said")
+    names = ("client", "group", "label", "scores", "predicted")
     people = replace(whole, **{name: getattr(whole, name)[~gone] for name in names})
     population = filled(people, 5, np.random.default_rng(0))
     sizes = np.full(4, 40)

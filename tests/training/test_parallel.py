@@ -1,4 +1,4 @@
-"""Turns at once: the same to the last bit whatever the number of threads, and errors as they are."""
+"""Parallel training gives the same bits whatever the number of threads, and passes errors on."""
 
 import os
 import threading
@@ -8,9 +8,9 @@ from time import sleep
 import numpy as np
 import pytest
 
-from fairfl_core.training.at_once import all_at_once, turns_at_once
+from fairfl_core.training.parallel import parallel_clients, parallel_map
+from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 from fairfl_core.training.training import prepare, train_prepared
-from fairfl_core.training.work import Work
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, as_adult, pictures
 
@@ -22,7 +22,7 @@ SETTINGS = {
     "fedfb": {},
     "fcfl": {"warm": 1, "min_max": 1},  # one round of each of its stages
     "reweighing": {},
-    "toy": {"strength": 3.0},  # it asks for everything that a worker can do
+    "toy": {"strength": 3.0},  # it asks for everything that a trainer can do
 }
 
 
@@ -30,7 +30,8 @@ def alone_and_together(people, recipe):
     """The same twice; steps are compiled when one thread, or several, first ask for them."""
     prepared = prepare(people, recipe, 0)
     return [
-        replace(prepared, work=Work(prepared.federation, recipe, at_once)) for at_once in (1, 3)
+        replace(prepared, trainer=TensorFlowTrainer(prepared.federation, recipe, parallel))
+        for parallel in (1, 3)
     ]
 
 
@@ -63,9 +64,9 @@ def test_nor_do_they_with_pictures():
 
 
 def test_chunks_are_scored_at_once_in_their_order(both_ways, monkeypatch):
-    alone, together = (prepared.work for prepared in both_ways)
-    for work in (alone, together):
-        monkeypatch.setattr(work, "_chunk", 64)
+    alone, together = (prepared.trainer for prepared in both_ways)
+    for trainer in (alone, together):
+        monkeypatch.setattr(trainer, "_chunk", 64)
     theta, rows = alone.model.initial(0), np.arange(600, dtype=np.int32)
     assert np.array_equal(alone.scores(theta, rows), together.scores(theta, rows))
 
@@ -73,27 +74,27 @@ def test_chunks_are_scored_at_once_in_their_order(both_ways, monkeypatch):
 def test_answers_stand_in_their_order_and_the_largest_begin():
     begun, both = [], threading.Barrier(2)
 
-    def turn(place):
+    def local(place):
         begun.append(place)
         if len(begun) <= 2:
             both.wait(60)  # nobody passes alone: two are at work at once
         return place * 10
 
-    assert all_at_once(turn, [3, 9, 1, 7], 2) == [0, 10, 20, 30]
+    assert parallel_map(local, [3, 9, 1, 7], 2) == [0, 10, 20, 30]
     assert set(begun[:2]) == {1, 3}
     assert begun[-1] == 2
 
 
 def test_alone_they_take_turns_in_their_order():
     begun = []
-    all_at_once(begun.append, [1, 5, 3], 1)
+    parallel_map(begun.append, [1, 5, 3], 1)
     assert begun == [0, 1, 2]
 
 
 def test_an_error_is_passed_on_and_nobody_begins_after_it():
     begun, failed = [], threading.Event()
 
-    def turn(place):
+    def local(place):
         begun.append(place)
         if place == 0:
             failed.set()
@@ -102,17 +103,17 @@ def test_an_error_is_passed_on_and_nobody_begins_after_it():
         sleep(0.02)  # the others would be at work for seconds
 
     with pytest.raises(ValueError, match="has no rows"):
-        all_at_once(turn, [9] + [1] * 400, 2)
+        parallel_map(local, [9] + [1] * 400, 2)
     assert len(begun) < 401
 
 
 def test_no_more_turns_than_clients_or_cores():
     allowed = os.sched_getaffinity(0)
-    assert turns_at_once(1000, 1) == len(allowed)
-    assert turns_at_once(1000, 1000) == 1
-    assert turns_at_once(1, 1) == 1
+    assert parallel_clients(1000, 1) == len(allowed)
+    assert parallel_clients(1000, 1000) == 1
+    assert parallel_clients(1, 1) == 1
     try:
         os.sched_setaffinity(0, {min(allowed)})
-        assert turns_at_once(1000, 1) == 1
+        assert parallel_clients(1000, 1) == 1
     finally:
         os.sched_setaffinity(0, allowed)

@@ -1,4 +1,4 @@
-"""The work a client can do: compiled steps, reused over all clients and rounds.
+"""Train and score networks with TensorFlow: compiled steps, reused over all clients and rounds.
 
 The data are tensors from the start; a call passes row numbers. Every call has the same shapes
 (short clients are padded with rows of weight zero), so TensorFlow compiles each step once, when
@@ -13,14 +13,14 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from fairfl_core.training.at_once import all_at_once
 from fairfl_core.training.data import TRAINING, Federation
 from fairfl_core.training.gaps import Gaps
 from fairfl_core.training.models import Model, cnn, mlp
+from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.pictures import pixel_scale, poses_of, toned
 from fairfl_core.training.recipes import Recipe
 
-__all__ = ["Work", "prepare_tensorflow"]
+__all__ = ["TensorFlowTrainer", "prepare_tensorflow"]
 
 _LEAST = 1024  # rows in the smallest chunk
 _FAR = 1e9  # a logit this far below the others does not count
@@ -29,7 +29,7 @@ _IN_SEQUENCE = "--xla_cpu_enable_concurrency_optimized_scheduler=false"
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7  # Adam's usual constants, as in Keras
 
 
-def prepare_tensorflow(threads: int, at_once: int) -> None:
+def prepare_tensorflow(threads: int, parallel: int) -> None:
     """Ask for the same answer every time, and start TensorFlow.
 
     Threads, and how many calls are answered at once, can only be set before the first operation;
@@ -41,19 +41,19 @@ def prepare_tensorflow(threads: int, at_once: int) -> None:
     tf.config.experimental.enable_op_determinism()
     with suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(threads)
-        tf.config.threading.set_inter_op_parallelism_threads(max(threads, at_once))
+        tf.config.threading.set_inter_op_parallelism_threads(max(threads, parallel))
     tf.zeros(())
 
 
-class Work:
+class TensorFlowTrainer:
     """A federation's data as tensors, and what is done with them: epochs, gradients, scores.
 
-    So many turns may be taken `at_once`: calls keep nothing, and may come from several threads.
+    `parallel` clients may be trained at a time: calls keep no state, and may come from several threads.
     """
 
-    def __init__(self, federation: Federation, recipe: Recipe, at_once: int = 1) -> None:
+    def __init__(self, federation: Federation, recipe: Recipe, parallel: int = 1) -> None:
         people = federation.people
-        self.at_once = at_once
+        self.parallel = parallel
         self._recipe = recipe
         self._widths = (
             len(people.groups) if recipe.group_input else 0,
@@ -221,10 +221,10 @@ class Work:
         if not len(rows):
             return np.empty((0, self._labels))
         theta_tensor, parts = tf.constant(theta), self._in_chunks(rows)
-        logits = all_at_once(
+        logits = parallel_map(
             lambda place: self._compiled_logits(theta_tensor, tf.constant(parts[place])).numpy(),
             [self._chunk] * len(parts),
-            self.at_once,
+            self.parallel,
         )
         values = np.concatenate(logits)[: len(rows)].astype(np.float64)
         values = np.exp(values - values.max(axis=1, keepdims=True))

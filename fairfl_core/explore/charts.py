@@ -1,7 +1,7 @@
 """From results to what the two charts of Explore draw. Nothing is computed here but places."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,29 @@ from numpy.typing import NDArray
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.summary import FREE, Summary
 from fairfl_core.lp.frontier import Frontier
-from pages.shared.component import FoundData, GapData, PriceData
-from pages.shared.figures import colour_limits, index_on
-from pages.shared.view import View
 
-__all__ = ["MANY", "alone", "client_order", "found", "free_edges", "gaps", "map_data", "prices"]
+__all__ = [
+    "FoundData",
+    "GapData",
+    "LEAST_SPAN",
+    "MANY",
+    "Picture",
+    "PriceData",
+    "ROWS",
+    "STATES",
+    "alone",
+    "client_order",
+    "colour_limits",
+    "found",
+    "free_edges",
+    "gaps",
+    "index_on",
+    "map_data",
+    "prices",
+]
+
+Picture = Literal["gaps", "map", "found", "price"]
+LEAST_SPAN = 2.0  # points of accuracy that the colours of a map span at least
 
 LOSERS = 8  # of many clients, those in which most people lose a label
 ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
@@ -29,17 +47,104 @@ STATES = frozenset(
 Floats = NDArray[np.float64]
 
 
+# -------------------------------------------------------------------- what the charts take
+
+
+class GapClient(TypedDict):
+    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
+
+    name: str
+    n: int
+    before: float | None
+    after: float | None
+    low: float | None  # ends of the interval of `after`
+    high: float | None
+    asked: float  # this client's limit, 1.0 for none
+    within: bool  # the gap may be chance
+    above: bool  # above its limit beyond chance
+
+
+class GapData(TypedDict):
+    """What the views "gaps" and "map" show."""
+
+    clients: Sequence[GapClient]
+    axis: str  # such as "gap between women and men"
+
+
+class FoundGroup(TypedDict):
+    """How many of a label are recognised in one group of a client, in per cent."""
+
+    before: float | None
+    after: float | None
+    n: int
+    sure: bool  # the change is beyond chance
+
+
+class FoundClient(TypedDict):
+    """A client's groups, in the order of `FoundData.groups`."""
+
+    name: str
+    n: int
+    alarm: bool  # somebody's loss is beyond chance
+    groups: Sequence[FoundGroup]
+
+
+class FoundData(TypedDict):
+    """What the view "found" shows."""
+
+    clients: Sequence[FoundClient]
+    groups: Sequence[str]
+    label: str
+
+
+class PriceClient(TypedDict):
+    """The points of accuracy that a client gains (positive) or loses (negative)."""
+
+    name: str
+    n: int
+    points: float | None
+
+
+class PriceData(TypedDict):
+    """What the view "price" shows."""
+
+    clients: Sequence[PriceClient]
+
+
 # -------------------------------------------------------------------- the map
 
 
-def map_data(heat: Frontier, view: View, kept: Sequence[View]) -> dict[str, Any]:
-    """The map in per cent, where one stands on it, and where kept settings stand."""
+def index_on(grid: Sequence[float] | Floats, value: float) -> float:
+    """Where a tolerance lies on an axis of equal steps over an uneven grid."""
+    return float(np.interp(value, grid, np.arange(len(grid))))
+
+
+def colour_limits(*accuracies: Floats) -> tuple[float, float]:
+    """The colour scale of maps in per cent: from the lowest to the highest, at least two points."""
+    low = min(float(np.nanmin(one)) for one in accuracies)
+    high = max(float(np.nanmax(one)) for one in accuracies)
+    return min(low, high - LEAST_SPAN), high
+
+
+def map_data(
+    heat: Frontier, here: tuple[float, float], kept: Sequence[tuple[float, float]] = ()
+) -> dict[str, Any]:
+    """The map in per cent, where one stands on it, and where kept settings stand.
+
+    Parameters
+    ----------
+    heat : Frontier
+    here : (eps_global, eps_local)
+        The limits where one stands.
+    kept : sequence of (eps_global, eps_local)
+        Those of the settings kept for Compare, at most four.
+    """
     accuracy = 100 * heat.accuracy
     low, high = colour_limits(accuracy) if np.isfinite(accuracy).any() else (0.0, 100.0)
     return {
         "accuracy": accuracy.tolist(),
         "limits": heat.eps_global.tolist(),
-        "here": _place(heat, view),
+        "here": _place(heat, here),
         "kept": [("ABCD"[at], *_place(heat, one)) for at, one in enumerate(kept)],
         "low": low,
         "high": high,
@@ -47,11 +152,8 @@ def map_data(heat: Frontier, view: View, kept: Sequence[View]) -> dict[str, Any]
     }
 
 
-def _place(heat: Frontier, view: View) -> tuple[float, float]:
-    return (
-        index_on(heat.eps_global, view.eps_global),
-        index_on(heat.eps_local, view.eps_local),
-    )
+def _place(heat: Frontier, limits: tuple[float, float]) -> tuple[float, float]:
+    return index_on(heat.eps_global, limits[0]), index_on(heat.eps_local, limits[1])
 
 
 def free_edges(accuracy: Floats) -> list[list[int]]:
@@ -66,10 +168,11 @@ def free_edges(accuracy: Floats) -> list[list[int]]:
     return edges + [[x, y, x + 1, y] for y, x in np.argwhere(below).tolist()]
 
 
-def alone(heat: Frontier, view: View, before: float) -> tuple[float, float]:
+def alone(heat: Frontier, here: tuple[float, float], before: float) -> tuple[float, float]:
     """What the limit in each client costs alone, and the overall one, in points (below zero)."""
-    inside = np.interp(view.eps_local, heat.eps_local, heat.accuracy[:, -1])
-    overall = np.interp(view.eps_global, heat.eps_global, heat.accuracy[-1])
+    eps_global, eps_local = here
+    inside = np.interp(eps_local, heat.eps_local, heat.accuracy[:, -1])
+    overall = np.interp(eps_global, heat.eps_global, heat.accuracy[-1])
     return 100 * (float(inside) - before), 100 * (float(overall) - before)
 
 
@@ -138,8 +241,8 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
                 "alarm": names[at] in alarmed,
                 "groups": [
                     {
-                        "before": _known(was[at, a]),
-                        "after": _known(now[at, a]),
+                        "before": _known(was[at, a], 2),
+                        "after": _known(now[at, a], 2),
                         "n": round(float(people[at, a])),
                         "sure": bool(p_value[at, a] < 0.05),
                     }
@@ -164,12 +267,12 @@ def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
             {
                 "name": summary.payers[at].client,
                 "n": int(columns["n"][at]),
-                "points": _known(100 * change[at]),
+                "points": _known(100 * change[at], 3),
             }
             for at in order
         ]
     }
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else round(float(value), 4)
+def _known(value: float, digits: int = 4) -> float | None:
+    return None if np.isnan(value) else round(float(value), digits)

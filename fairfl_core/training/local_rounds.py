@@ -1,17 +1,17 @@
-"""A client's turn, whichever machine it is on: the same rows in the same order, the same weights."""
+"""Make the inputs of a client's round: the same rows, order and weights on whichever machine."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.datasets import People
-from fairfl_core.training.method import Memory, Plan, Rows, Turn
+from fairfl_core.training.method import LocalRound, Memory, Plan, Rows
 
-__all__ = ["count_cells", "make_turn", "row_weights", "with_cells"]
+__all__ = ["count_cells", "make_local_round", "row_weights", "with_cells"]
 
-_TURN = 4  # this stream of random numbers; see `data`
+_STREAM = 4  # this stream of random numbers; see `data`
 
 
-def make_turn(
+def make_local_round(
     people: People,
     training: NDArray[np.int32],
     *,
@@ -22,12 +22,12 @@ def make_turn(
     validation: Rows,
     memory: Memory,
     plan: Plan,
-) -> Turn:
-    """The turn of a client with these training rows; `weight` has an entry a row of `people`."""
+) -> LocalRound:
+    """Make the round of a client with these training rows; `weight` has an entry a row of `people`."""
     # one stream of random numbers for each (seed, round, client): no memory to save
-    rng = np.random.default_rng([seed, _TURN, round, client])
+    rng = np.random.default_rng([seed, _STREAM, round, client])
     rows = with_cells(people, rng.permutation(training))
-    return Turn(
+    return LocalRound(
         rows.rows,
         rows.group,
         rows.label,

@@ -10,7 +10,7 @@ import tensorflow as tf
 from fairfl_core.training.data import TEST, TRAINING, federate
 from fairfl_core.training.gaps import gaps_of
 from fairfl_core.training.pictures import poses_of
-from fairfl_core.training.work import Work
+from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 from tests.training.test_models import shaped
 from tests.training.tiny import pictures
 
@@ -23,13 +23,13 @@ def federation(tiny):
 
 
 @pytest.fixture(scope="module")
-def work(federation):
+def trainer(federation):
     from tests.training.tiny import RECIPE
 
-    return Work(federation, RECIPE)
+    return TensorFlowTrainer(federation, RECIPE)
 
 
-def test_an_epoch_is_what_keras_fit_does_with_adam(federation, work, recipe):
+def test_an_epoch_is_what_keras_fit_does_with_adam(federation, trainer, recipe):
     people = federation.people
     x = np.concatenate(
         [people.inputs, np.eye(2)[people.group], np.eye(3)[people.client]], axis=1
@@ -43,38 +43,38 @@ def test_an_epoch_is_what_keras_fit_does_with_adam(federation, work, recipe):
         ]
     )
     model.compile(keras.optimizers.Adam(recipe.learning_rate), "sparse_categorical_crossentropy")
-    theta = work.model.initial(0)
-    model.set_weights(shaped(work.model, theta))
+    theta = trainer.model.initial(0)
+    model.set_weights(shaped(trainer.model, theta))
     rows = federation.client_rows(TRAINING)[1]  # the last batch is short
     assert len(rows) % recipe.batch
     model.fit(x[rows], people.label[rows], batch_size=recipe.batch, shuffle=False, verbose=0)
-    ours = work.epoch(theta, rows, np.ones(len(rows), np.float32), seed=0)
+    ours = trainer.epoch(theta, rows, np.ones(len(rows), np.float32), seed=0)
     expected = np.concatenate([part.ravel() for part in model.get_weights()])
     assert np.abs(ours - theta).max() > 0.005
     assert np.allclose(ours, expected, atol=2e-5)
 
 
-def test_rows_of_weight_zero_do_not_count(federation, work):
-    theta = work.model.initial(0)
+def test_rows_of_weight_zero_do_not_count(federation, trainer):
+    theta = trainer.model.initial(0)
     rows = federation.client_rows(TRAINING)[0][:16]
     half = np.repeat([1, 0], 8).astype(np.float32)
     ones = np.ones(8, np.float32)
     assert np.allclose(
-        work.epoch(theta, rows, half, 0), work.epoch(theta, rows[:8], ones, 0), atol=1e-6
+        trainer.epoch(theta, rows, half, 0), trainer.epoch(theta, rows[:8], ones, 0), atol=1e-6
     )
 
 
-def test_scores_sum_to_one_and_do_not_depend_on_their_company(federation, work):
-    theta = work.model.initial(3)
+def test_scores_sum_to_one_and_do_not_depend_on_their_company(federation, trainer):
+    theta = trainer.model.initial(3)
     rows = federation.rows(TEST)
-    scores = work.scores(theta, rows)
+    scores = trainer.scores(theta, rows)
     assert np.allclose(scores.sum(axis=1), 1)
-    assert np.allclose(work.scores(theta, rows[5:9]), scores[5:9], atol=1e-6)
+    assert np.allclose(trainer.scores(theta, rows[5:9]), scores[5:9], atol=1e-6)
 
 
-def test_group_and_client_are_inputs_only_when_asked(federation, work, recipe):
-    blind = Work(federation, replace(recipe, group_input=False, client_input=False))
-    assert work.model.size - blind.model.size == (2 + 3) * 64
+def test_group_and_client_are_inputs_only_when_asked(federation, trainer, recipe):
+    blind = TensorFlowTrainer(federation, replace(recipe, group_input=False, client_input=False))
+    assert trainer.model.size - blind.model.size == (2 + 3) * 64
     theta, rows = blind.model.initial(0), federation.rows(TEST)
     nothing = np.zeros((len(rows), 0), np.float32)
     logits = blind.model.logits(theta, federation.people.inputs[rows], nothing)
@@ -93,13 +93,13 @@ def test_the_eight_poses_are_different_and_the_first_is_the_picture():
 def test_pictures_train_with_a_seeded_augmentation(recipe):
     recipe = replace(recipe, model="cnn", augment=True, batch=32)
     federation = federate(pictures(), recipe, seed=0)
-    work = Work(federation, recipe)
-    theta = work.model.initial(0)
+    trainer = TensorFlowTrainer(federation, recipe)
+    theta = trainer.model.initial(0)
     rows = federation.client_rows(TRAINING)[2]
     ones = np.ones(len(rows), np.float32)
-    first = work.epoch(theta, rows, ones, seed=1)
-    assert np.array_equal(first, work.epoch(theta, rows, ones, seed=1))
-    assert not np.array_equal(first, work.epoch(theta, rows, ones, seed=2))
+    first = trainer.epoch(theta, rows, ones, seed=1)
+    assert np.array_equal(first, trainer.epoch(theta, rows, ones, seed=1))
+    assert not np.array_equal(first, trainer.epoch(theta, rows, ones, seed=2))
 
 
 # -------------------------------------------------------------------- more kinds of steps
@@ -114,44 +114,46 @@ def gaps_for(federation, rows, notion):
     return gaps_of(notion, group, label, groups=2, labels=3, favourable=2)
 
 
-def test_a_weighted_epoch_with_weights_of_one_is_the_plain_epoch_to_the_bit(federation, work):
-    theta, rows = work.model.initial(0), federation.client_rows(TRAINING)[2]
+def test_a_weighted_epoch_with_weights_of_one_is_the_plain_epoch_to_the_bit(federation, trainer):
+    theta, rows = trainer.model.initial(0), federation.client_rows(TRAINING)[2]
     ones = np.ones(len(rows), np.float32)
-    plain = work.epoch(theta, rows, ones, 0)
-    assert np.array_equal(work.epoch(theta, rows, np.float32(1) * ones, 0), plain)
-    assert np.allclose(work.epoch(theta, rows, 3 * ones, 0), plain, atol=1e-6)
+    plain = trainer.epoch(theta, rows, ones, 0)
+    assert np.array_equal(trainer.epoch(theta, rows, np.float32(1) * ones, 0), plain)
+    assert np.allclose(trainer.epoch(theta, rows, 3 * ones, 0), plain, atol=1e-6)
     group, _ = cells(federation, rows)
     uneven = np.where(group == 0, 4, 1).astype(np.float32)
-    assert not np.allclose(work.epoch(theta, rows, uneven, 0), plain, atol=1e-3)
+    assert not np.allclose(trainer.epoch(theta, rows, uneven, 0), plain, atol=1e-3)
 
 
-def test_a_penalty_of_no_strength_changes_nothing(federation, work):
-    theta, rows = work.model.initial(0), federation.client_rows(TRAINING)[2]
+def test_a_penalty_of_no_strength_changes_nothing(federation, trainer):
+    theta, rows = trainer.model.initial(0), federation.client_rows(TRAINING)[2]
     ones = np.ones(len(rows), np.float32)
-    free = work.penalised_epoch(
+    free = trainer.penalised_epoch(
         theta, rows, ones, 0, gaps=gaps_for(federation, rows, "eo"), strength=0.0, momentum=0.9
     )
-    assert np.allclose(free, work.epoch(theta, rows, ones, 0), atol=1e-6)
+    assert np.allclose(free, trainer.epoch(theta, rows, ones, 0), atol=1e-6)
 
 
 @pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
-def test_a_penalty_narrows_the_gap(federation, work, notion):
+def test_a_penalty_narrows_the_gap(federation, trainer, notion):
     rows = federation.client_rows(TRAINING)[2]
     gaps, ones = gaps_for(federation, rows, notion), np.ones(len(rows), np.float32)
-    free = penalised = work.model.initial(0)
+    free = penalised = trainer.model.initial(0)
     for epoch in range(8):
-        free = work.epoch(free, rows, ones, epoch)
-        penalised = work.penalised_epoch(
+        free = trainer.epoch(free, rows, ones, epoch)
+        penalised = trainer.penalised_epoch(
             penalised, rows, ones, epoch, gaps=gaps, strength=20.0, momentum=0.9
         )
-    wide, narrow = (np.abs(work.gap_gradient(t, rows, gaps)[0]).max() for t in (free, penalised))
+    wide, narrow = (
+        np.abs(trainer.gap_gradient(t, rows, gaps)[0]).max() for t in (free, penalised)
+    )
     assert wide > 0.1
     assert narrow < wide / 2
 
 
-def penalised_by_hand(federation, work, recipe, theta, rows, notion, strength, momentum, clip):
+def penalised_by_hand(federation, trainer, recipe, theta, rows, notion, strength, momentum, clip):
     """The penalised epoch step by step in eager TensorFlow, with Keras's Adam and dictionaries."""
-    people, model = federation.people, work.model
+    people, model = federation.people, trainer.model
     sides = np.concatenate([np.eye(2)[people.group], np.eye(3)[people.client]], axis=1)
     optimiser = keras.optimizers.Adam(recipe.learning_rate)
     variable = tf.Variable(theta)
@@ -166,7 +168,7 @@ def penalised_by_hand(federation, work, recipe, theta, rows, notion, strength, m
         for a in (0, 1)
         if all((counted & (group == b)).any() for b in (0, 1))
     ]
-    first = work.scores(theta, rows)
+    first = trainer.scores(theta, rows)
     running = {(y, a): float(first[mine, y].mean()) for y, a, mine in keys}
     for start in range(0, len(rows), recipe.batch):
         batch = rows[start : start + recipe.batch]
@@ -195,12 +197,12 @@ def penalised_by_hand(federation, work, recipe, theta, rows, notion, strength, m
 
 @pytest.mark.parametrize(("notion", "momentum", "clip"), [("sp", 0.7, 0.3), ("eo", 0.0, 1e9)])
 def test_a_penalised_epoch_is_what_one_does_by_hand(
-    federation, work, recipe, notion, momentum, clip
+    federation, trainer, recipe, notion, momentum, clip
 ):
     rows = federation.client_rows(TRAINING)[1]
     rows = rows[np.argsort(federation.people.group[rows], kind="stable")]  # batches of one group
-    theta, ones = work.model.initial(0), np.ones(len(rows), np.float32)
-    ours = work.penalised_epoch(
+    theta, ones = trainer.model.initial(0), np.ones(len(rows), np.float32)
+    ours = trainer.penalised_epoch(
         theta,
         rows,
         ones,
@@ -211,30 +213,30 @@ def test_a_penalised_epoch_is_what_one_does_by_hand(
         clip=clip,
     )
     expected = penalised_by_hand(
-        federation, work, recipe, theta, rows, notion, 5.0, momentum, clip
+        federation, trainer, recipe, theta, rows, notion, 5.0, momentum, clip
     )
-    assert np.abs(ours - work.epoch(theta, rows, ones, 0)).max() > 1e-3
+    assert np.abs(ours - trainer.epoch(theta, rows, ones, 0)).max() > 1e-3
     assert np.allclose(ours, expected, atol=2e-5)
 
 
-def test_a_client_without_a_group_has_no_gap_and_no_penalty(federation, work):
-    theta = work.model.initial(0)
+def test_a_client_without_a_group_has_no_gap_and_no_penalty(federation, trainer):
+    theta = trainer.model.initial(0)
     rows = federation.client_rows(TRAINING)[2]
     rows = rows[federation.people.group[rows] == 1]
     gaps, ones = gaps_for(federation, rows, "eo"), np.ones(len(rows), np.float32)
-    values, slopes = work.gap_gradient(theta, rows, gaps)
+    values, slopes = trainer.gap_gradient(theta, rows, gaps)
     assert not values.any()
     assert not slopes.any()
-    trained = work.penalised_epoch(theta, rows, ones, 0, gaps=gaps, strength=1e3, momentum=0.5)
-    assert np.allclose(trained, work.epoch(theta, rows, ones, 0), atol=1e-6)
+    trained = trainer.penalised_epoch(theta, rows, ones, 0, gaps=gaps, strength=1e3, momentum=0.5)
+    assert np.allclose(trained, trainer.epoch(theta, rows, ones, 0), atol=1e-6)
 
 
-def double_scores(federation, work, theta, rows):
+def double_scores(federation, trainer, theta, rows):
     """The MLP's scores in numpy and double precision: an oracle for slopes."""
     people = federation.people
     sides = (np.eye(2)[people.group[rows]], np.eye(3)[people.client[rows]])
     x = np.concatenate([people.inputs[rows], *sides], axis=1)
-    layers = shaped(work.model, theta)
+    layers = shaped(trainer.model, theta)
     for at in range(0, len(layers), 2):
         x = x @ layers[at] + layers[at + 1]
         x = np.maximum(x, 0) if at + 2 < len(layers) else x
@@ -253,16 +255,16 @@ def check_slopes(function, theta, gradient, step=1e-7):
         assert gradient @ direction == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=2e-6)
 
 
-def test_the_gradient_of_the_loss_is_that_of_finite_differences(federation, work):
-    theta, rows = work.model.initial(4), federation.client_rows(TRAINING)[1]
+def test_the_gradient_of_the_loss_is_that_of_finite_differences(federation, trainer):
+    theta, rows = trainer.model.initial(4), federation.client_rows(TRAINING)[1]
     group, label = cells(federation, rows)
     weight = (1 + group + 2 * label).astype(np.float32)
 
     def loss_of(theta):
-        truth = double_scores(federation, work, theta, rows)[np.arange(len(rows)), label]
+        truth = double_scores(federation, trainer, theta, rows)[np.arange(len(rows)), label]
         return -(weight * np.log(truth)).sum() / weight.sum()
 
-    loss, gradient = work.loss_gradient(theta, rows, weight)
+    loss, gradient = trainer.loss_gradient(theta, rows, weight)
     assert loss == pytest.approx(loss_of(theta), rel=1e-5)
     check_slopes(loss_of, theta, gradient)
 
@@ -270,9 +272,9 @@ def test_the_gradient_of_the_loss_is_that_of_finite_differences(federation, work
 @pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
 @pytest.mark.parametrize(("sharpness", "bound"), [(1.0, np.inf), (10.0, np.inf), (3.0, 0.2)])
 def test_the_gradient_of_a_gap_is_that_of_finite_differences(
-    federation, work, notion, sharpness, bound
+    federation, trainer, notion, sharpness, bound
 ):
-    theta, rows = work.model.initial(4), federation.client_rows(TRAINING)[1]
+    theta, rows = trainer.model.initial(4), federation.client_rows(TRAINING)[1]
     group, label = cells(federation, rows)
     gaps = gaps_for(federation, rows, notion)
     counted = {
@@ -282,7 +284,7 @@ def test_the_gradient_of_a_gap_is_that_of_finite_differences(
     }[notion]
 
     def gap_of(theta, place):
-        score = double_scores(federation, work, theta, rows)[:, gaps.label[place]]
+        score = double_scores(federation, trainer, theta, rows)[:, gaps.label[place]]
         odds = np.clip(np.log(score / (1 - score)), -bound, bound)
         soft = 1 / (1 + np.exp(-sharpness * odds))
         first, second = (soft[rows_of(place, a)].mean() for a in (0, 1))
@@ -291,7 +293,7 @@ def test_the_gradient_of_a_gap_is_that_of_finite_differences(
     def rows_of(place, a):
         return counted[place] & (group == a)
 
-    values, gradients = work.gap_gradient(theta, rows, gaps, sharpness=sharpness, bound=bound)
+    values, gradients = trainer.gap_gradient(theta, rows, gaps, sharpness=sharpness, bound=bound)
     assert len(values) == len(counted)
     for place in range(len(gaps)):
         if not all(rows_of(place, a).any() for a in (0, 1)):  # nobody of group 1 is "low"
@@ -304,7 +306,7 @@ def test_the_gradient_of_a_gap_is_that_of_finite_differences(
 
 def test_gradients_add_up_over_chunks(federation, recipe):
     """The same gradients whatever the size of a chunk."""
-    whole, cut = Work(federation, recipe), Work(federation, recipe)
+    whole, cut = TensorFlowTrainer(federation, recipe), TensorFlowTrainer(federation, recipe)
     cut._chunk = 64
     theta, rows = whole.model.initial(1), federation.client_rows(TRAINING)[2]
     ones, gaps = np.ones(len(rows), np.float32), gaps_for(federation, rows, "eo")
@@ -321,15 +323,15 @@ def test_gradients_add_up_over_chunks(federation, recipe):
 def test_pictures_know_every_step(recipe):
     recipe = replace(recipe, model="cnn", augment=True, batch=32)
     federation = federate(pictures(), recipe, seed=0)
-    work = Work(federation, recipe)
-    theta, rows = work.model.initial(0), federation.client_rows(TRAINING)[2]
+    trainer = TensorFlowTrainer(federation, recipe)
+    theta, rows = trainer.model.initial(0), federation.client_rows(TRAINING)[2]
     ones, gaps = np.ones(len(rows), np.float32), gaps_for(federation, rows, "sp")
-    trained = work.penalised_epoch(theta, rows, ones, 1, gaps=gaps, strength=1.0, momentum=0.9)
+    trained = trainer.penalised_epoch(theta, rows, ones, 1, gaps=gaps, strength=1.0, momentum=0.9)
     assert np.isfinite(trained).all()
     assert not np.array_equal(trained, theta)
-    assert np.isfinite(work.loss_gradient(theta, rows, ones)[1]).all()
-    assert np.isfinite(work.gap_gradient(theta, rows, gaps)[1]).all()
+    assert np.isfinite(trainer.loss_gradient(theta, rows, ones)[1]).all()
+    assert np.isfinite(trainer.gap_gradient(theta, rows, gaps)[1]).all()
 
 
-def test_no_rows_have_no_scores(work):
-    assert work.scores(work.model.initial(0), np.empty(0, np.int32)).shape == (0, 3)
+def test_no_rows_have_no_scores(trainer):
+    assert trainer.scores(trainer.model.initial(0), np.empty(0, np.int32)).shape == (0, 3)

@@ -1,6 +1,6 @@
 """Logistic regression in numpy: a model small enough to be trained without TensorFlow.
 
-The same steps as `work` (Adam, re-created each round; batches in the order given), computed in
+The same steps as `TensorFlowTrainer` (Adam, re-created each round; batches in the order given), computed in
 double precision. For federations whose machines have nothing but numpy, and for tests of them.
 """
 
@@ -12,17 +12,17 @@ from fairfl_core.training.gaps import Gaps
 from fairfl_core.training.parameters import parameter_shapes
 from fairfl_core.training.recipes import Recipe
 
-__all__ = ["LinearWork"]
+__all__ = ["LinearTrainer"]
 
 Floats = NDArray[np.float64]
 Theta = NDArray[np.float32]
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-7
 
 
-class LinearWork:
+class LinearTrainer:
     """Scores are the softmax of linear functions of features, group and client."""
 
-    at_once = 1  # numpy's steps are so short that threads would wait for Python's lock
+    parallel = 1  # numpy's steps are so short that threads would wait for Python's lock
 
     def __init__(self, federation: Federation, recipe: Recipe) -> None:
         people = federation.people
@@ -63,7 +63,7 @@ class LinearWork:
         momentum: float,
         clip: float = np.inf,
     ) -> Theta:
-        """An `epoch` whose loss is joined by squared gaps with running means; see `Work`."""
+        """An `epoch` whose loss is joined by squared gaps with running means; see `TensorFlowTrainer`."""
         adam, values = _Adam(theta, self._recipe.learning_rate), theta.astype(np.float64)
         weights = gaps.mean_weights
         means = (weights * self.scores(theta, rows)[:, gaps.label].T).sum(axis=2)
@@ -99,7 +99,7 @@ class LinearWork:
         sharpness: float = 1.0,
         bound: float = np.inf,
     ) -> tuple[Floats, Floats]:
-        """Signed soft gaps over `rows`, and their gradients; see `Work.gap_gradient`."""
+        """Signed soft gaps over `rows`, and their gradients; see `TensorFlowTrainer.gap_gradient`."""
         values, slopes = np.zeros(len(gaps)), np.zeros((len(gaps), len(theta)))
         scores = self._softmax(theta.astype(np.float64), rows)
         for place, (label, u) in enumerate(zip(gaps.label, gaps.coefficients, strict=True)):

@@ -8,11 +8,11 @@ import pytest
 from fairfl_core.errors import InputError
 from fairfl_core.training.data import TRAINING, federate
 from fairfl_core.training.gaps import gaps_of
-from fairfl_core.training.linear import LinearWork
+from fairfl_core.training.linear_trainer import LinearTrainer
 from fairfl_core.training.parameters import first_parameters, size_of
+from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
+from fairfl_core.training.trainers import make_trainer
 from fairfl_core.training.training import prepare, train_prepared, train_seed
-from fairfl_core.training.work import Work
-from fairfl_core.training.workers import make_worker
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, people
 
@@ -25,21 +25,21 @@ def federation():
 
 
 @pytest.fixture(scope="module")
-def work(federation):
-    return LinearWork(federation, LINEAR)
+def trainer(federation):
+    return LinearTrainer(federation, LINEAR)
 
 
 @pytest.fixture(scope="module")
-def theta(work):
-    return first_parameters(work.shapes, 0)
+def theta(trainer):
+    return first_parameters(trainer.shapes, 0)
 
 
 @pytest.fixture(scope="module")
-def tensorflow_work(federation):
+def tensorflow_trainer(federation):
     """A network without hidden layers: what the numpy one says it is."""
     from fairfl_core.training.models import mlp
 
-    class Shallow(Work):
+    class Shallow(TensorFlowTrainer):
         def _build(self):
             return mlp(int(self._inputs.shape[-1]), sum(self._widths), self._labels, hidden=())
 
@@ -57,33 +57,35 @@ def numeric(function, theta, step=1e-3):
 
 
 @pytest.mark.parametrize("notion", ["sp", "eo"])
-def test_it_does_what_tensorflow_does(work, tensorflow_work, federation, theta, notion):
+def test_it_does_what_tensorflow_does(trainer, tensorflow_trainer, federation, theta, notion):
     rows = federation.client_rows(TRAINING)[1]
     weight = np.linspace(0.5, 2, len(rows)).astype(np.float32)
     cells = federation.people.group[rows], federation.people.label[rows]
     gaps = gaps_of(notion, *cells, groups=2, labels=3, favourable=2)
-    assert np.allclose(work.scores(theta, rows), tensorflow_work.scores(theta, rows), atol=1e-6)
-    ours, theirs = (one.epoch(theta, rows, weight, 0) for one in (work, tensorflow_work))
+    assert np.allclose(
+        trainer.scores(theta, rows), tensorflow_trainer.scores(theta, rows), atol=1e-6
+    )
+    ours, theirs = (one.epoch(theta, rows, weight, 0) for one in (trainer, tensorflow_trainer))
     assert np.allclose(ours, theirs, atol=1e-4)
     how = {"gaps": gaps, "strength": 3.0, "momentum": 0.5, "clip": 0.3}
     ours, theirs = (
-        one.penalised_epoch(theta, rows, weight, 0, **how) for one in (work, tensorflow_work)
+        one.penalised_epoch(theta, rows, weight, 0, **how) for one in (trainer, tensorflow_trainer)
     )
     assert np.allclose(ours, theirs, atol=1e-4)
     for sharpness, bound in ((1.0, np.inf), (10.0, 0.5)):
         mine, others = (
             one.gap_gradient(theta, rows, gaps, sharpness=sharpness, bound=bound)
-            for one in (work, tensorflow_work)
+            for one in (trainer, tensorflow_trainer)
         )
         assert np.allclose(mine[0], others[0], atol=1e-5)
         assert np.allclose(mine[1], others[1], atol=1e-4)
 
 
-def test_gradients_are_slopes(work, federation, theta):
+def test_gradients_are_slopes(trainer, federation, theta):
     rows = federation.client_rows(TRAINING)[0]
     weight = np.ones(len(rows), np.float32)
-    _, slope = work.loss_gradient(theta, rows, weight)
-    found = numeric(lambda at: work.loss_gradient(at, rows, weight)[0], theta)
+    _, slope = trainer.loss_gradient(theta, rows, weight)
+    found = numeric(lambda at: trainer.loss_gradient(at, rows, weight)[0], theta)
     assert np.allclose(slope, found, atol=1e-4)
 
 
@@ -107,8 +109,8 @@ def test_of_rounds_that_are_equally_good_the_first_is_kept():
 
 def test_an_unknown_model_is_named(federation):
     with pytest.raises(InputError, match='no model "tree"; choose one of: linear'):
-        make_worker(federation, replace(LINEAR, model="tree"))
+        make_trainer(federation, replace(LINEAR, model="tree"))
 
 
-def test_the_number_of_parameters(work, theta):
-    assert size_of(work.shapes) == len(theta) == (4 + 2 + 3) * 3 + 3
+def test_the_number_of_parameters(trainer, theta):
+    assert size_of(trainer.shapes) == len(theta) == (4 + 2 + 3) * 3 + 3

@@ -26,6 +26,7 @@ __all__ = [
     "print_table",
     "progress_bar",
     "read_counts",
+    "read_salt",
     "say",
     "split_names",
     "working",
@@ -57,6 +58,21 @@ def read_counts(path: Path) -> "ClientCounts":
             f"{path}: the counts hold nobody (noise took them all); use a larger privacy epsilon."
         )
     return counts
+
+
+def read_salt(path: Path) -> str:
+    """Read the secret salt of a predictor's draw: a file's text without blanks around it."""
+    from fairfl_core._io.atomic import read_whole
+    from fairfl_core.predictors.hashed_draws import salt_check
+
+    try:
+        salt = read_whole(path, 4096).decode("utf-8").strip()
+        salt_check(salt)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not text in UTF-8; write the salt as text.") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return salt
 
 
 def split_names(text: str | None) -> list[str] | None:

@@ -10,7 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import listed
-from fairfl_core.cli._shell import Json, print_json, say, split_names, working
+from fairfl_core.cli._shell import Json, print_json, read_salt, say, split_names, working
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ def predict(
             "column of the fold. All rows of a person get the person's answer."
         ),
     ] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the secret salt that `fairfl solve --salt-file` was given."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Apply the lottery to every row.
@@ -94,6 +98,9 @@ def predict(
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
+    salt = None if salt_file is None else read_salt(salt_file)
+    if salt is not None and row_id is None:
+        raise InputError("--salt-file goes with --row-id: a seed draws without it.")
     numbers = _Numbers(bool(scores or probability), scores_are, probability_of, threshold)
     if probability is None:
         looks = _looked_at(fair, prediction, scores, labels, fold)
@@ -106,7 +113,7 @@ def predict(
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
         groups = _group_columns(fair, group, file)
-        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers)
+        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers, salt)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
@@ -250,6 +257,7 @@ class _Asked:
     row_id: str | None
     fold: str | None
     numbers: _Numbers
+    salt: str | None
 
     def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
         """The columns that are looked at."""
@@ -285,14 +293,10 @@ class _Asked:
 
     def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
-        from fairfl_core.predictors.hashed_draws import fold_draws
-
         if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
         if self.row_id is not None:
-            client = fair.position(frame[self.client], fair.clients, "client")
-            names = np.array(fair.clients, object)[client]  # 9.0 of one file is 9 of another
-            return fold_draws(names, frame[self.row_id], fair.folds)
+            return fair.fold_of(frame[self.client], frame[self.row_id], salt=self.salt)
         rng = np.random.default_rng([int(self.seed or 0), 1])
         return rng.integers(fair.folds, size=len(frame))
 
@@ -302,7 +306,7 @@ class _Asked:
         whose = (frame[self.client], named, seen)
         if self.seed is not None:
             return fair.sample(*whose, seed=self.seed)
-        return fair.decide(*whose, row_id=frame[str(self.row_id)])
+        return fair.decide(*whose, row_id=frame[str(self.row_id)], salt=self.salt)
 
     def _group(self, frame: "pd.DataFrame") -> "Coded | None":
         from fairfl_core.data.grouping import code_groups

@@ -48,6 +48,7 @@ from fairfl_core.cli._shell import (
     RegionName,
     print_json,
     print_table,
+    read_salt,
     say,
     working,
 )
@@ -102,6 +103,13 @@ def solve(
     fold: FoldColumn = None,
     row_id: RowIdColumn = None,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with a secret text that the draw by row id is keyed with; without one "
+            "whoever chooses row ids can choose answers."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
@@ -129,6 +137,7 @@ def solve(
         fold=fold,
         row_id=row_id,
     )
+    salt = None if salt_file is None else read_salt(salt_file)
     guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
     policy = policy_of(
         floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group
@@ -145,8 +154,12 @@ def solve(
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if without_group else None
+    fair = predictor_of(solution)
     if out is not None:
-        predictor_of(solution).write(out)
+        named = {"client": client, "group": group, "label": label}
+        known = {what: column for what, column in named.items() if column is not None}
+        written = replace(fair, columns=known or None)
+        (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
         told = {"verdict": None if verdict is None else verdict.to_json()}
@@ -156,7 +169,7 @@ def solve(
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
-        harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
+        harm = None if judged is None else evaluate(fair, judged).harm
         _show(solution, harm, verdict, out, by_default=region is None)
         if price is not None:
             _show_prohibition(price)

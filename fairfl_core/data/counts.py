@@ -1,14 +1,23 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.json_files import (
+    LARGEST,
+    check_keys,
+    json_text,
+    nested_numbers,
+    read_json,
+    write_json,
+)
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
@@ -389,6 +398,11 @@ class ClientCounts:
             return cls.from_json(value)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of its `fairfl-counts/1` file, as `sha256sum` tells it."""
+        return hashlib.sha256(json_text(self.to_json()).encode()).hexdigest()
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-counts/1` file, whole or not at all."""

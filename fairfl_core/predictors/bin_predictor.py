@@ -1,19 +1,20 @@
 """The fair predictor of the exact region where the group is not known: a chance a bin of score."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
-from fairfl_core.data.scored import ScoredData, check_scores
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.bin_program import BinSolution
 from fairfl_core.lp.exact.bins import ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -65,8 +66,9 @@ class BinPredictor(Predictor):
         object.__setattr__(self, "chance", chance)
 
     @classmethod
-    def from_solution(cls, solution: BinSolution) -> "BinPredictor":
+    def from_solution(cls, solution: Solution) -> "BinPredictor":
         """Take the chances that a solved program found."""
+        solution = cast(BinSolution, solution)
         return cls(
             bins=solution.bins,
             chance=np.clip(solution.chances, 0.0, 1.0),
@@ -81,17 +83,10 @@ class BinPredictor(Predictor):
         """How far the chance of the second label goes apart over a client's bins."""
         return np.repeat(self.bins.spread(self.chance)[:, None], len(self.groups), axis=1)
 
-    def _rows(
-        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
-    ) -> tuple[Ints, Floats, Ints]:
-        scores = np.asarray(seen, dtype=float)
-        check_scores(scores, self.labels)
-        clients, _ = self._cells(client, group, len(scores))
-        predicted = scores.argmax(axis=1)
-        return clients, self._chances(clients, scores, predicted), predicted
-
-    def _chances(self, client: Ints, scores: Floats, predicted: Ints) -> Floats:
-        """Each person's answer probabilities; codes and labels are the predictor's."""
+    def _chances(
+        self, client: Ints, group: Ints, predicted: Ints, scores: Floats | None
+    ) -> Floats:
+        assert scores is not None
         second = self.chance[client, self.bins.places(client, predicted, scores[:, 1])]
         return np.stack([1 - second, second], axis=1)
 
@@ -106,10 +101,11 @@ class BinPredictor(Predictor):
                 "these scores were recalibrated, which looks at the group; give the model's own "
                 "scores."
             )
-        client, _, label = self.places(people.clients, people.groups, people.labels)
+        client, group, label = self.places(people.clients, people.groups, people.labels)
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
-        return self._chances(client[people.client], scores, label[people.predicted])[:, label]
+        whose = client[people.client], group[people.group], label[people.predicted]
+        return self._chances(*whose, scores)[:, label]
 
     # ---------------------------------------------------------------- JSON
 

@@ -112,6 +112,23 @@ def test_the_package_promises_its_names_and_loads_them_late():
     assert done.stdout.strip() == "[] []"
 
 
+def test_names_that_are_no_longer_promised_warn_for_one_release():
+    import fairfl_core
+
+    for name in (
+        "ScoredPeople",
+        "FairPredictor",
+        "ScorePredictor",
+        "ExactProgram",
+        "build_program",
+    ):
+        with pytest.warns(
+            FutureWarning, match=f"fairfl_core.{name} goes in the next release; use"
+        ):
+            assert getattr(fairfl_core, name) is not None
+        assert name not in dir(fairfl_core)
+
+
 def test_one_file_imports_highs():
     importers = [
         path.relative_to(TOP).as_posix()

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core import FairPostprocessor, build_program
+from fairfl_core import FairPostprocessor
 from fairfl_core.federation.question import Question
-from fairfl_core.lp.build import default_region, default_region_sentence
+from fairfl_core.lp.build import build_program, default_region, default_region_sentence
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
-from fairfl_core import FairPostprocessor, ScoredData, build_program, read_predictor
-from fairfl_core.errors import InputError
+from fairfl_core import FairPostprocessor, InputError, ScoredData, read_predictor
+from fairfl_core.lp.build import build_program
 from fairfl_core.predictors.load import predictor_of
 
 

@@ -1,6 +1,6 @@
 """The program of regions whose rules look at the model's answer: the paper's, and the kernel."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from fairfl_core.lp.program import Program
 from fairfl_core.lp.regions import AnswerRules, region_kind
 from fairfl_core.lp.sharing import Sharing
 from fairfl_core.lp.solution import AnswerSolution, Solution
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.optimism import Sample
 
 __all__ = ["FairnessProgram"]
 
@@ -113,8 +116,9 @@ class FairnessProgram(Program):
         shape = (len(self.counts.clients), len(self.counts.groups), -1)
         return self._solution(figures | {"rules": self.rules, "beta": beta.reshape(shape)})
 
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
+    def expected_counts(self, solution: Solution, people: "Sample") -> Floats:
         """Expected people by client, group, label and answer under its solution."""
+        assert isinstance(people, ClientCounts | ScoredData)
         lottery = self.rules.lottery(cast(AnswerSolution, solution).beta)
         return np.einsum("cayj,cajk->cayk", self._seen_of(people), lottery)
 

@@ -29,6 +29,7 @@ from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Finder, Infeasible
+    from fairfl_core.lp.optimism import Sample
 
 __all__ = ["Program", "tie_break", "tie_order"]
 
@@ -138,23 +139,28 @@ class Program(ABC):
             if self._optimism is None:
                 from fairfl_core.lp.optimism import measure_optimism
 
-                self._take_optimism(measure_optimism(self))
+                self.charge(measure_optimism(self))
 
-    def fitted_on(self, people: ClientCounts | ScoredData, optimism: Floats) -> "Program":
-        """The same program for other people, without floors, its rates corrected by so much."""
-        program = region_kind(self.region).program(
-            people, self.notion.name, self.rates, self.guarantee, replace(self.policy, floors=())
-        )
-        program._take_optimism(optimism)
-        return program
+    @property
+    def sample(self) -> "Sample":
+        """The people it was fitted on, as `fitted_on` and `expected_counts` take others."""
+        return self.people if self.needs_scores else self.counts
 
-    def _take_optimism(self, optimism: Floats) -> None:
+    def fitted_on(self, people: "Sample") -> "Program":
+        """Build the same program for other people, without floors."""
+        assert isinstance(people, ClientCounts | ScoredData)
+        policy = replace(self.policy, floors=())
+        kind = region_kind(self.region)
+        return kind.program(people, self.notion.name, self.rates, self.guarantee, policy)
+
+    def charge(self, optimism: Floats) -> None:
+        """Correct overall rates by so much of what they may be too high by, and rebuild."""
         self._optimism = optimism
         self._rows = self._constraints()
         self._rebuild()
 
     @abstractmethod
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
+    def expected_counts(self, solution: Solution, people: "Sample") -> Floats:
         """Expected people by client, group, label and answer under its solution."""
 
     def asking(self, policy: Policy) -> Self:

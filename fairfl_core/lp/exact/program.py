@@ -12,12 +12,12 @@ one rule that would help most. Where rates come from scores, what none of them c
 optimum; where labels are counted it is the best found, and no bound is claimed.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp.constraints.base import Constraints
@@ -37,6 +37,7 @@ from fairfl_core.lp.solution import Solution
 
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Finder
+    from fairfl_core.lp.optimism import Sample
 
 __all__ = ["ExactProgram"]
 
@@ -163,26 +164,37 @@ class ExactProgram(Program):
             values, duals = self._solver.solve(eps_global, local)
         return self._solution(eps_global, local, rules, columns, values, duals, 1, 0.0)
 
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
+    @property
+    def sample(self) -> "Sample":
+        """The points that rules are measured on."""
+        return self.measured
+
+    def fitted_on(self, people: "Sample") -> "ExactProgram":
+        """Build the same program for other points, without floors."""
+        assert isinstance(people, Measured)
+        policy = replace(self.policy, floors=())
+        return ExactProgram(people, self.notion.name, guarantee=self.guarantee, policy=policy)
+
+    def expected_counts(self, solution: Solution, people: "Sample") -> Floats:
         """Expected people by client, group, label and answer under its solution."""
-        assert isinstance(people, ScoredData)
+        assert isinstance(people, Measured)
         found = cast(ExactSolution, solution)
         rules, groups = found.rules, len(self.counts.groups)
-        cell = rules.client * groups + rules.group
-        by_cell = np.argsort(cell, kind="stable")
-        often = np.bincount(cell, minlength=len(self.counts.clients) * groups)
-        # Every person with each rule of their cell.
-        person = np.repeat(np.arange(len(people)), often[people.cell])
+        by_cell = np.argsort(rules.client * groups + rules.group, kind="stable")
+        often = np.bincount(
+            rules.client * groups + rules.group, minlength=len(self.counts.clients) * groups
+        )
+        # Every point with each rule of its cell.
+        point = np.repeat(np.arange(len(people.cell)), often[people.cell])
         first = np.cumsum(often[people.cell]) - often[people.cell]
-        turn = np.arange(len(person)) - first[person]
-        start = np.cumsum(often) - often
-        rule = by_cell[start[people.cell[person]] + turn]
-        scores = people.scores_by(found.calibration)
-        answer = rules.answer(rule, scores[person], people.predicted[person])
-        expected = np.zeros(self.counts.table.shape)
-        place = (people.client[person], people.group[person], people.label[person], answer)
-        np.add.at(expected, place, found.beta[rule])
-        return expected
+        start = (np.cumsum(often) - often)[people.cell[point]]
+        rule = by_cell[start + np.arange(len(point)) - first[point]]
+        answer = rules.answer(rule, people.scores[point], people.predicted[point])
+        labels = people.amount.shape[1]
+        expected = np.zeros((often.size, labels, labels))
+        amount = found.beta[rule, None] * people.amount[point]
+        np.add.at(expected, (people.cell[point], slice(None), answer), amount)
+        return expected.reshape(self.counts.table.shape)
 
     def _listed_columns(self) -> Sharing | None:
         return Sharing.apart(self._mixable[1]) if self._mixable else None

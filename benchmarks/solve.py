@@ -21,9 +21,9 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.frontier import frontier  # noqa: E402
 from fairfl_core.lp.highs import Whole  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from research.paper.original_form import paper_form  # noqa: E402
 from tests.helpers.strategies import biased, synthetic  # noqa: E402
 

@@ -5,21 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairfl_core.cli._people import (
-    Confidence,
-    ConfidenceProof,
-    ConfidenceScope,
-    guarantee_of,
-)
-from fairfl_core.cli._policy import Floors, Keeps, policy_of
-from fairfl_core.cli._shell import (
-    Json,
-    NotionName,
-    print_json,
-    say,
-    split_names,
-    working,
-)
+from fairfl_core.cli._policy_options import LimitOptions, NotionName
+from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
 from fairfl_core.errors import InputError
 
 __all__ = ["federation"]
@@ -168,17 +155,13 @@ def client(
 
 
 @federation.command("run")
+@with_options
 def run(
     folder: Annotated[Path, typer.Argument(help="The server's folder.")],
-    notion: NotionName = "eo",
+    options: LimitOptions,
     region: FederationRegion = None,
     eps_global: EpsGlobal = 1.0,
     eps_local: EpsLocal = 1.0,
-    confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "all",
-    confidence_proof: ConfidenceProof = "measured",
-    floor: Floors = None,
-    keep: Keeps = None,
     one_round: OneRound = False,
     privacy_epsilon: Annotated[
         float | None, typer.Option(help="Clients add noise to their tables, for this budget.")
@@ -206,20 +189,21 @@ def run(
     from fairfl_core.federation.question import Question
     from fairfl_core.federation.server_folder import ServerFolder
     from fairfl_core.federation.superlink import submit
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.policy import Policy
+    from fairfl_core.lp.regions import default_region_sentence
     from fairfl_core.privacy.mechanisms import Mechanism
 
     privacy = None
     if privacy_epsilon is not None:
         privacy = Mechanism(name=privacy_mechanism, epsilon=privacy_epsilon)
     question = Question(
-        notion,
+        options.notion,
         region or "",
         eps_global,
         eps_local,
         one_round,
-        guarantee=guarantee_of(confidence, confidence_scope, confidence_proof),
-        policy=policy_of(floor, keep, None, None, 0.0, None, "accuracy", False),
+        guarantee=options.guarantee,
+        policy=Policy(floors=options.floors),
         privacy=privacy,
     )
     known = ServerFolder.read(folder)

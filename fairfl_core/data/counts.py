@@ -21,6 +21,7 @@ from fairfl_core._io.json_files import (
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,14 @@ __all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
 Codes = NDArray[np.integer[Any]]
-_OPTIONAL = {"noisy", "folds", "grouping", "note"}  # a note is for people, and not kept
+_OPTIONAL = {
+    "noisy",
+    "folds",
+    "grouping",
+    "weights",
+    "missing_group",
+    "note",
+}  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
 
 
@@ -89,6 +97,10 @@ class ClientCounts:
         Of which columns the groups are crossed; None for groups of one column.
     score_columns : tuple of str or None
         Of which columns, one a label, the predictions are the largest; not written to files.
+    weighting : Weighting or None
+        How people were weighted: then the table holds reals that add up to the effective number.
+    missing : MissingGroup or None
+        What was made of rows whose group is missing; None where there were none.
     """
 
     table: NDArray[Any]
@@ -101,6 +113,8 @@ class ClientCounts:
     folds: int = field(default=1, kw_only=True)
     grouping: Grouping | None = field(default=None, kw_only=True)
     score_columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    weighting: Weighting | None = field(default=None, kw_only=True)
+    missing: MissingGroup | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
@@ -136,7 +150,7 @@ class ClientCounts:
             (~np.isfinite(values), "not finite"),
             (values < 0, "negative"),
             (values > LARGEST, "too large"),
-            (np.zeros(shape, bool) if self.noisy else values % 1 != 0, "not a whole number"),
+            (values % 1 != 0 if self._is_whole else np.zeros(shape, bool), "not a whole number"),
         ):
             if wrong.any():
                 c, a, y, j = (int(i) for i in np.argwhere(wrong)[0])
@@ -150,9 +164,14 @@ class ClientCounts:
         if not rows.all() and not self.noisy:  # noise may take a small client's every row
             empty = self.clients[int(np.argmin(rows))]
             raise InputError(f'client "{empty}" has no rows; leave it out or give its counts.')
-        checked = values if self.noisy else values.astype(np.int64)
+        checked = values.astype(np.int64) if self._is_whole else values
         checked.setflags(write=False)
         return checked
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether they are whole numbers: counted people without noise or weights."""
+        return not self.noisy and self.weighting is None
 
     def _place(self, c: int, a: int, y: int, j: int) -> str:
         return (
@@ -221,7 +240,21 @@ class ClientCounts:
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
         rows = [place[name] for name in clients]
-        return replace(self, table=self.table[rows], clients=tuple(clients))
+        missing = self.missing
+        if missing is not None and missing.table is not None:
+            missing = replace(missing, table=missing.table[rows])
+        return replace(
+            self,
+            table=self.table[rows],
+            clients=tuple(clients),
+            weighting=None if self.weighting is None else self.weighting.of_clients(rows),
+            missing=missing,
+        )
+
+    def remarks(self) -> list[str]:
+        """What a person should know of how these people were counted, in sentences."""
+        kinds = (self.weighting, self.missing)
+        return [one.sentence(self.n) for one in kinds if one is not None]
 
     # ---------------------------------------------------------------- from rows
 
@@ -277,6 +310,11 @@ class ClientCounts:
         favourable: str | None = None,
         fold: str | None = None,
         row_id: str | None = None,
+        probability: str | None = None,
+        probability_of: str | None = None,
+        threshold: float = 0.5,
+        weight: str | None = None,
+        missing_group: str | None = None,
     ) -> "ClientCounts":
         """Count the rows of a predictions table.
 
@@ -300,6 +338,14 @@ class ClientCounts:
         fold, row_id : str, optional
             Of cross-fitted predictions: the column of the fold whose model, which never saw the
             person, gave them; and the column that names the person inside a client.
+        probability, probability_of, threshold
+            Of two labels, instead of scores: the column of the probability of one of them, which
+            it is, and from which number on the model answers it.
+        weight : str, optional
+            The column of what each person counts for (a survey's weights); see `Weighting`.
+        missing_group : {"drop", "own", "bound"}, optional
+            What becomes of rows whose group is missing: left out, a group of their own, or gaps
+            are the worst of what they may be. Refused unless said.
         """
         from fairfl_core.data.coding import code_people
 
@@ -315,6 +361,11 @@ class ClientCounts:
             labels=labels,
             fold=fold,
             row_id=row_id,
+            probability=probability,
+            probability_of=probability_of,
+            threshold=threshold,
+            weight=weight,
+            missing_group=missing_group,
         )
         return cls.from_people(people, favourable)
 
@@ -322,12 +373,31 @@ class ClientCounts:
     def from_people(cls, people: "CodedPeople", favourable: str | None = None) -> "ClientCounts":
         """Count people whose rows are coded already."""
         names = people.clients, people.groups, people.labels
-        table = count_people(
-            people.client, people.group, people.label, people.prediction, table_shape(*names)
-        )
+        shape = table_shape(*names)
+        who = people.client, people.group, people.label, people.prediction
         favourable = "" if favourable is None else as_name(favourable)
-        counts = cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
-        return replace(counts, score_columns=people.score_columns)
+        weighting, missing, weight = None, people.missing, people.weight
+        if weight is None:
+            table = count_people(*who, shape)
+        else:
+            if people.folds > 1:
+                raise InputError("weights are for one model, not for fold models; leave one out.")
+            scale = weight.sum() / (weight**2).sum()
+            table = count_people(*who, shape, weight * scale)
+            squares = count_people(*who, shape, (weight * scale) ** 2).sum(axis=3)
+            weighting = Weighting(int((weight > 0).sum()), float(weight.sum()), squares)
+            if missing is not None and missing.table is not None:
+                missing = replace(missing, table=missing.table * scale)
+        return cls(
+            table,
+            *names,
+            favourable,
+            folds=people.folds,
+            grouping=people.grouping,
+            score_columns=people.score_columns,
+            weighting=weighting,
+            missing=missing,
+        )
 
     # ---------------------------------------------------------------- JSON
 
@@ -349,6 +419,10 @@ class ClientCounts:
             value["folds"] = self.folds
         if self.grouping is not None:
             value["grouping"] = self.grouping.to_json()
+        if self.weighting is not None:
+            value["weights"] = self.weighting.to_json()
+        if self.missing is not None:
+            value["missing_group"] = self.missing.to_json()
         return value
 
     @classmethod
@@ -378,7 +452,9 @@ class ClientCounts:
             axes = ("group", value["groups"]), ("label", labels), ("prediction", labels)
             tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
         shape = (len(names), len(value["groups"]), len(value["labels"]), len(value["labels"]))
-        if not noisy and any(isinstance(cell, float) for table in tables for cell in table):
+        if not (noisy or "weights" in value) and any(
+            isinstance(cell, float) for table in tables for cell in table
+        ):
             place = next(i for i, t in enumerate(tables) if any(isinstance(x, float) for x in t))
             raise InputError(
                 f'client "{names[place]}": a count is a real number; counts are integers '
@@ -388,6 +464,12 @@ class ClientCounts:
         fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
         grouping = Grouping.from_json(value["grouping"]) if "grouping" in value else None
         more = {"folds": value.get("folds", 1), "grouping": grouping}
+        if "weights" in value:
+            axes_of = (names, value["groups"], value["labels"])
+            more["weighting"] = Weighting.from_json(value["weights"], *axes_of)
+        if "missing_group" in value:
+            given = value["missing_group"]
+            more["missing"] = MissingGroup.from_json(given, names, value["labels"])
         return cls(table, *fields, value["favourable"], noisy, **more)
 
     @classmethod

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.shares import normal_quantile, wilson
+from fairfl_core.errors import InputError
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -19,6 +20,8 @@ from fairfl_core.fairness.notions import (
     gaps,
     not_assessable,
 )
+from fairfl_core.fairness.unknown_groups import gap_bounds, rate_bounds
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.alarms import Alarm
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
+    from fairfl_core.lp.policy_file import PolicyFile
 
 __all__ = [
     "LEVEL",
@@ -71,6 +75,8 @@ class Evaluation:
         How much of each cell's lottery looks at the model; None for answers of no lottery.
     asked : Asked, optional
         What the predictor was asked for; None for answers of no predictor.
+    lottery : ndarray, shape (clients, groups, labels, labels), optional
+        Pr(answer k | the model says j), where rows without a group are to be bounded.
     """
 
     counts: ClientCounts
@@ -79,6 +85,7 @@ class Evaluation:
     own: Answers
     attention: Floats | None = None
     asked: Asked | None = None
+    lottery: Floats | None = None
 
     # ---------------------------------------------------------------- what is to be told first
 
@@ -127,6 +134,22 @@ class Evaluation:
         return self.notion.people(self.counts.n_label)
 
     @cached_property
+    def effective(self) -> Floats:
+        """As many unweighted people as would tell as much: `people`, unless they are weighted."""
+        weighting = self.counts.weighting
+        if weighting is None:
+            return self.people
+        return weighting.effective(self.people, self.notion.given)
+
+    @cached_property
+    def effective_overall(self) -> Floats:
+        """The same of all clients together, shape (groups, rates)."""
+        weighting = self.counts.weighting
+        if weighting is None:
+            return np.asarray(self.people.sum(axis=0))
+        return weighting.effective(self.people, self.notion.given, pooled=True)
+
+    @cached_property
     def answered(self) -> Floats:
         """Expected people whom each rate counts."""
         return self.notion.answered(self.confusion)
@@ -167,7 +190,26 @@ class Evaluation:
     @cached_property
     def local_interval(self) -> tuple[Floats, Floats]:
         """Limits of each client's gap, each on its own."""
-        return gap_interval(np.nan_to_num(self.rates), self.people, LEVEL)
+        return gap_interval(np.nan_to_num(self.rates), self.effective, LEVEL)
+
+    @cached_property
+    def unknown(self) -> "tuple[tuple[Floats, Floats], tuple[float, float]] | None":
+        """Least and largest gaps, local and overall, whatever groups the rows without one have.
+
+        None unless the counts hold such rows.
+        """
+        missing = self.counts.missing
+        if missing is None or missing.table is None or self.lottery is None:
+            return None
+        given, asked = self.notion.given, self.notion.asked
+        many = np.einsum("cyj,ry->crj", np.asarray(missing.table, float), given)
+        chance = np.einsum("cajk,rk->carj", self.lottery, asked)
+        many = np.broadcast_to(many[:, None], chance.shape)
+        local = gap_bounds(*rate_bounds(self.answered, self.people, chance, many))
+        flat = [np.moveaxis(part, 0, 2).reshape(*part.shape[1:3], -1) for part in (chance, many)]
+        pooled = (part.sum(axis=0) for part in (self.answered, self.people))
+        low, high = gap_bounds(*rate_bounds(*pooled, *flat))
+        return local, (float(low), float(high))
 
     @property
     def compared_clients(self) -> int:
@@ -179,7 +221,7 @@ class Evaluation:
 
         They hold for a client that was chosen because its gap is the largest.
         """
-        rates, people = np.nan_to_num(self.rates[client]), self.people[client]
+        rates, people = np.nan_to_num(self.rates[client]), self.effective[client]
         low, high = gap_interval(rates, people, at_once(LEVEL, self.compared_clients))
         return float(low), float(high)
 
@@ -188,7 +230,7 @@ class Evaluation:
         """Limits of the global gap."""
         people = self.people.sum(axis=0)
         rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
-        low, high = gap_interval(rates, people, LEVEL)
+        low, high = gap_interval(rates, self.effective_overall, LEVEL)
         return float(low), float(high)
 
     def told_interval(self, client: int | None = None) -> tuple[float, float]:
@@ -286,7 +328,9 @@ class Evaluation:
     @cached_property
     def before(self) -> "Evaluation":
         """The model's own answers on the same people."""
-        return Evaluation(self.counts, self.notion, self.own, self.own)
+        own = None if self.lottery is None else np.eye(len(self.counts.labels))
+        lottery = None if own is None else np.broadcast_to(own, self.counts.table.shape)
+        return Evaluation(self.counts, self.notion, self.own, self.own, lottery=lottery)
 
     @property
     def not_assessable(self) -> tuple[NotAssessable, ...]:
@@ -333,7 +377,7 @@ class Evaluation:
         """One row a client, group and rate: people behind it, before, after, Wilson limits."""
         import pandas as pd
 
-        low, high = wilson(np.nan_to_num(self.rates), self.people, _z())
+        low, high = wilson(np.nan_to_num(self.rates), self.effective, _z())
         names = (
             self.counts.clients,
             self.counts.groups,
@@ -357,16 +401,42 @@ class Evaluation:
         return to_json(self)
 
 
-def evaluate(predictor: Predictor, people: People) -> Evaluation:
+def evaluate(
+    predictor: Predictor, people: People, policy: "PolicyFile | None" = None
+) -> Evaluation:
     """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
     A predictor of the exact region looks at scores and needs `ScoredData`; to any other one
-    their counts say everything. `FoldedData` are answered by a mixture of fold models.
+    their counts say everything. `FoldedData` are answered by a mixture of fold models. With a
+    policy it is judged by the notion and limits of that, not by those it was solved for.
     """
-    notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+    name = predictor.notion if policy is None else policy.notion
+    notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
-    asked = Asked.of(predictor, people.counts.clients)
-    return replace(judged, attention=predictor.attention_to(people), asked=asked)
+    clients = people.counts.clients
+    asked = (
+        Asked.of(predictor, clients)
+        if policy is None
+        else Asked.by_policy(policy, predictor, clients)
+    )
+    return replace(
+        judged,
+        attention=predictor.attention_to(people),
+        asked=asked,
+        lottery=_lottery(predictor, people.counts),
+    )
+
+
+def _lottery(predictor: Predictor, counts: ClientCounts) -> Floats | None:
+    """The lottery over the model's answers, where rows without a group are to be bounded."""
+    if counts.missing is None or counts.missing.table is None:
+        return None
+    if not isinstance(predictor, FairPredictor):
+        raise InputError(
+            "the worst case over missing groups is told of predictors that look at the model's "
+            "answer; choose --missing-group drop or own for one that looks at scores."
+        )
+    return predictor.lottery_for(counts)
 
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:

@@ -19,7 +19,8 @@ def to_json(one: Evaluation) -> dict[str, Any]:
     """The `fairfl-evaluation/1` form."""
     worst = one.gaps.worst
     low, high = one.told_interval()
-    return {
+    unknown = {} if one.unknown is None else {"missing_group": _unknown(one)}
+    return unknown | {
         "format": FORMAT,
         "notion": one.notion.name,
         "n": one.counts.n,
@@ -62,6 +63,20 @@ def to_json(one: Evaluation) -> dict[str, Any]:
         "groups": records(one.group_table()),
         "rates": records(one.rate_table()),
         "not_assessable": [vars(cell) for cell in one.not_assessable],
+    }
+
+
+def _unknown(one: Evaluation) -> dict[str, Any]:
+    """The least and the largest gaps, whatever groups the rows without one have."""
+    assert one.unknown is not None and one.counts.missing is not None
+    (low, high), overall = one.unknown
+    return {
+        "rows": one.counts.missing.rows,
+        "gap_global": [number_or_none(value) for value in overall],
+        "gap_local": {
+            name: [number_or_none(float(least)), number_or_none(float(most))]
+            for name, least, most in zip(one.counts.clients, low, high, strict=True)
+        },
     }
 
 

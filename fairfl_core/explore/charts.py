@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
-from fairfl_core.evaluation.summary import FREE, Summary
+from fairfl_core.evaluation.summary import Summary
 from fairfl_core.lp.frontier import Frontier
+from fairfl_core.report.figures import LEAST_SPAN, colour_limits, free_cells, index_on
 
 __all__ = [
+    "LEAST_SPAN",
     "FoundData",
     "GapData",
-    "LEAST_SPAN",
     "MANY",
     "Picture",
     "PriceData",
@@ -31,8 +32,6 @@ __all__ = [
 ]
 
 Picture = Literal["gaps", "map", "found", "price"]
-LEAST_SPAN = 2.0  # points of accuracy that the colours of a map span at least
-
 LOSERS = 8  # of many clients, those in which most people lose a label
 ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
 MANY = 60  # clients drawn at all; of more the worst rows
@@ -114,18 +113,6 @@ class PriceData(TypedDict):
 # -------------------------------------------------------------------- the map
 
 
-def index_on(grid: Sequence[float] | Floats, value: float) -> float:
-    """Where a tolerance lies on an axis of equal steps over an uneven grid."""
-    return float(np.interp(value, grid, np.arange(len(grid))))
-
-
-def colour_limits(*accuracies: Floats) -> tuple[float, float]:
-    """The colour scale of maps in per cent: from the lowest to the highest, at least two points."""
-    low = min(float(np.nanmin(one)) for one in accuracies)
-    high = max(float(np.nanmax(one)) for one in accuracies)
-    return min(low, high - LEAST_SPAN), high
-
-
 def map_data(
     heat: Frontier, here: tuple[float, float], kept: Sequence[tuple[float, float]] = ()
 ) -> dict[str, Any]:
@@ -142,10 +129,10 @@ def map_data(
     accuracy = 100 * heat.accuracy
     low, high = colour_limits(accuracy) if np.isfinite(accuracy).any() else (0.0, 100.0)
     return {
-        "accuracy": accuracy.tolist(),
+        "accuracy": [[_known(cell, 2) for cell in row] for row in accuracy.tolist()],
         "limits": heat.eps_global.tolist(),
-        "here": _place(heat, here),
-        "kept": [("ABCD"[at], *_place(heat, one)) for at, one in enumerate(kept)],
+        "here": list(_place(heat, here)),
+        "kept": [["ABCD"[at], *_place(heat, one)] for at, one in enumerate(kept)],
         "low": low,
         "high": high,
         "free": free_edges(accuracy),
@@ -158,8 +145,7 @@ def _place(heat: Frontier, limits: tuple[float, float]) -> tuple[float, float]:
 
 def free_edges(accuracy: Floats) -> list[list[int]]:
     """Edges between cells as accurate as no limit at all (the last cell) and those that cost."""
-    with np.errstate(invalid="ignore"):
-        free = accuracy >= accuracy[-1, -1] - 100 * FREE
+    free = free_cells(accuracy)
     if free.all():
         return []
     left = free & ~np.pad(free, ((0, 0), (1, 0)))[:, :-1]

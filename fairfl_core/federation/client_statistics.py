@@ -17,8 +17,9 @@ from fairfl_core.federation.client import scaler_of, state_of
 from fairfl_core.federation.desk import Desk
 from fairfl_core.federation.loader import Refusal
 from fairfl_core.federation.messages import Parcel, prefixed
-from fairfl_core.lp.exact.far_program import corners_of, priced
 from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.exact.remote import priced
+from fairfl_core.lp.rate_estimates import measured
 from fairfl_core.predictors.hashed_draws import fold_draws
 from fairfl_core.predictors.load import read_predictor
 from fairfl_core.privacy.histogram_noise import release_histogram
@@ -75,24 +76,25 @@ def _corners(desk: Desk, parcel: Parcel) -> Told:
     _consented(desk, "corners", parcel)
     _score(desk, parcel)
     people = desk.fitted()
-    rules, columns = corners_of(people)
+    corners = measured(people).listed()
+    rules, table = corners.rules, corners.table
     if len(rules) >= len(people):
         raise Refusal(
             f"{len(people):,} held-out people have {len(rules):,} cuts of the score worth "
             "trying: to list them would be to list people; nothing was sent.",
             "it has too few people to list cuts of the score; ask with --one-round",
         )
-    corners: Arrays = {
+    arrays: Arrays = {
         "group": rules.group,
         "weights": rules.weights,
         "b": rules.b,
         "answers": rules.answers,
-        "confusion": columns.confusion,
-        "kept": columns.kept,
+        "confusion": table.confusion,
+        "kept": table.kept,
     }
-    while len(corners["group"]) in desk.sizes():  # by chance; told twice, a corner is the same
-        corners = {name: np.concatenate([its, its[-1:]]) for name, its in corners.items()}
-    return {}, {"counts": people.counts.table[0]} | corners
+    while len(arrays["group"]) in desk.sizes():  # by chance; told twice, a corner is the same
+        arrays = {name: np.concatenate([its, its[-1:]]) for name, its in arrays.items()}
+    return {}, {"counts": people.counts.table[0]} | arrays
 
 
 def _price(desk: Desk, parcel: Parcel) -> Told:
@@ -104,8 +106,8 @@ def _price(desk: Desk, parcel: Parcel) -> Told:
         arrays |= {
             f"{how}/weights": new.rules.weights,
             f"{how}/b": new.rules.b,
-            f"{how}/confusion": new.confusion,
-            f"{how}/kept": new.kept,
+            f"{how}/confusion": new.table.confusion,
+            f"{how}/kept": new.table.kept,
         }
     return {}, arrays
 

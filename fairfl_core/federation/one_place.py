@@ -14,10 +14,9 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.federation.loader import ClientFolder, load_people
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import measured
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.training.training import train_seed
@@ -59,13 +58,13 @@ def run_in_one_place(
     return OnePlace(trained, starts, solution, evaluate(predictor_of(solution), unseen))
 
 
-def _program(people: ScoredData, question: Question) -> Program:
+def _program(people: ScoredData, question: Question) -> FairnessProgram:
     """Scores as the model gave them: to recalibrate them takes everybody's rows at once."""
     how = {"guarantee": question.guarantee, "policy": question.policy}
     if not question.needs_scores:
-        return build_program(people.counts, question.notion, question.region, **how)  # type: ignore[arg-type]
-    points = ScoreHistogram.of(people, question.bins).measured() if question.one_round else people
-    return ExactProgram(points, question.notion, **how)  # type: ignore[arg-type]
+        return FairnessProgram(people.counts, question.notion, question.region, **how)  # type: ignore[arg-type]
+    source = ScoreHistogram.of(people, question.bins) if question.one_round else measured(people)
+    return FairnessProgram(source, question.notion, "exact", **how)  # type: ignore[arg-type]
 
 
 def _pooled(parts: Sequence[People]) -> People:

@@ -16,14 +16,11 @@ from fairfl_core.federation.question import Question
 from fairfl_core.federation.roster import Roster
 from fairfl_core.federation.rounds import FarRun, state_arrays
 from fairfl_core.federation.study import Study
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.exact.far_program import FarExactProgram, columns_of
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.pricing import Candidates
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.exact.remote import RemoteScores
 from fairfl_core.lp.exact.rules import ScoreRules
-from fairfl_core.lp.program import Program
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.training.scaling import Scaler
 
@@ -35,7 +32,7 @@ Replies = Mapping[str, Parcel]
 
 def ask_program(
     roster: Roster, question: Question, runs: Sequence[FarRun], scalers: Sequence[Scaler]
-) -> Program:
+) -> FairnessProgram:
     """Ask every client for its statistics, and build the program that is solved from them."""
     study, kind = roster.study, question.statistic(len(roster.study.labels))
     arrays: dict[str, NDArray[Any]] = {}
@@ -62,18 +59,17 @@ def ask_program(
         table = _stacked(roster, replies, "histogram")
         names = roster.clients, study.groups, study.labels, study.favourable
         histogram = ScoreHistogram(table.astype(float), *names, noisy=noisy, folds=study.models)
-        return ExactProgram(histogram.measured(), question.notion, **more)
+        return FairnessProgram(histogram, question.notion, "exact", **more)
     counts = _counts(study, roster.clients, _stacked(roster, replies, "counts"), noisy)
     if not question.needs_scores:
-        return build_program(counts, question.notion, question.region, **more)
-    return FarExactProgram(
+        return FairnessProgram(counts, question.notion, question.region, **more)
+    source = RemoteScores(
         counts,
-        question.notion,
         corners=_corners(roster, replies) if kind == "corners" else None,
         prices=lambda gain, full: _ask_prices(roster, gain, full),
         sent=lambda: max(roster.bytes.values()),
-        **more,
     )
+    return FairnessProgram(source, question.notion, "exact", **more)
 
 
 _CORNERS = ("counts", "group", "weights", "b", "answers", "confusion", "kept")
@@ -111,7 +107,7 @@ def _stacked(roster: Roster, replies: Replies, name: str) -> NDArray[Any]:
     return np.stack([replies[client].arrays[name] for client in roster.clients])
 
 
-def _corners(roster: Roster, replies: Replies) -> tuple[ScoreRules, RuleTable]:
+def _corners(roster: Roster, replies: Replies) -> Candidates:
     """All clients' corners, numbered by client."""
     parts, confusion, kept = [], [], []
     for place, client in enumerate(roster.clients):
@@ -130,7 +126,7 @@ def _corners(roster: Roster, replies: Replies) -> tuple[ScoreRules, RuleTable]:
         kept.append(np.asarray(arrays["kept"], float))
     rules = ScoreRules.join(parts)
     tables = np.concatenate(confusion), np.concatenate(kept)
-    return rules, columns_of(rules, *tables, len(roster.study.groups))
+    return Candidates.of(rules, *tables, len(roster.study.groups))
 
 
 def _ask_prices(roster: Roster, gain: Floats, full: bool) -> tuple[Candidates, Candidates]:
@@ -157,7 +153,7 @@ def _ask_prices(roster: Roster, gain: Floats, full: bool) -> tuple[Candidates, C
             for part in ("weights", "b", "confusion", "kept")
         }
         rules = ScoreRules.of_scores(client, group, parts["weights"], parts["b"])
-        found.append(Candidates(rules, parts["confusion"], parts["kept"]))
+        found.append(Candidates.of(rules, parts["confusion"], parts["kept"], groups))
     return found[0], found[1]
 
 

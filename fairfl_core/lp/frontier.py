@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 
-__all__ = ["Frontier", "frontier", "mean_frontier"]
+__all__ = ["FREE", "Frontier", "frontier", "mean_frontier"]
 
+FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 Floats = NDArray[np.float64]
 OnProgress = Callable[[int, int], None]
 
@@ -32,7 +33,7 @@ class Frontier:
 
 
 def frontier(
-    program: Program,
+    program: FairnessProgram,
     *,
     eps_local: Sequence[float] | Floats,
     eps_global: Sequence[float] | Floats,
@@ -42,8 +43,8 @@ def frontier(
 
     Parameters
     ----------
-    program : Program
-        Of any region; see `build.build_program`.
+    program : FairnessProgram
+        Of any region.
     eps_local, eps_global : sequences of float
         The grid; every client gets the same eps_local.
     on_progress : callable, optional

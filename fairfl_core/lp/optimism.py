@@ -25,7 +25,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import Measured
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
 __all__ = ["measure_optimism", "without_each_part"]
 
@@ -39,7 +39,7 @@ _MOST = 1.25  # of all cuts of a score the mean largest error is sqrt(pi / 8 n) 
 _EPS_GLOBAL = 0.05  # the setting it is measured at; no local limit
 
 
-def measure_optimism(program: "Program") -> Floats:
+def measure_optimism(program: "FairnessProgram") -> Floats:
     """Return the optimism of each group and rate beyond the least group's, (groups, rates)."""
     if program.needs_scores and not isinstance(program.people, ScoredData):
         raise InputError(
@@ -47,31 +47,37 @@ def measure_optimism(program: "Program") -> Floats:
             "whom a histogram does not hold; give the table of scores, or ask for a proved one "
             "(--confidence-proof proved)."
         )
+    if program.counts.weighting is not None:
+        raise InputError(
+            "a measured confidence of the overall limit fits the program on parts of the people, "
+            "who cannot be parted once they are weighted; ask for a proved one "
+            "(--confidence-proof proved), or for limits inside clients alone."
+        )
     everybody, samples = without_each_part(program.sample)
     fits = [program.fitted_on(sample) for sample in samples]
     charged = np.zeros((len(program.counts.groups), len(program.notion.rates)))
     for _ in range(_ROUNDS):
         for fit in fits:
-            fit.charge(charged)
+            fit.correct_rates(charged)
         found = _measured(fits, samples, everybody)
         charged = np.maximum(charged, np.minimum(_SAFETY * found, _MOST))
     return charged
 
 
-def _measured(fits: "list[Program]", samples: list[Sample], everybody: Sample) -> Floats:
+def _measured(fits: "list[FairnessProgram]", samples: list[Sample], everybody: Sample) -> Floats:
     """What fitted rates are too high by beyond the least group's, on the people left out."""
     notion = fits[0].notion
     fitted_rates, hits, left_out, unit = [], 0.0, 0.0, []
     for fit, sample in zip(fits, samples, strict=True):
         look()
         solution = fit.solve(_EPS_GLOBAL, 1.0)
-        expected = fit.expected_counts(solution, sample)
+        expected = solution.expected_counts(sample)
         behind = notion.people(expected.sum(axis=3))
         share = behind / np.maximum(behind.sum(axis=0), 1)
         fitted_rates.append(_rate(notion.answered(expected).sum(axis=0), behind.sum(axis=0)))
         looks = solution.attention[..., None]
         unit.append((share * looks / (2 * np.sqrt(np.maximum(behind, 1)))).sum(axis=0))
-        others = fit.expected_counts(solution, everybody) - expected
+        others = solution.expected_counts(everybody) - expected
         hits = hits + notion.answered(others).sum(axis=0)
         left_out = left_out + notion.people(others.sum(axis=3)).sum(axis=0)
     too_high = np.mean(fitted_rates, axis=0) - _rate(np.asarray(hits), np.asarray(left_out))

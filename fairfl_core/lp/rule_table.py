@@ -96,7 +96,7 @@ class RuleTable:
         return np.where(self.empty, self.keeps, scaled) if fall_back else scaled
 
     @cached_property
-    def needless(self) -> NDArray[np.bool_]:
+    def redundant(self) -> NDArray[np.bool_]:
         """RuleTable that do to everybody what the rule that keeps the model's answer does."""
         kept = np.full(self.blocks, -1)
         kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)

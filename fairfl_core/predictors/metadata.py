@@ -14,6 +14,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import check_epsilon
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.solution import Solution
+from fairfl_core.predictors.verify_predictor import fingerprint
 
 __all__ = ["FORMAT", "FittedOn", "Made", "Reached", "heading_of", "read_draw", "read_heading"]
 
@@ -164,6 +165,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "columns",
         "made",
         "draw",
+        "certificate",
     }  # earlier files lack them
     check_keys(value, _KEYS | more | newer, newer, "the file")
     folds = value.get("folds", 1)
@@ -200,6 +202,7 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "columns": _columns(value.get("columns")),
         "made": Made.from_json(value.get("made")),
         "salt_check": read_draw(value.get("draw")),
+        "certificate": _certificate(value),
     }
     return fields, [entry[lists] for entry in entries]
 
@@ -238,6 +241,17 @@ def _columns(value: Any) -> dict[str, str] | None:
     if not all(isinstance(column, str) for column in value.values()):
         raise InputError('"columns" must name the columns of client, group and label (strings).')
     return value
+
+
+def _certificate(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The certificate without its fingerprint; None where the file was changed after it was sealed."""
+    found = value.get("certificate")
+    if found is None:
+        return None
+    part = _object(found, {"rates", "counts", "duals", "fingerprint"}, '"certificate"')
+    if part["fingerprint"] != fingerprint(value):
+        return None
+    return {key: part[key] for key in ("rates", "counts", "duals")}
 
 
 def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.hashed_draws import fold_draws, row_draw, row_draws, salt_check
 from fairfl_core.predictors.metadata import FORMAT, FittedOn, Made, Reached
+from fairfl_core.predictors.verify_predictor import fingerprint
 
 __all__ = ["People", "Predictor"]
 
@@ -73,6 +74,8 @@ class Predictor(ABC):
         Version, date and hash of the counts; None in files of earlier versions.
     salt_check : str or None
         The fingerprint of the secret salt that its draw by row id takes; None for a public draw.
+    certificate : dict or None
+        What proves that it is optimal on those counts; see `certified` and `verify_predictor`.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     needs_group : bool
@@ -96,6 +99,7 @@ class Predictor(ABC):
     columns: dict[str, str] | None = None
     made: Made | None = None
     salt_check: str | None = None
+    certificate: dict[str, Any] | None = None
 
     needs_scores: ClassVar[bool] = False
 
@@ -442,8 +446,29 @@ class Predictor(ABC):
         return self.attention[np.ix_(client, group)]
 
     @abstractmethod
+    def _to_json(self) -> dict[str, Any]:
+        """The `fairfl-predictor/1` form, without its certificate."""
+
     def to_json(self) -> dict[str, Any]:
-        """The `fairfl-predictor/1` form."""
+        """The `fairfl-predictor/1` form, sealed with its fingerprint where it has a certificate."""
+        value = self._to_json()
+        if self.certificate is None:
+            return value
+        value["certificate"] = dict(self.certificate)
+        value["certificate"]["fingerprint"] = fingerprint(value)
+        return value
+
+    def certified(self, counts: dict[str, Any], rates: str = "labels") -> Self:
+        """The same predictor with the proof that it is optimal on the counts it was fitted on.
+
+        `counts` is what `docs/verify_predictor.py` will be given: a `fairfl-counts/1` object, or of
+        the exact region what `certificate.score_counts` returns. Without change where no
+        certificate can be made (a confidence, three labels by their scores, rates from scores).
+        """
+        from fairfl_core.predictors.certificate import certify  # SciPy starts slowly
+
+        certificate = certify(self._to_json(), counts, rates)
+        return self if certificate is None else replace(self, certificate=certificate)
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-predictor/1` file, whole or not at all."""

@@ -130,6 +130,11 @@ def published(sent: Floats, mechanism: Mechanism) -> Floats:
 
 def _statistics(counts: ClientCounts, mechanism: Mechanism) -> Floats:
     """What a client sends: its histogram, or (correct, people) by group and label."""
+    if counts.weighting is not None or (counts.missing and counts.missing.table is not None):
+        raise InputError(
+            "noise hides one person's count of one, and weights, or rows without a group, count "
+            "otherwise; count without --weight and --missing-group bound first."
+        )
     if counts.noisy:
         raise InputError("these counts are noisy already; add noise to the true counts only.")
     table = counts.table

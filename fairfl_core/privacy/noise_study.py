@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.limits import EpsLocal, eps_per_client
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counts_by
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 

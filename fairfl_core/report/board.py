@@ -37,6 +37,7 @@ __all__ = [
     "rank",
     "recognition_table",
     "recommended",
+    "rests_on",
 ]
 
 AS_IT_IS = text.AS_IT_IS
@@ -239,7 +240,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
             text.judged_on(first.summary.judged, new=first.summary.unseen is not None),
             text.runs(first.summary),
         ),
-        rests=tuple(_rests(first, link)),
+        rests=tuple(rests_on(first, link)),
         words=text.WORDS,
         caveats=text.CAVEATS,
         annex=tuple(_annex(results)),
@@ -514,7 +515,7 @@ def _rows_are(experiment: Experiment) -> str:
     return "people" if declared is None else declared.rows_are
 
 
-def _rests(result: Result, link: str) -> list[tuple[str, str]]:
+def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
     """What the numbers rest on."""
     option, summary, manifest = result.option, result.summary, result.experiment.manifest
     dataset, unseen = manifest["dataset"], summary.unseen

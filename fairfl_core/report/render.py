@@ -14,14 +14,23 @@ from fairfl_core.report.picture import svg_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["TEMPLATES", "comparison_css", "comparison_html", "html_of", "pdf_of", "typst_of"]
+__all__ = [
+    "TEMPLATES",
+    "comparison_css",
+    "comparison_html",
+    "environment",
+    "html_of",
+    "pdf_of",
+    "typst_of",
+]
 
 TEMPLATES = Path(__file__).parent / "templates"
 _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no font has
 
 
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Return the templates of files, in which everything that is written is only text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
@@ -34,8 +43,8 @@ def _environment() -> "Environment":
 
 
 @cache
-def _typst_environment() -> "Environment":
-    return _environment().overlay(autoescape=False, finalize=typst_text)
+def _typstenvironment() -> "Environment":
+    return environment().overlay(autoescape=False, finalize=typst_text)
 
 
 def typst_text(value: object) -> str:
@@ -53,7 +62,7 @@ def comparison_css() -> str:
 
 def comparison_html(board: Board) -> str:
     """The table alone: options beside the model as it is, numbers as marks on one axis a row."""
-    return _environment().get_template("comparison.html").render(board=board)
+    return environment().get_template("comparison.html").render(board=board)
 
 
 def html_of(board: Board, annex: str = "") -> str:
@@ -66,12 +75,12 @@ def html_of(board: Board, annex: str = "") -> str:
         "css": Markup(comparison_css()),
         "more": Markup(annex),
     }
-    return _environment().get_template("report.html").render(values)
+    return environment().get_template("report.html").render(values)
 
 
 def typst_of(board: Board) -> str:
     """The report as Typst's source."""
-    return _typst_environment().get_template("report.typ").render(board=board)
+    return _typstenvironment().get_template("report.typ").render(board=board)
 
 
 def pdf_of(board: Board) -> bytes:

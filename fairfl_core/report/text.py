@@ -154,6 +154,15 @@ def policy(asked_for: Policy) -> str:
         if ratio is not None
     ]
     said += [f"limit {limit}" for limit in asked_for.limits]
+    said += [f"precision {one}" for one in asked_for.precision]
+    said += [
+        f"at most {share:g} answered favourably {where}"
+        for share, where in (
+            (asked_for.capacity_global, "overall"),
+            (asked_for.capacity_local, "inside each client"),
+        )
+        if share is not None
+    ]
     if not asked_for.utility.is_accuracy:
         said.append(f"{utility_name(asked_for.utility)} as large as can be")
     said += ["one rule for all groups"] if asked_for.without_group else []

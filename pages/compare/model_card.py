@@ -16,8 +16,6 @@ from pages.shared import own_data
 from pages.shared.catalogue import experiment_of
 from pages.shared.view import View
 
-__all__ = ["APPLY", "model_card"]
-
 APPLY = Path(__file__).resolve().parents[2] / "docs" / "apply_predictor.py"
 Rows = tuple[tuple[str, ...], list[tuple[str, ...]]]  # a header and the rows below it
 

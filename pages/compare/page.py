@@ -12,6 +12,7 @@ from fairfl_core.report.file import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import TAKE_ALONG, Download, offer
 from pages.compare.review import LETTERS, board_for, review_of, starting_options, view_of
+from pages.compare.study import offer_study
 from pages.shared import own_data, present, state
 from pages.shared.catalogue import experiment_of
 from pages.shared.charts import error_boundary, lazy_popover
@@ -158,6 +159,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
         offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+    offer_study(one, key="option")
 
 
 def _of(one: View, download: Download) -> Download:

@@ -4,8 +4,6 @@ from fairfl_core.report import html_of, pdf_of
 from pages.compare.review import board_for
 from pages.shared.view import View
 
-__all__ = ["html_report", "pdf_report"]
-
 
 def html_report(view: View, link: str = "") -> str:
     """One HTML file that stands alone."""

@@ -38,6 +38,10 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
+MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"
+MAKE_STUDY_TIP = "This screen at every pair of limits, solved now: it needs no server later."
+MAKING_STUDY = "Solving every pair of limits"
+POLICY = "Policy (TOML)"
 
 
 def decision(sentence: str) -> str:

@@ -21,8 +21,6 @@ from pages.shared.outside_text import plain
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
 
-__all__ = ["chosen_client", "panel"]
-
 
 def chosen_client(view: View) -> state.Setting[str]:
     """Whose drawer is open; empty for nobody's."""

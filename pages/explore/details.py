@@ -24,7 +24,7 @@ from pages.shared.charts import (
     progress,
     table_popover,
 )
-from pages.shared.codecs import Between, Flag
+from pages.shared.codecs import FLAG, Between
 from pages.shared.results import (
     CERTAINTIES,
     SURE,
@@ -41,10 +41,8 @@ from pages.shared.results import (
 )
 from pages.shared.view import NO_LIMIT, View
 
-__all__ = ["compared", "tabs"]
-
 POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
-LEAVE_OUT = state.Setting("leave_out", False, Flag())
+LEAVE_OUT = state.Setting("leave_out", False, FLAG)
 SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
 

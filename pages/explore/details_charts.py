@@ -8,11 +8,8 @@ import plotly.graph_objects as go
 
 from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.explore import client_text, text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN, segments
 from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, GROUP_COLOURS, SYMBOLS
-
-__all__ = ["certainty_line", "rates", "region_lines"]
+from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 

@@ -10,17 +10,18 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy
+from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 from pages.explore import more_limits_text as text
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of, noun_of
+from pages.shared.catalogue import catalogue, experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
+from pages.shared.outside_text import plain
+from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
-
-__all__ = ["COLLIDES", "asked_for", "collision"]
 
 COLLIDES = text.COLLIDES
 
@@ -30,6 +31,7 @@ FLOORS = (OFF, *(round(0.05 * step, 2) for step in range(1, 21)))
 RATIOS = (OFF, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 GAPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 FOUR_FIFTHS = 0.8
+POLICY_FILE, POLICY_SAID = "policy-file-upload", "policy-file-said"  # in the session
 EVERY = "*"  # every label at once; no label is called so by a link
 
 
@@ -57,6 +59,9 @@ def asked_for(view: View) -> None:
         with lazy_expander(text.EXACT, "exact") as is_open:
             if is_open:
                 _exact_limits(view)
+        with lazy_expander(text.POLICY_FILE, "policy-file") as is_open:
+            if is_open:
+                _policy_file()
     if not policy.is_plain:
         with error_boundary(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
@@ -81,6 +86,29 @@ def _exact_limits(view: View) -> None:
             on_change=_take_limit,
             args=(name, key),
         )
+
+
+def _policy_file() -> None:
+    """Take all limits from a policy file; *Take along* writes one."""
+    st.file_uploader(text.POLICY_UPLOAD, "toml", key=POLICY_FILE, on_change=_take_policy)
+    said = st.session_state.get(POLICY_SAID)
+    if said:
+        st.caption(plain(said, 400))
+
+
+def _take_policy() -> None:
+    upload = st.session_state[POLICY_FILE]
+    if upload is None:
+        st.session_state.pop(POLICY_SAID, None)
+        return
+    try:
+        asked = PolicyFile.from_toml(upload.getvalue())
+        state.change(**vars(with_policy(state.view(), asked, catalogue())))
+        on = f" on {asked.decided_on}" if asked.decided_on else ""
+        by = text.POLICY_BY.format(by=asked.decided_by, on=on) if asked.decided_by else ""
+        st.session_state[POLICY_SAID] = f"{text.POLICY_TAKEN} {by}"
+    except InputError as error:
+        st.session_state[POLICY_SAID] = f"{upload.name}: {error}"
 
 
 def _take_limit(name: str, key: str) -> None:

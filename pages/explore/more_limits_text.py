@@ -54,10 +54,15 @@ UTILITY_MEANING = {
 OWN_TABLE = "own table"
 COLLIDES = ":red-badge[✕ limits and floors collide]"
 EXACT = "The two limits as numbers"
+POLICY_FILE = "From a policy file"
+POLICY_UPLOAD = "Limits that somebody decided (policy.toml)"
+POLICY_TAKEN = "Taken from the policy file."
+POLICY_BY = "Decided by {by}{on}."
 _PARTS = {
     "floors": "the floors",
     "ratios": "the ratios",
     "limits": "the limits between other groups",
+    "shares": "precision and capacity",
     "utility": "another aim than accuracy",
     "without_group": "not using the group",
 }

@@ -15,16 +15,17 @@ from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, 
 from fairfl_core.explore.text import Chip
 from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
+from pages.compare.study import offer_study
 from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_popover, progress
-from pages.shared.codecs import Flag, OneOf
+from pages.shared.codecs import FLAG, OneOf
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
+from pages.shared.limits import go_to_cell, limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
@@ -41,7 +42,7 @@ MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
 SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 SECONDS = 0.8  # between two of them
-WELCOME = state.Setting("welcome", True, Flag())
+WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
@@ -171,6 +172,7 @@ def _keep(view: View) -> None:
     with lazy_popover(text.TAKE_ALONG, "take") as is_open:
         if is_open:
             offer(TAKE_ALONG, key="take")
+            offer_study(view, key="take")
 
 
 # -------------------------------------------------------------------- the map
@@ -197,8 +199,10 @@ def _map(view: View, noun: str) -> None:
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
-            **charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
+            charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
+            on_go=lambda: go_to_cell(MAP, heat),
             noun=noun,
+            title=text.MAP_TITLE,
             note=core_text.map_note(
                 coarse=dear,
                 flat=bool(span < LEAST_SPAN),
@@ -208,13 +212,7 @@ def _map(view: View, noun: str) -> None:
             alone=core_text.alone(noun, costs),
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
-            on_go=lambda: _go([float(one) for one in heat.eps_global]),
         )
-
-
-def _go(limits: list[float]) -> None:
-    x, y = st.session_state[MAP].go
-    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
 
 
 # -------------------------------------------------------------------- the clients
@@ -242,8 +240,8 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
+            data,
             view=picture,
-            data=data,
             spoken=core_text.clients_spoken(picture, noun, label),
             note=core_text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),

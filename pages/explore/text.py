@@ -24,6 +24,7 @@ HELD, PAYS, SURE, MORE, RATES = (
     "More limits",
     "Every rate",
 )
+MAP_TITLE = "Accuracy by pair of limits"
 LESSON = "New here? Learn"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"

@@ -11,20 +11,16 @@ from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
-from pages.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
-
-__all__ = [
-    "Row",
-    "chance",
-    "draws",
-    "in_space",
-    "network",
-    "precision",
-    "shares",
-    "tree",
-    "under_the_curve",
-]
+from pages.shared.theme import (
+    AFTER,
+    GREY,
+    GROUP_COLOURS,
+    LEGEND_ABOVE,
+    MARGIN,
+    SYMBOLS,
+    ink,
+    translucent,
+)
 
 Floats = NDArray[np.float64]
 HIDDEN = {"visible": False, "fixedrange": True}

@@ -505,7 +505,8 @@ COST = (
 ALIKE = 0.2  # points: costs that are no further apart are called about the same
 COST_OPTIONS = ("Inside each (local)", "Overall (global)", "Both about the same")
 GO_EXPLORE, EXPERIMENT, SOLVING = "Go and explore", "Whose people", "Solving the map"
-GLOBAL_ALONE, LOCAL_ALONE, HARDLY = "global limit alone", "local limit alone", "hardly a limit"
+MARKS = "L: local limit alone · G: global limit alone"
+MAP_TITLE = "Accuracy by pair of limits"
 
 
 def cost_question(tight: float, local: Figures, overall: Figures, noun: str) -> Question:

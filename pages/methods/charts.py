@@ -8,11 +8,17 @@ from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.figures import CIVIDIS, MARGIN, map_table, segments
 from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
-
-__all__ = ["HEIGHT", "frontiers", "map_table", "paper_map", "ranking"]
+from pages.shared.theme import (
+    CIVIDIS,
+    GREY,
+    GROUP_COLOURS,
+    HERE,
+    MARGIN,
+    ink,
+    segments,
+    translucent,
+)
 
 HEIGHT, LARGE = 365, 520  # on a page, for a hall
 LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter

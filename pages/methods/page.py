@@ -13,7 +13,7 @@ from pages.methods.results import LEVELS, Compared, rows_for
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary
+from pages.shared.charts import chart, error_boundary, map_table
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
 from pages.shared.html import html_table
@@ -207,7 +207,7 @@ def _figure_1() -> None:
                 charts.paper_map(heat),
                 key=f"figure1-{name}",
                 spoken=text.spoken_map(dataset, heat),
-                table=lambda heat=heat: charts.map_table(heat),
+                table=lambda heat=heat: map_table(heat),
             )
             st.caption(text.alone(opened.notion, heat))
     if not present.presenting():

@@ -32,36 +32,14 @@ from fairfl_core.evaluation.paper_numbers import (
     Row,
 )
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import Frontier
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from pages.shared.caching import cached
 from pages.shared.catalogue import bundled, experiment_of
 from pages.shared.results import heat_of
 from pages.shared.view import PAPERS_REGION, read_view
-
-__all__ = [
-    "DRAWS",
-    "FIGURE_1",
-    "LEVELS",
-    "Ability",
-    "Ahead",
-    "Beside",
-    "Compared",
-    "Line",
-    "Noisy",
-    "abilities",
-    "ahead_of_fairfl",
-    "compared",
-    "costs",
-    "figure_1",
-    "notions_of",
-    "rows_for",
-    "settings",
-    "table_2",
-    "table_4",
-]
 
 FAIRFL = "ours"  # how the methods of this package are called in data/methods
 FIXED = "ours_exact"  # the variant of fairfl that is told whatever the others reach

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
-
-__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
+from pages.shared.theme import AFTER, GREY, HERE, LEGEND_ABOVE, MARGIN, ink, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall

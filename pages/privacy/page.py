@@ -12,9 +12,7 @@ from pages.privacy import text
 from pages.privacy.charts import COLOURS, Scale, Series, against_budget, failing_clients
 from pages.privacy.results import (
     BUDGETS,
-    PAPER_ASKED,
     NoiseResult,
-    adult_beside_paper,
     noise_result,
     on_counts,
     other_medians,
@@ -29,9 +27,8 @@ from pages.shared.charts import (
     lazy_expander,
     numbers_table,
     progress,
-    table_popover,
 )
-from pages.shared.codecs import Flag, OneOf
+from pages.shared.codecs import FLAG, OneOf
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
 from pages.shared.outside_text import figure_text
@@ -43,7 +40,7 @@ MANY = (20, 40, 100, 200)
 DRAWS = state.Setting("draws", 40, OneOf(MANY))
 MECHANISM = state.Setting("mechanism", MECHANISMS[0], OneOf(MECHANISMS))
 NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], OneOf(NEIGHBOURS))
-BOTH = state.Setting("both", False, Flag())
+BOTH = state.Setting("both", False, FLAG)
 NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR, BOTH)
 CURVE = state.Setting("curve", "local", OneOf(tuple(text.CURVES)))
 FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
@@ -74,7 +71,11 @@ def page() -> None:
             _protection()
             if result is not None:
                 _numbers(result)
-            _paper_table()
+            st.page_link(
+                "pages/methods/page.py",
+                label=text.PAPER_TABLE,
+                query_params={"of": "adult", "tab": "table4"},
+            )
 
 
 def _mechanism() -> Mechanism:
@@ -210,21 +211,6 @@ def _protection() -> None:
             right.markdown(text.NOT_PROTECTED)
             st.markdown(text.REHEARSAL)
             st.code(text.release_command(_mechanism()), language=None, wrap_lines=True)
-
-
-def _paper_table() -> None:
-    with lazy_expander(text.PAPER_TITLE, "paper") as opened, error_boundary(text.PAPER_TABLE):
-        if not opened:
-            return
-        neighbours = state.get(NEIGHBOUR)
-        with progress(text.REPEATING) as on_progress:
-            rows = adult_beside_paper(neighbours, on_progress=on_progress)
-        st.markdown(text.paper_introduction(rows, PAPER_ASKED, neighbours))
-        numbers_table(
-            {text.paper_epsilon(row): text.paper_row(row) for row in rows}, text.PAPER_HEADINGS
-        )
-        records = pd.DataFrame([text.paper_record(row) for row in rows])
-        table_popover(records, key="privacy-paper")
 
 
 page()

@@ -1,22 +1,19 @@
 """What the Privacy page says: noise studies in sentences, and what noise does not protect."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
-from pages.privacy.results import NoiseResult, PaperRow, Three
+from pages.privacy.results import NoiseResult
 from pages.shared import text as shared
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
-STUDY, PAPER_TABLE = "The study of noise", "The paper's table"
+STUDY = "The study of noise"
 CURVE, FAILING, NUMBERS = "The curve", "The failing clients", "The numbers"
 
 DRAWING = "Drawing noise and solving anew"
-REPEATING = "Repeating the paper's table"
 TOO_MANY_CLIENTS = (
     "with so many clients hundreds of programs would take an hour; try fewer clients, or make "
     "noisy counts with `fairfl privatize` and upload those."
@@ -73,7 +70,7 @@ CLIENT_COLUMNS = {
     "gap_median": "median true gap",
 }
 
-PAPER_TITLE = "The paper's own table, beside ours"
+PAPER_TABLE = "The paper's own table, beside ours"
 PROTECTION_TITLE = "What is protected, what is not, and how to release"
 PROTECTED = (
     "**Protected**\n"
@@ -253,57 +250,6 @@ def hover_unseen(digits: int) -> str:
 def hover_other(name: str, digits: int) -> str:
     """What the other mechanism's line says under the pointer."""
     return f"{name}: %{{y:.{digits}f}}<extra></extra>"
-
-
-# -------------------------------------------------------------------- the paper's table
-
-
-def paper_introduction(rows: Sequence[PaperRow], asked: float, relation: str) -> str:
-    """What the paper's table is of, and what its epsilon really spends."""
-    times = rows[1].spent / rows[1].epsilon
-    return (
-        f"Adult, statistical parity, both limits {asked:g}, unseen people. **What the paper calls "
-        f"ε really spends {times:g} ε** ({relation}); the histogram gets that same true budget. "
-        "Each entry: mean client's gap · overall gap · accuracy. The paper's column is its Table "
-        "4; for FedAvg its Table 2 prints other figures."
-    )
-
-
-PAPER_HEADINGS = ("really spends", "the paper", "ours, the paper's mechanism", "ours, histogram")
-
-
-def paper_row(row: PaperRow) -> list[str]:
-    """A row as people read it, under the headings."""
-    triples = (row.paper, row.ours, row.histogram)
-    return [_spent(row), *map(_three, triples)]
-
-
-def paper_record(row: PaperRow) -> dict[str, object]:
-    """A row in numbers, for a file."""
-    record: dict[str, object] = {
-        "the paper's epsilon": paper_epsilon(row),
-        "really spends": _spent(row),
-    }
-    for who, three in (
-        ("paper", row.paper),
-        ("ours, paper's mechanism", row.ours),
-        ("ours, histogram", row.histogram),
-    ):
-        record |= {f"{who}: {what}": round(value, 4) for what, value in vars(three).items()}
-    return record
-
-
-def paper_epsilon(row: PaperRow) -> str:
-    """What the paper calls the budget of a row."""
-    return {float("inf"): "no noise", 0.0: "FedAvg"}.get(row.epsilon, f"{row.epsilon:g}")
-
-
-def _spent(row: PaperRow) -> str:
-    return "" if row.spent in (0, float("inf")) else f"{row.spent:g}"
-
-
-def _three(three: Three) -> str:
-    return f"{three.local:.3f} · {three.overall:.3f} · {format.percent(three.accuracy)}"
 
 
 def release_command(mechanism: Mechanism) -> str:

@@ -31,8 +31,6 @@ SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
 MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
-AXIS_OVERALL = "overall, ε<sub>0</sub>"
-AXIS_INSIDE = "in each client, ε<sub>c</sub>"
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
 SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
@@ -41,16 +39,6 @@ SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figu
 def share(value: float) -> str:
     """A share above its bar."""
     return f"{100 * value:.0f} %"
-
-
-def axis_share(group: str) -> str:
-    """What the bars are of."""
-    return f"{group}, %"
-
-
-def hover_share(group: str) -> str:
-    """A bar under the pointer."""
-    return f"client %{{customdata}}: %{{y:.1f}} % {group}<extra></extra>"
 
 
 def of_scale(percent: float) -> str:

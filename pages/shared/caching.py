@@ -10,8 +10,6 @@ from fairfl_core.budget import Budget, within
 from pages.shared import own_data
 from pages.shared.view import View
 
-__all__ = ["budget", "cached"]
-
 SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
 LARGER_WORK = "use the command line or Python, where work may take as long as it needs"
 

@@ -14,20 +14,10 @@ import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
 from fairfl_core.errors import FairflError
+from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
 from pages.shared.html import html_table
 from pages.shared.outside_text import Target, only_text
-
-__all__ = [
-    "chart",
-    "csv_for_people",
-    "error_boundary",
-    "lazy_expander",
-    "lazy_popover",
-    "numbers_table",
-    "progress",
-    "table_popover",
-]
 
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
@@ -136,6 +126,14 @@ def table_popover(
             key=f"{key}-csv",
             on_click="ignore",
         )
+
+
+def map_table(heat: Frontier) -> pd.DataFrame:
+    """The accuracies of a map, in per cent."""
+    columns = [f"{text.MAP_OVERALL} {value:g}" for value in heat.eps_global]
+    table = pd.DataFrame((100 * heat.accuracy).round(2), columns=columns)
+    table.insert(0, text.MAP_INSIDE, heat.eps_local)
+    return table
 
 
 def numbers_table(rows: Mapping[str, Sequence[str]], headings: Sequence[str]) -> None:

@@ -7,13 +7,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from fairfl_core.lp.build import default_rates
+from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, sign_in, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.outside_text import plain
 from pages.shared.view import View, options_of
-
-__all__ = ["experiment_choice", "frame", "view_settings"]
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from html import escape
 
-__all__ = ["html_table"]
-
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of text; the names in it are only text."""

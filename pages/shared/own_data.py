@@ -17,8 +17,6 @@ import streamlit as st
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Intake
 
-__all__ = ["Held", "Results", "current", "drop", "find", "hold", "is_own"]
-
 _KEY = "own-set"
 _PREFIX = "yours-"
 _MOST = 60  # results kept of one set

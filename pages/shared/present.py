@@ -8,11 +8,9 @@ import segno
 import streamlit as st
 
 from pages.shared import own_data, state, text
-from pages.shared.codecs import Flag, Whole
+from pages.shared.codecs import FLAG, Whole
 
-__all__ = ["PRESENT", "code_of", "presenter", "presenting", "screen"]
-
-PRESENT = state.Setting("present", False, Flag())
+PRESENT = state.Setting("present", False, FLAG)
 _LEFT = "left-hall"
 SCREEN = state.Setting("screen", 1, Whole(1, 20))
 

@@ -25,12 +25,13 @@ from fairfl_core.evaluation.advice import (
 )
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
+from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program, default_rates
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
@@ -42,49 +43,8 @@ from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
-__all__ = [
-    "CERTAINTIES",
-    "Collided",
-    "People",
-    "PolicyCost",
-    "SURE",
-    "Unseen",
-    "advice_of",
-    "certainty_costs",
-    "certainty_of",
-    "certainty_possible",
-    "collision_of",
-    "counts_of",
-    "folded_of",
-    "median_client",
-    "people_of",
-    "policy_cost",
-    "required",
-    "unseen_of",
-    "COARSE",
-    "GRID",
-    "LEVELS",
-    "accuracy_within",
-    "clients_of",
-    "heat_of",
-    "heavy",
-    "is_dear",
-    "judged_of",
-    "many_margins",
-    "predictor_of",
-    "program_on",
-    "programs_of",
-    "region_curve",
-    "study_of",
-    "summary_of",
-]
-
-# Fine near zero, where fairness begins to cost. The paper's six values are among them.
-GRID = (
-    *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
-    *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
-)
-LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
+GRID = LIMITS[:-1]
+LEVELS = LIMITS  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups, of two labels
@@ -177,9 +137,9 @@ def is_dear(view: View) -> bool:
     return view.guarantee is not None or by_scores or heavy(view)
 
 
-def program_on(people: People, view: View) -> Program:
+def program_on(people: People, view: View) -> FairnessProgram:
     """The view's program on these people; they have scores where it looks at them."""
-    return build_program(
+    return FairnessProgram(
         people,
         view.notion,
         view.region,
@@ -189,7 +149,7 @@ def program_on(people: People, view: View) -> Program:
     )
 
 
-def _fresh_program(view: View) -> Program:
+def _fresh_program(view: View) -> FairnessProgram:
     """The program of a view's only seed, on the people it is fitted on."""
     name, (seed,) = view.data, view.seeds
     split = experiment_of(name).fit_split
@@ -200,7 +160,7 @@ def _fresh_program(view: View) -> Program:
 _program = cached(240)(_fresh_program)
 
 
-def programs_of(view: View) -> list[Program]:
+def programs_of(view: View) -> list[FairnessProgram]:
     """The program of every run."""
     one_run = view.without_limits()
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
@@ -328,8 +288,11 @@ def _advice(view: View, points: float) -> Advice:
     return tightest_limits(programs_of(view), points)
 
 
+NO_SHARES: dict[str, Any] = {"precision": (), "capacity_global": None, "capacity_local": None}
+
+
 def _sure(view: View) -> View:
-    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=(), **NO_SHARES)
     return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
@@ -402,6 +365,7 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
         "floors": replace(policy, floors=()),
         "ratios": replace(policy, ratio_global=None, ratio_local=None),
         "limits": replace(policy, limits=()),
+        "shares": replace(policy, **NO_SHARES),
         "utility": replace(policy, utility=ACCURACY),
         "without_group": replace(policy, without_group=False),
     }

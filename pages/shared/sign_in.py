@@ -11,8 +11,6 @@ import streamlit as st
 from pages.shared import text
 from pages.shared.outside_text import plain
 
-__all__ = ["require", "sign_out"]
-
 log = logging.getLogger(__name__)
 _SIGNED_IN = "is_logged_in"  # is there only where sign-in is set up
 

@@ -18,7 +18,7 @@ import streamlit as st
 from fairfl_core.report.file import MOST
 from pages.shared import own_data
 from pages.shared.catalogue import catalogue
-from pages.shared.codecs import Codec, Flag, Unusable
+from pages.shared.codecs import FLAG, Codec, Unusable
 from pages.shared.view import (
     Ignored,
     View,
@@ -28,37 +28,6 @@ from pages.shared.view import (
     write_option,
     write_view,
 )
-
-__all__ = [
-    "address",
-    "Setting",
-    "bound",
-    "bound_field",
-    "change",
-    "data_is_gone",
-    "enter",
-    "follow_link",
-    "forget",
-    "get",
-    "ignored",
-    "keep",
-    "kept",
-    "large_type",
-    "leave_out",
-    "here_only",
-    "LARGE_TYPE",
-    "OF_PAGES",
-    "OF_STEPS",
-    "link_of_the_moment",
-    "let_go",
-    "notes",
-    "options",
-    "publish",
-    "publish_setting",
-    "put",
-    "view",
-    "widget",
-]
 
 T = TypeVar("T")
 # What pages may write into links beside the view; a test keeps this whole.
@@ -263,7 +232,7 @@ class Setting(Generic[T]):
     codec: Codec | None = None
 
 
-LARGE_TYPE = Setting("large", False, Flag())
+LARGE_TYPE = Setting("large", False, FLAG)
 
 
 def get(setting: Setting[T]) -> T:

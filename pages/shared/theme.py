@@ -2,31 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
+import plotly.colors
 import streamlit as st
+from numpy.typing import NDArray
 from plotly.basedatatypes import BaseFigure
-
-__all__ = [
-    "AFTER",
-    "BAND",
-    "FREE_LINE",
-    "GREY",
-    "GROUP_COLOURS",
-    "HERE",
-    "INTERVAL",
-    "PALE",
-    "SYMBOLS",
-    "ink",
-    "sized",
-    "style",
-    "translucent",
-]
 
 GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
-GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
-FREE_LINE = "#e0218a"  # seen on the map's blues and yellows, on white and on dark
-INTERVAL = "#3f97d0"  # seen on white and on dark
-BAND = "rgba(0,114,178,0.12)"
+GREY, AFTER, HERE = "#8a8a8a", "#0072B2", "#D55E00"
+LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
+MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
+CIVIDIS = plotly.colors.get_colorscale("Cividis")
+Floats = NDArray[np.float64]
 _HERE = Path(__file__).parent
 _STYLE = _HERE / "style.css"
 _LARGE = "<style>html { font-size: 20px; }</style>"
@@ -64,3 +52,8 @@ def translucent(colour: str, opacity: float) -> str:
     """A colour ``#rrggbb`` that lets others through."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def segments(starts: Floats, ends: Floats) -> Floats:
+    """Coordinates of separate lines in one trace: start, end, a break, and so on."""
+    return np.stack([starts, ends, np.full(len(starts), np.nan)], axis=1).ravel()

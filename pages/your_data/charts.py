@@ -12,8 +12,6 @@ from pages.shared.outside_text import Target, figure_text, only_text
 from pages.shared.theme import GROUP_COLOURS, HERE, ink
 from pages.your_data import text
 
-__all__ = ["model_frontiers", "people_bars", "people_key"]
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 PATTERNS = ("", "/", ".", "x", "-", "|")  # beside the colours, which repeat after six

@@ -37,8 +37,6 @@ from pages.shared import caching, own_data, state
 from pages.shared.codecs import OneOf
 from pages.your_data import refusals, text
 
-__all__ = ["Brought", "Request", "choose_file", "confirm", "refusing", "take", "taken"]
-
 KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
 UPLOADERS = {"table": "upload-table", "counts": "upload-counts"}
 _LOOKED = "looked-at"  # what the file's beginning shows: never the file

@@ -7,7 +7,7 @@ import pytest
 
 from fairfl_core.federation.messages import HostileReply, Parcel
 from fairfl_core.federation.statistics import _check_statistic, held_out, own_parts
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.privacy.mechanisms import Mechanism
 from tests.federation.hospitals import QUESTION, STUDY

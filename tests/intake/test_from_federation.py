@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake import _sandbox as _apart
+from fairfl_core.intake import _sandbox as _sandbox
 from fairfl_core.intake import apart, experiment_from_counts
 from tests.federation.hospitals import open_hospitals, server
 
@@ -73,8 +73,8 @@ def test_markup_in_a_log_stays_text(result):
     assert "\u202e" not in first.whom and first.purpose == "a b"
 
 
-def test_it_is_the_same_read_apart(result, monkeypatch):
-    monkeypatch.setattr(_apart, "AT_ONCE", 0)
+def test_it_is_the_same_read_sandbox(result, monkeypatch):
+    monkeypatch.setattr(_sandbox, "LARGE", 0)
     data = json.dumps(result).encode()
     whole, there = apart(experiment_from_counts, [("result.json", data)]), opened(result)
     assert whole.predictor.to_json() == there.predictor.to_json()

@@ -19,7 +19,7 @@ from fairfl_core.evaluation.methods import (
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
 from fairfl_core.evaluation.paper_numbers import FEDAVG, GRID, TABLE_1, TABLE_2, TABLE_3, TABLE_4
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (
     LEVELS,

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core._io.names import listed
-from fairfl_core._io.places import TOP
+from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.data.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, Protocol
 from fairfl_core.data.experiments._scores import FoldScores, Scores
 from fairfl_core.data.experiments._table import check_row_groups, read_block
@@ -27,7 +27,7 @@ __all__ = ["FOLDER", "FORMAT", "Experiment", "cross_fitted_of", "list_experiment
 
 FORMAT = "fairfl-experiment/1"
 SCORES = "scores.parquet"
-FOLDER = TOP / "data" / "experiments"
+FOLDER = APP_ROOT / "data" / "experiments"
 _FIRST = ("adult", "public_coverage", "ham10000")  # the paper's three, in its order
 _NEEDED = {
     "format",

@@ -37,7 +37,7 @@ function buildClients(chart) {
     svg.onpointerleave = () => hideTip(chart);
     svg.onclick = event => {
         const client = clientOf(event);
-        if (client) chart.emit('client', client.name);
+        if (client && !chart.data.still) chart.emit('client', client.name);
     };
     // Of the place around the svg: Chromium stops at an svg that listens for focus.
     scroll.addEventListener('focusin', event => {
@@ -52,7 +52,7 @@ function buildClients(chart) {
     svg.onkeydown = event => {
         const client = clientOf(event);
         if (!client) return;
-        if (event.key === 'Enter' || event.key === ' ') chart.emit('client', client.name);
+        if (event.key === 'Enter' || event.key === ' ') chart.data.still || chart.emit('client', client.name);
         else if (event.key === 'Escape') hideTip(chart);
         else if (event.key.startsWith('Arrow')) neighbour(chart, event.target, event.key)?.focus();
         else return;
@@ -90,7 +90,7 @@ function linesOf({ view, groups }, client) {
     if (client.after === null) return [head, 'the gap cannot be told'];
     return [head, `gap ${moved(client.before, client.after, gapText)}`,
         ...(client.low === null ? [] : [`95 %: ${gapText(client.low)} to ${gapText(client.high)}${client.within ? ', may be chance' : ''}`]),
-        client.asked >= 1 ? 'no limit' : `allowed ${gapText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
+        client.asked >= 1 ? 'no limit' : `allowed ${limitText(client.asked)}${client.above ? ': above, beyond chance' : ''}`];
 }
 
 function legendOf({ view, groups, label, axis, note, clients }, top, columns) {
@@ -258,7 +258,7 @@ function tickText(view, ticks) {
 function eachClient(chart, paint) {
     const put = pen(chart.marks);
     chart.data.clients.forEach((client, k) => {
-        const place = put(client.name, 'g', { class: 'client', role: 'button', 'aria-label': linesOf(chart.data, client).join(', ') });
+        const place = put(client.name, 'g', { class: chart.data.still ? 'client still' : 'client', role: chart.data.still ? 'img' : 'button', 'aria-label': linesOf(chart.data, client).join(', ') });
         place.client = client;
         const mark = pen(place);
         paint(client, mark, k);
@@ -344,8 +344,8 @@ function paintTiles(chart, { high, size, width, height }) {
         const x = column * w + gap / 2, y = row * h + gap / 2;
         const two = h > 2.6 * size && w > 3 * size, fill = inkOn(parts);
         mark('tile', 'rect', { class: client.above ? 'tile above' : 'tile', x, y, width: w - gap, height: h - gap, rx: 4, fill: rgb(parts) });
-        mark('name', 'text', { class: 'on-tile', style: `fill: ${fill}`, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + (two ? -1 : size * .36), 'text-anchor': 'middle', 'font-size': size }, shortened(chart, client.name, size, w));
-        if (two) mark('value', 'text', { class: 'on-tile small', style: `fill: ${fill}`, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + size, 'text-anchor': 'middle', 'font-size': data.large ? 16 : size - 1 }, gapText(client.after));
+        mark('name', 'text', { class: 'on-tile', fill, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + (two ? -1 : size * .36), 'text-anchor': 'middle', 'font-size': size }, shortened(chart, client.name, size, w));
+        if (two) mark('value', 'text', { class: 'on-tile small', fill, x: x + (w - gap) / 2, y: y + (h - gap) / 2 + size, 'text-anchor': 'middle', 'font-size': data.large ? 16 : size - 1 }, gapText(client.after));
         if (client.above) spot(mark, 'mark', 'above', two ? [x + w - gap - 7, y + 7] : [x + w - gap - 2, y + 2], two ? 4 : 3);
     });
 }

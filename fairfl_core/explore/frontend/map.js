@@ -33,13 +33,14 @@ function buildMap(chart) {
         return cell;
     };
     const go = cell => {
-        const { here } = chart.data;
+        const { here, still } = chart.data;
+        if (still) return;
         chart.want = cell;
         paintPlaces(chart);
         if (cell[0] !== here[0] || cell[1] !== here[1]) chart.emit('go', cell);
     };
     stage.onpointerdown = event => {
-        if (event.button) return;
+        if (event.button || chart.data.still) return;
         chart.dragging = true;
         chart.cursor = null;
         stage.setPointerCapture(event.pointerId);
@@ -77,8 +78,6 @@ function buildMap(chart) {
     return { head, stage, alone, tip, svg, ...parts };
 }
 
-const limitText = limit => limit >= 1 ? 'none' : String(Number(limit.toPrecision(3)));
-
 function cellLines({ accuracy, limits, noun }, [x, y]) {
     const value = accuracy[y][x];
     const asked = limit => limit >= 1 ? 'no limit' : limitText(limit);
@@ -89,7 +88,7 @@ function paintMap(chart) {
     if (chart.stage.clientWidth < 1) return; // not on the screen yet, or no longer
     const { data, stage, svg } = chart, n = data.limits.length, size = textSize(data.large, stage.clientWidth, 640);
     chart.box.style.fontSize = `${size}px`;
-    legend(chart, chart.head, [
+    legend(chart, chart.head, !data.title ? [] : [
         ['title', data.title],
         ...(data.note ? [['text', data.note]] : []),
         ...(data.free.length ? [['free', 'free of cost']] : []),
@@ -139,8 +138,8 @@ function paintMap(chart) {
 function paintPlaces(chart) {
     const { data, frame: { left, top, width, height, x, y } } = chart, put = pen(chart.front), size = data.large ? 16 : 11;
     const [i, j] = chart.want ?? data.here, [cx, cy] = [x(i + .5), y(j + .5)], r = data.large ? 12 : 9;
-    put('h', 'rect', { class: 'hair', x: left, y: cy - .5, width, height: 1 });
-    put('v', 'rect', { class: 'hair', x: cx - .5, y: top, width: 1, height });
+    if (!data.still) put('h', 'rect', { class: 'hair', x: left, y: cy - .5, width, height: 1 });
+    if (!data.still) put('v', 'rect', { class: 'hair', x: cx - .5, y: top, width: 1, height });
     for (const [letter, a, b] of data.kept) {
         put(`o${letter}`, 'circle', { class: 'kept', cx: x(a + .5), cy: y(b + .5), r });
         put(`t${letter}`, 'text', { class: 'letter', x: x(a + .5), y: y(b + .5) + size * .36, 'text-anchor': 'middle', 'font-size': size }, letter);
@@ -149,6 +148,7 @@ function paintPlaces(chart) {
         const [a, b] = chart.cursor;
         put('cursor', 'rect', { class: 'cursor', x: x(a) - 1, y: y(b + 1) - 1, width: x(a + 1) - x(a) + 2, height: y(b) - y(b + 1) + 2 });
     }
+    if (data.still) return put.rest();
     const place = put('here', 'g', { class: 'here' });
     place.style.transform = `translate(${cx}px, ${cy}px)`;
     const cross = pen(place), d = `M${-r} 0H${r}M0 ${-r}V${r}`;

@@ -145,6 +145,7 @@ function ticksOf(low, high, step) {
 const people = n => n === 1 ? '1 person' : `${n.toLocaleString('en')} people`;
 const percent = value => value === null ? '–' : `${value.toFixed(1)} %`;
 const gapText = value => value === null ? '–' : value < .0005 ? '0' : value.toFixed(value < .00995 ? 3 : 2);
+const limitText = limit => limit >= 1 ? 'none' : String(Number(limit.toPrecision(3)));
 const moved = (before, after, text) => text(before) === text(after) ? `${text(after)}, no change` : `${text(before)} → ${text(after)}`;
 function signed(value) {
     const size = Math.abs(value), text = size.toFixed(size < .095 ? 2 : 1);

@@ -9,10 +9,10 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.constraints.gaps import GapConstraints
+from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.constraints.ratios import RatioConstraints
-from fairfl_core.lp.groupings import merged_groups
+from fairfl_core.lp.constraints.shares import ShareConstraints
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
@@ -62,11 +62,14 @@ def constraints_for(
         )
     ]
     for limit in policy.limits:
-        merged, inside = merged_groups(counts, limit.grouping), limit.scope == "local"
+        merged = Merged(limit.grouping, *counts.coarsen(limit.grouping))
+        inside = limit.scope == "local"
         scopes = {"overall": not inside, "inside": inside}
         parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:
         parts.append(_ratios(counts, notion, behind, policy))
+    if policy.has_shares:
+        parts.append(ShareConstraints.of(policy, counts))
     if policy.floors:
         how = {"cuts": cuts, "soft": soft}
         parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))

@@ -13,6 +13,4 @@ from pages.learn.steps import (
     which_notion,
 )
 
-__all__ = ["STEPS"]
-
 STEPS = (network, people, simpson, roc, solid, draws, chance, cost, precision, which_notion)

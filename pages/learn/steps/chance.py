@@ -11,8 +11,6 @@ from pages.learn import charts, text
 from pages.learn.widgets import ask, picture, slide
 from pages.shared.charts import error_boundary
 
-__all__ = ["show"]
-
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
 LIMITS = (0.01, 0.05, 0.1)
 

@@ -5,18 +5,18 @@ from typing import Any
 
 import streamlit as st
 
+from fairfl_core.explore.charts import map_data
 from fairfl_core.lp.frontier import Frontier
 from pages.learn import text
 from pages.learn.text import Question
-from pages.learn.widgets import answered, ask, picture
-from pages.shared import figures, state
+from pages.learn.widgets import answered, ask
+from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
-from pages.shared.charts import error_boundary, progress
+from pages.shared.charts import error_boundary, map_table, progress, table_popover
+from pages.shared.component import limit_map
 from pages.shared.results import COARSE, GRID, heat_of, is_dear, summary_of
 from pages.shared.view import View, options_of
-
-__all__ = ["show"]
 
 TIGHT = 0.01
 
@@ -58,19 +58,21 @@ def _map(view: View) -> None:
     coarse, known = is_dear(view), answered(8)
     heat = _solved(view, coarse)
     loose = float(heat.eps_global[-1])
-    picture(
-        st.container(),
-        figures.heat_map(
-            heat,
-            here=(TIGHT, loose) if known else (loose, loose),
-            others=[(text.LOCAL_ALONE, (loose, TIGHT))] if known else [],
-            name=text.GLOBAL_ALONE if known else text.HARDLY,
-            height=420,
-        ),
-        key="learn-map",
-        reading=text.cost_reading(shared_text.notion_title(view.notion), coarse=coarse),
-        table=figures.map_table(heat),
+    reading = text.cost_reading(shared_text.notion_title(view.notion), coarse=coarse)
+    data = map_data(heat, (loose, loose), [(loose, TIGHT), (TIGHT, loose)] if known else [])
+    data["kept"] = [[mark, *place[1:]] for mark, place in zip("LG", data["kept"], strict=False)]
+    limit_map(
+        "learn-map",
+        data,
+        noun=noun_of(view.data),
+        spoken=reading,
+        title=text.MAP_TITLE,
+        note=text.MARKS if known else "",
+        large=present.presenting() or state.large_type(),
+        height=420,
     )
+    st.markdown(reading)
+    table_popover(lambda: map_table(heat), key="learn-map")
 
 
 def _solved(view: View, coarse: bool) -> Frontier:

@@ -16,8 +16,6 @@ from pages.shared import state
 from pages.shared.charts import error_boundary
 from pages.shared.codecs import Whole
 
-__all__ = ["show"]
-
 MEN = 100
 AGAIN = state.Setting("step6_again", 0, Whole(0, 10**6))
 

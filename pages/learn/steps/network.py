@@ -12,8 +12,6 @@ from pages.learn import charts, text
 from pages.learn.widgets import ask, picture
 from pages.shared.charts import error_boundary, table_popover
 
-__all__ = ["show"]
-
 
 def show(shown: Any, words: Any) -> None:
     """Lay the step out: the picture, and the words beside it."""

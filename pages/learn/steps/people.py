@@ -13,8 +13,6 @@ from pages.learn.charts import Row, shares
 from pages.learn.widgets import ask, picture, start_with, switch, switched
 from pages.shared.charts import error_boundary
 
-__all__ = ["show"]
-
 ILL = (True, False, True, False)  # Ana, Bea, Carl, Dan
 NOTIONS = ("sp", "eop", "eo")
 DAN = "step2_dan_ill"

@@ -10,8 +10,6 @@ from pages.learn import charts, text
 from pages.learn.widgets import ask, picture, slide
 from pages.shared.charts import error_boundary
 
-__all__ = ["show"]
-
 SHARES = tuple(place / 20 for place in range(1, 16))
 RATES = tuple(place / 20 for place in range(21))
 

@@ -6,14 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core._io import numbers as format
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
 from pages.learn.widgets import answered, ask, picture, slide, start_with
 from pages.shared.charts import error_boundary
-
-__all__ = ["program", "show"]
 
 LIMITS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.125, 0.15, 0.2, 1.0)
 
@@ -27,7 +24,7 @@ def program() -> FairnessProgram:
 @st.cache_data(show_spinner=False)
 def _by_thresholds() -> float:
     """Accuracy at a gap of zero where every group's thresholds may be moved and mixed."""
-    return build_program(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
+    return FairnessProgram(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
 
 
 def show(shown: Any, words: Any) -> None:

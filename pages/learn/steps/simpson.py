@@ -14,8 +14,6 @@ from pages.learn.charts import Row, shares
 from pages.learn.widgets import ask, choose, picture, slide
 from pages.shared.charts import error_boundary
 
-__all__ = ["show"]
-
 SHARES = tuple(range(10, 100, 10))
 
 

@@ -6,13 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from fairfl_core._io import numbers as format
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import charts, text
 from pages.learn.widgets import answered, ask, picture, slide, start_with
 from pages.shared.charts import error_boundary
-
-__all__ = ["show"]
 
 LIMITS = (0.0, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 1.0)
 

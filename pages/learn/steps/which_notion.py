@@ -10,8 +10,6 @@ from pages.learn.widgets import ask, choose, picture
 from pages.shared import state
 from pages.shared.charts import error_boundary
 
-__all__ = ["advised", "show"]
-
 _BY_HARM = {"missed": "eop", "both": "eo", "kind": "eo-full", "meaning": "precision"}
 
 

@@ -16,6 +16,7 @@ from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
+from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.exact.column_generation import ColumnGeneration
 from fairfl_core.lp.exact.hull import mixable
@@ -177,7 +178,10 @@ class FairnessProgram:
             self.constraints = self._generation.constraints
             return
         rules, table = self._rules.rules, self._rules.table
-        if isinstance(rules, ScoreRules) and self.constraints.constants_are_feasible:
+        # Margins are concave in a rate, so that corners between others are no surer either.
+        of_gaps = isinstance(self.constraints, MarginConstraints)
+        of_gaps = of_gaps or self.constraints.constants_are_feasible
+        if isinstance(rules, ScoreRules) and of_gaps:
             found = mixable(Candidates(rules, table), self.notion, self._objective.of(table))
             rules, table = found.rules, found.table
         self._listed = rules

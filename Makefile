@@ -28,7 +28,7 @@ $(BIN)/python:
 
 # Running needs no TensorFlow and no test tools: 1.1 GB instead of 2.7.
 $(RUNS): pyproject.toml requirements.txt | $(BIN)/python
-	$(BIN)/python $(PIP_INSTALL) -c requirements.txt -e .
+	$(BIN)/python $(PIP_INSTALL) -c requirements.txt -e '.[app,report,privacy]'
 	@touch $@
 
 # Bytecode is compiled at install: without it TensorFlow takes three times as long to import. So is
@@ -51,6 +51,7 @@ test: $(INSTALLED) ## Lint, types and tests
 lint: $(INSTALLED) ## Style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(INSTALLED) ## Types
 	$(BIN)/mypy

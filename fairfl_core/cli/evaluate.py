@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from fairfl_core._io.frames import records
 from fairfl_core._io.names import listed
 from fairfl_core.cli._harm import show_alarms, show_closed, show_rates, show_verdict
 from fairfl_core.cli._policy_options import PolicyIn
@@ -169,26 +170,26 @@ def _show_not_judged(asked: "PolicyFile") -> None:
 def _show_ratios(ratios: "ImpactRatios") -> None:
     from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 
-    table = ratios.table()
-    overall = table[table["client"].isna()]
+    overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:
         of = f" by {comparison.grouping}" if comparison.grouping else ""
-        rows = overall[overall["grouping"].isna() | (overall["grouping"] == comparison.grouping)]
+        rows = [row for row in overall if row["grouping"] in (None, comparison.grouping)]
         print_table(
             f"Impact ratios{of}, overall: screening, not compliance",
             ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
             [
                 [
-                    str(row.group),
-                    f"{row.n:,.0f}",
-                    _number(row.selection_rate_before),
-                    _number(row.selection_rate),
-                    f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
+                    str(row["group"]),
+                    f"{row['n']:,.0f}",
+                    _number(row["selection_rate_before"]),
+                    _number(row["selection_rate"]),
+                    f"{_number(row['selection_rate_low'])} and "
+                    f"{_number(row['selection_rate_high'])}",
                     "left out"
-                    if row.left_out
-                    else (_number(row.impact_ratio) if row.assessable else NOT_ASSESSABLE),
+                    if row["left_out"]
+                    else (_number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
                 ]
-                for row in rows.itertuples()
+                for row in rows
             ],
         )
 
@@ -258,20 +259,21 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         f"client{'s' * (debiased.clients != 1)}: "
         f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
-    table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)
+    clients = records({"client": counts.clients, **evaluation.client_columns()})
+    clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
     print_table(
         "Clients, largest gap first",
         ["client", "n", "gap", "95 %, each on its own", "one draw", "chance alone"],
         [
             [
-                row.client,
-                f"{row.n:,.0f}",
-                _number(row.gap),
-                f"{_number(row.gap_low)} to {_number(row.gap_high)}",
-                _number(row.gap_one_draw),
-                _number(row.noise_floor),
+                row["client"],
+                f"{row['n']:,.0f}",
+                _number(row["gap"]),
+                f"{_number(row['gap_low'])} to {_number(row['gap_high'])}",
+                _number(row["gap_one_draw"]),
+                _number(row["noise_floor"]),
             ]
-            for row in table.itertuples()
+            for row in clients[:_MOST]
         ],
     )
     changed = zip(counts.groups, evaluation.changed, strict=True)

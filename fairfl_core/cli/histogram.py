@@ -72,7 +72,7 @@ def histogram(
         say_scores(people)
     noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
     say(
-        f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
+        f"{out}: {made.table.sum():,.0f} {'noised counts' if made.noisy else 'people'} in {len(made.clients)} clients, {made.bins} bins "
         f"each{noise}. Next: fairfl solve {out} --region exact"
     )
     if spent is not None:

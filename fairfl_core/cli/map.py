@@ -57,7 +57,7 @@ def map_(
     if how.region is None:
         say(default_region_sentence(program.region))
     print_table(
-        f"Accuracy, {asked.notion}, {program.region} ({program.counts.n:,.0f} people it was fitted on); "
+        f"Accuracy, {asked.notion}, {program.region} ({program.counts.n:,.0f} {program.counts.whom} it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
         ["", *(f"{epsilon:g}" for epsilon in grid)],
         [

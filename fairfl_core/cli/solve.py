@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
+    from fairfl_core.predictors.predictor import Predictor
+    from fairfl_core.predictors.without_chance import WithoutChance
 
 __all__ = ["solve"]
 
@@ -48,6 +50,14 @@ def solve(
         list[str] | None,
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="Of two labels: the best rules without chance (a threshold for each client and "
+            "group), told beside the lottery's; --out writes these.",
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
     salt_file: Annotated[
         Path | None,
@@ -89,7 +99,9 @@ def solve(
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if asked.policy.without_group else None
-    fair = predictor_of(solution)
+        fair = predictor_of(solution)
+        plain = _without_chance(fair, program) if deterministic else None
+    fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = _evidence(program, source)
         if evidence is not None:
@@ -107,14 +119,18 @@ def solve(
         told = {"verdict": None if verdict is None else verdict.to_json()}
         if asked.policy.without_group:
             told["prohibition"] = None if price is None else price.to_json()
+        if plain is not None:
+            told["deterministic"] = plain.to_json()
         print_json(solution.to_json() | scores_json(program.counts) | told)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
         harm = None if judged is None else evaluate(fair, judged).harm
         _show(solution, harm, verdict, out, by_default=how.region is None)
+        if plain is not None:
+            say(plain.sentence())
         if price is not None:
-            _show_prohibition(price)
+            _show_prohibition(price, solution)
 
 
 def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
@@ -140,6 +156,12 @@ def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
             "with the group; the other regions are proved by the counts themselves."
         )
     write_json(path, evidence)
+
+
+def _without_chance(fair: "Predictor", program: "FairnessProgram") -> "WithoutChance":
+    from fairfl_core.predictors.without_chance import without_chance
+
+    return without_chance(fair, program.people)
 
 
 def _verdict(solution: "Solution") -> "Verdict | None":
@@ -173,13 +195,13 @@ def _prohibition(program: "FairnessProgram", solution: "Solution") -> "Prohibiti
     return ProhibitionPrice(*studies)
 
 
-def _show_prohibition(price: "ProhibitionPrice") -> None:
+def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
     with_group, without = (one.mean for one in price.accuracy(unseen=False))
     cost = 100 * (with_group - without)
     say(
         f"With the group these limits would allow {with_group:.1%}: not to look at it "
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
-        f"({price.people(unseen=False):,.0f} people, those it was fitted on)."
+        f"({price.people(unseen=False):,.0f} {solution.counts.whom}, those it was fitted on)."
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.extras import extra
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core.data.shares import normal_quantile, wilson
 from fairfl_core.errors import InputError
@@ -208,7 +209,8 @@ def calibration_table(people: Scored, label: str | None = None) -> "pd.DataFrame
     them; ``error``, the expected calibration error over ten bins of equal size; ``floor``, the
     error that perfectly calibrated scores would show on so few people.
     """
-    import pandas as pd
+    with extra("app"):
+        import pandas as pd
 
     which = people.labels.index(label or people.favourable)
     score, has = people.scores[:, which], people.label == which

@@ -1,7 +1,7 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.extras import extra
 from fairfl_core._io.json_files import (
     LARGEST,
     check_keys,
@@ -19,17 +21,21 @@ from fairfl_core._io.json_files import (
     write_json,
 )
 from fairfl_core._io.names import as_name, check_names, listed
+from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairfl_core.data.coding import CodedPeople
 
-__all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
+__all__ = ["FORMAT", "ClientCounts", "check_most_labels", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
+MOST_LABELS = 200
 Codes = NDArray[np.integer[Any]]
 _OPTIONAL = {
     "noisy",
@@ -40,6 +46,15 @@ _OPTIONAL = {
     "note",
 }  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
+
+
+def check_most_labels(labels: Sequence[str]) -> None:
+    """Refuse more labels than a program can compare: a table has a number for each two of them."""
+    if len(labels) > MOST_LABELS:
+        raise InputError(
+            f"there are {len(labels):,} labels; at most {MOST_LABELS} can be compared: put them "
+            "into fewer classes, or choose the column of the label."
+        )
 
 
 def table_shape(
@@ -118,9 +133,13 @@ class ClientCounts:
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
-            names = tuple(str(name) for name in getattr(self, axis))
+            given = getattr(self, axis)
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                raise InputError(f"{axis} must be a list of names, not {given!r:.40}; give one.")
+            names = tuple(str(name) for name in given)
             check_names(names, axis)
             object.__setattr__(self, axis, names)
+        check_most_labels(self.labels)
         favourable = self.favourable or self.labels[-1]
         if favourable not in self.labels:
             raise InputError(
@@ -185,6 +204,13 @@ class ClientCounts:
     def has_noise(self) -> bool:
         """Whether they carry noise, which no interval contains."""
         return self.noisy and not self.estimated
+
+    @property
+    def whom(self) -> str:
+        """What is counted, for a sentence: noised counts are no people, nor are weighted ones."""
+        if self.has_noise:
+            return "noised counts"
+        return "people" if self.weighting is None else "people (the effective number)"
 
     @property
     def n(self) -> float:
@@ -293,6 +319,39 @@ class ClientCounts:
             favourable=favourable,
         )
         return replace(counted, score_columns=None)  # an array's columns have no names
+
+    # ---------------------------------------------------------------- tables, notebooks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a client, group, label and prediction, with the number of people, ``n``."""
+        with extra("app"):
+            import pandas as pd
+
+        axes = [self.clients, self.groups, self.labels, self.labels]
+        index = pd.MultiIndex.from_product(axes, names=["client", "group", "label", "prediction"])
+        return pd.DataFrame({"n": self.table.ravel()}, index=index).reset_index()
+
+    def _repr_html_(self) -> str:
+        by_group = self.table.sum(axis=(2, 3))
+        right = np.einsum("cajj->c", self.table)
+        return notebook_html(
+            f"Counts of {count(self.n)} people in {len(self.clients):,} clients",
+            [
+                f"Labels: {', '.join(self.labels)}; favourable: {self.favourable}. The model is "
+                f"right for {percent(self.model_accuracy)}."
+            ],
+            ["client", "people", *self.groups, "model right"],
+            (
+                [
+                    name,
+                    count(by_group[c].sum()),
+                    *map(count, by_group[c]),
+                    percent(right[c] / max(by_group[c].sum(), 1e-12)),
+                ]
+                for c, name in enumerate(self.clients)
+            ),
+            len(self.clients),
+        )
 
     @classmethod
     def from_table(

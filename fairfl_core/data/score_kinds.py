@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import listed, shown
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 
 __all__ = ["SCORE_KINDS", "as_probabilities", "check_column", "of_one_probability"]
 
@@ -80,6 +80,7 @@ def of_one_probability(
         )
     if label not in labels:
         raise InputError(f'"{shown(label)}" is none of the labels {listed(labels)}; name one.')
+    check_type(threshold, (int, float), "the threshold", "a number between 0 and 1")
     if not 0 < threshold < 1:
         raise InputError(f"the threshold {threshold:g} is not between 0 and 1; give one that is.")
     answered = chance >= threshold

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import to_frame
 from fairfl_core.budget import look
 from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
@@ -111,9 +112,7 @@ class Study:
 
     def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
         """`client_columns` as a table."""
-        import pandas as pd
-
-        return pd.DataFrame(self.client_columns(unseen=unseen, at=at))
+        return to_frame(self.client_columns(unseen=unseen, at=at))
 
     def client_columns(self, *, unseen: bool, at: Sequence[int] | None = None) -> dict[str, Any]:
         """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
@@ -150,11 +149,10 @@ class Study:
 
     def group_table(self, *, unseen: bool) -> "pd.DataFrame":
         """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
-        import pandas as pd
-
-        tables = [each.group_table() for each in self.evaluations(unseen=unseen)]
-        means = pd.concat(tables).groupby("group", sort=False, as_index=False).mean()
-        return means.assign(n=means["n"].round())
+        runs = [each.group_columns() for each in self.evaluations(unseen=unseen)]
+        means = {name: run_mean([run[name] for run in runs]) for name in runs[0]}
+        groups = self.first.solution.counts.groups
+        return to_frame({"group": groups} | means | {"n": means["n"].round()})
 
 
 def _client_means(

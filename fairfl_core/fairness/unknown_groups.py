@@ -30,7 +30,7 @@ def rate_bounds(
     Returns
     -------
     low, high : ndarray, shape (...)
-        0 and 1 where nobody is behind the rate for certain, but somebody may be; NaN where nobody.
+        NaN where nobody is behind the rate for certain: it cannot be assessed.
     """
 
     def extreme(sign: float) -> Floats:
@@ -48,7 +48,8 @@ def rate_bounds(
             best = np.where(np.isnan(rate), -np.inf, sign * rate).max(axis=-1)
         return np.where(np.isneginf(best), np.nan, sign * best)
 
-    return extreme(-1.0), extreme(1.0)
+    low, high = extreme(-1.0), extreme(1.0)
+    return np.where(people > 0, low, np.nan), np.where(people > 0, high, np.nan)
 
 
 def gap_bounds(low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from typing import Any
 from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.lp.utility import ACCURACY, Utility
 
 __all__ = ["Floor", "GroupingLimit", "Policy", "Precision"]
@@ -148,6 +148,12 @@ class Policy:
     capacity_local: float | None = None
 
     def __post_init__(self) -> None:
+        for name, kind in (("floors", Floor), ("limits", GroupingLimit), ("precision", Precision)):
+            check_type(getattr(self, name), (tuple, list), name, f"a list of {kind.__name__}")
+            for one in getattr(self, name):
+                check_type(one, kind, f"one of {name}", f"a {kind.__name__}")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check_type(self.utility, Utility, "the utility", "a Utility, such as ACCURACY")
         for name in ("ratio_global", "ratio_local"):
             value = getattr(self, name)
             if value is not None:

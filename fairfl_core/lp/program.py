@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.exact.column_generation import ColumnGeneration
+from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.hull import mixable
 from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
@@ -67,7 +68,7 @@ class FairnessProgram:
     people : ScoredData or ClientCounts
         Those to fit on. Where scores are looked at they are recalibrated on these people first,
         unless they are already: by the exact region always, by others for rates from scores. The
-        exact region also takes a `ScoreHistogram`, or any `RuleSource`.
+        exact region also takes a `ScoreHistogram`.
     notion : str
         A name from `fairness.notions.notion_names`, or fairlearn's: ``demographic_parity`` is
         `sp`, ``equal_opportunity`` and ``true_positive_rate_parity`` are `eop`, and
@@ -112,12 +113,20 @@ class FairnessProgram:
         policy: Policy = Policy(),
         gap: float = 1e-4,
     ) -> None:
+        check_type(
+            people,
+            (ScoredData, ClientCounts, ScoreHistogram, Measured),
+            "the people",
+            "ClientCounts, or ScoredData",
+        )
+        check_type(guarantee, (Guarantee, type(None)), "the guarantee", "a Guarantee or None")
+        check_type(policy, Policy, "the policy", "a Policy")
         given = people if isinstance(people, ScoredData | ClientCounts) else people.counts
         if region is None:
             has_scores = not isinstance(people, ClientCounts)
             region = default_region(notion, len(given.labels), scores=has_scores)
         kind = region_kind(region)
-        self.region, self.guarantee, self.policy, self._gap = region, guarantee, policy, gap
+        self.region, self.guarantee, self.policy, self.gap = region, guarantee, policy, gap
         self.notion = Notion.of(notion, given.labels, given.favourable)
         refusal = kind.refusal(self.notion)
         if refusal:
@@ -162,18 +171,18 @@ class FairnessProgram:
     def _set_up(self) -> None:
         """Lay out constraints and rules; the solver is made where it is first needed."""
         self._lock, self._measuring = threading.Lock(), threading.Lock()
-        generates = self._rules.source is not None and len(self.counts.labels) > 2
+        generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
-        if generates and self._rules.source is not None:
+        if generates and self._rules.measured is not None:
             self._generation = ColumnGeneration(
-                self._rules.source,
+                self._rules.measured,
                 self.notion,
                 self._objective,
                 self._constraints(soft=True),
-                self._gap,
+                self.gap,
             )
             self.constraints = self._generation.constraints
             return
@@ -219,7 +228,7 @@ class FairnessProgram:
     @property
     def mode(self) -> str | None:
         """How rules of the scores are found; see `Solution.mode`."""
-        if self._rules.source is None:
+        if self._rules.measured is None:
             return None
         if self.rates == "scores":
             return "scores"
@@ -253,7 +262,7 @@ class FairnessProgram:
             rates=self.rates,
             guarantee=self.guarantee,
             policy=policy,
-            gap=self._gap,
+            gap=self.gap,
         )
 
     def as_if(self, times: float) -> "FairnessProgram":
@@ -400,8 +409,8 @@ class FairnessProgram:
 
     def _search(self, found: Optimum, utility: float) -> dict[str, Any]:
         """What the exact region adds: how rules were found, and what no lottery exceeds."""
-        source = self._rules.source
-        assert source is not None
+        measured = self._rules.measured
+        assert measured is not None
         # No promise exceeds what right answers to everybody would give.
         best = self._objective.gain.max(axis=1) * self.counts.n_label.sum(axis=(0, 1))
         upper = min(utility + found.missing, float(best.sum() / self.counts.n))
@@ -410,7 +419,7 @@ class FairnessProgram:
             "mode": self.mode,
             "bound": Bound(upper, self._generation is None or self.rates == "scores"),
             "rounds": found.rounds,
-            "bytes_per_client": source.bytes_sent(found.rounds, len(self.notion.rates)),
+            "bytes_per_client": measured.bytes_sent(found.rounds, len(self.notion.rates)),
         }
 
     # ---------------------------------------------------------------- maps

@@ -35,6 +35,8 @@ class RuleTable:
     known : ndarray, shape (columns, labels)
         The share of people whom the rule answers k, where that is known without counting (0 or
         1: a constant answer, an answer never given); NaN where it depends on who comes.
+    response : ndarray, shape (columns, labels, labels), or None
+        Pr(answer k | the model says j), of rules that look at the model's answer.
     """
 
     client: Ints
@@ -45,6 +47,7 @@ class RuleTable:
     kept: Floats
     keeps: NDArray[np.bool_]
     known: Floats
+    response: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.client)
@@ -68,15 +71,19 @@ class RuleTable:
 
     def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
-        return RuleTable(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return RuleTable(
+            **{name: None if one is None else one[chosen] for name, one in parts.items()}
+        )
 
     @classmethod
     def join(cls, parts: Sequence["RuleTable"]) -> "RuleTable":
         """All columns of several lists."""
+        values = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
         return cls(
             **{
-                part.name: np.concatenate([getattr(one, part.name) for one in parts])
-                for part in fields(cls)
+                name: None if any(one is None for one in each) else np.concatenate(each)
+                for name, each in values.items()
             }
         )
 

@@ -2,19 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
+from fairfl_core._io.numbers import count, epsilon, percent
+from fairfl_core._io.numbers import gap as gap_text
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, number_or_none
+from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, gaps, number_or_none
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairfl_core.lp.exact.rules import ScoreRules
     from fairfl_core.lp.optimism import Sample
     from fairfl_core.lp.regions.answers import AnswerRules
@@ -174,6 +181,72 @@ class Solution:
             f"In {len(names)} of {len(self.counts.clients)} clients certainty is bought with a "
             f"constant answer, as too few people stand behind their rates ({whom}{few})."
         ]
+
+    # ---------------------------------------------------------------- tables, notebooks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a client: people, gap allowed, the model's own, reached, and the limit's price."""
+        return to_frame(
+            {
+                "client": self.counts.clients,
+                "n": self.counts.n_client,
+                "eps_local": self.eps_local,
+                "gap_before": self._model_gaps.local,
+                "gap": self.gaps.local,
+                "price": self.price_local,
+            }
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """The figures of all clients by name, for a logger such as MLflow; undefined ones left out."""
+        found = {
+            "accuracy": self.accuracy,
+            "accuracy_before": self.model_accuracy,
+            "eps_global": self.eps_global,
+            "gap_global": self.gaps.overall,
+            "gap_global_before": self._model_gaps.overall,
+            "gap_local_mean": self.gaps.local_mean,
+            "gap_local_worst": self.gaps.local_worst,
+            "price_global": self.price_global,
+        }
+        return {name: float(value) for name, value in found.items() if value == value}
+
+    def plot(self) -> Any:
+        """Draw each client's gap before and after, and what was asked: a Plotly figure."""
+        from fairfl_core.report.figures import client_gaps
+
+        return client_gaps(self.to_frame())
+
+    @cached_property
+    def _model_gaps(self) -> Gaps:
+        """Gaps of the model's own answers on the same counts."""
+        table = np.asarray(self.counts.table, float)
+        people = self.notion.people(self.counts.n_label)
+        return gaps(self.notion.answered(table), people)
+
+    def _repr_html_(self) -> str:
+        gap, local = self.gaps, self.gaps.local
+        return notebook_html(
+            f"Solution: {self.notion.name}, region {self.region}",
+            [
+                f"{percent(self.accuracy)} right, {percent(self.model_accuracy)} by the model. "
+                f"Overall gap {gap_text(gap.overall)}, asked {epsilon(self.eps_global)}.",
+                *self.remarks(),
+            ],
+            ["client", "people", "gap allowed", "gap before", "gap reached", "price"],
+            (
+                [
+                    name,
+                    count(self.counts.n_client[c]),
+                    epsilon(self.eps_local[c]),
+                    gap_text(self._model_gaps.local[c]),
+                    gap_text(local[c]),
+                    f"{self.price_local[c]:.3f}",
+                ]
+                for c, name in enumerate(self.counts.clients)
+            ),
+            len(self.counts.clients),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-solution/1` form."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.harm import effect_of
 from fairfl_core.evaluation.study import Study
@@ -17,7 +18,6 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import chart, error_boundary, lazy_popover, numbers_table
 from pages.shared.codecs import OneOf, PerName
-from pages.shared.outside_text import plain
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
 
@@ -146,8 +146,8 @@ def _every_rate(study: Study, client: str, label: str) -> None:
     if few:
         st.caption(text.not_assessable(few))
     rows = {
-        shared_text.notion_title(one.notion): text.notion_cells(one)
+        shared_text.notion_title(one.notion): shared_text.notion_cells(one)
         for one in rates.notions_of(client)
     }
-    numbers_table(rows, text.NOTION_HEADER)
+    numbers_table(rows, shared_text.NOTION_HEADER)
     st.caption(text.why_not_all(rates.base.sentence(client)))

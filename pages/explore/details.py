@@ -199,10 +199,10 @@ def _rates(view: View, summary: Summary) -> None:
         )
     with right:
         rows = {
-            shared_text.notion_title(one.notion): client_text.notion_cells(one)
+            shared_text.notion_title(one.notion): shared_text.notion_cells(one)
             for one in rates.notions_of(None)
         }
-        numbers_table(rows, client_text.NOTION_HEADER)
+        numbers_table(rows, shared_text.NOTION_HEADER)
         st.caption(client_text.why_not_all(rates.base.sentence(None)))
         with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
             if is_open:
@@ -255,9 +255,9 @@ def compared(view: View) -> None:
     names = [name for name, _ in options]
     rows: dict[str, list[str]] = {}
     for name, one in options:
-        told = summary_of(one)
-        for number in core_text.numbers(told, "client"):
+        written = summary_of(one)
+        for number in core_text.numbers(written, "client"):
             rows.setdefault(number.label.split(":")[0], []).append(number.now)
-        word = "" if told.verdict is None else f"{told.verdict.shape} {told.verdict.word}"
+        word = "" if written.verdict is None else f"{written.verdict.shape} {written.verdict.word}"
         rows.setdefault("Verdict", []).append(word or name)
     numbers_table(rows, names)

@@ -108,12 +108,12 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         return None
     with numbers:
         st.html(_numbers(summary, noun))
-    said = escape(core_text.sentence(summary, noun))
+    words = escape(core_text.sentence(summary, noun))
     with st.container(horizontal=True, key="said"):
         if present.presenting():
             chips = " ".join(text.badge(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
-        st.html(f'<p class="fairfl-sentence" aria-live="polite">{said}</p>')
+        st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
     return summary
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm
@@ -12,7 +13,6 @@ from fairfl_core.explore.text import Chip
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.report import text as asked_text
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -102,8 +102,8 @@ def other_rates(rates: str) -> str:
 
 def own_limits(view: View) -> str:
     """Which clients have a limit of their own."""
-    said = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
-    return f"Own limits: {said}."
+    words = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
+    return f"Own limits: {words}."
 
 
 CLOSED = "**How gaps were closed**"
@@ -154,11 +154,11 @@ MOST_ADVISED = 0.3  # limits above it are not offered
 
 def certainty_costs(costs: dict[str, float]) -> str:
     """What each certainty costs, in the order of the control."""
-    said = ", ".join(
+    words = ", ".join(
         f"{CERTAINTIES[name]} {'collides' if cost != cost else format.round_points(cost)}"
         for name, cost in costs.items()
     )
-    return f"Against “as set”, on the people the rule was set on, one run: {said}."
+    return f"Against “as set”, on the people the rule was set on, one run: {words}."
 
 
 def advice(found: Advice, points: float, guarantee: Guarantee) -> str:

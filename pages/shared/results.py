@@ -118,7 +118,7 @@ def many_margins(view: View) -> bool:
     return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
-def heavy(view: View) -> bool:
+def is_large(view: View) -> bool:
     """Whether a set is so large that many solutions take minutes."""
     if view.guarantee is not None and many_margins(view):
         return True
@@ -134,7 +134,7 @@ def is_dear(view: View) -> bool:
     generation; and very many clients are many rows.
     """
     by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
-    return view.guarantee is not None or by_scores or heavy(view)
+    return view.guarantee is not None or by_scores or is_large(view)
 
 
 def program_on(people: People, view: View) -> FairnessProgram:

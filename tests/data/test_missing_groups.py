@@ -92,7 +92,7 @@ def test_the_worst_gap_is_that_of_some_assignment(seed, notion):
 @given(seed=st.integers(0, 10_000))
 def test_the_bounds_of_a_rate_contain_every_mixture(seed):
     rng = np.random.default_rng(seed)
-    people_ = rng.integers(0, 5, 3).astype(float)
+    people_ = rng.integers(1, 5, 3).astype(float)
     answered = people_ * rng.random(3)
     chance, many = rng.random((3, 4)), rng.integers(0, 4, (3, 4)).astype(float)
     low, high = rate_bounds(answered, people_, chance, many)

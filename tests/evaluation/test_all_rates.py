@@ -1,6 +1,7 @@
 """Every rate in view: against counts person by person, fairlearn, and by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,7 +139,7 @@ def test_why_not_all_can_be_equal_is_said_with_these_peoples_numbers():
     assert alone.sentence("north") == (
         "There are no two groups in north whose rates could be compared."
     )
-    share = alone.table().set_index(["client", "group", "label"])
+    share = pd.DataFrame(alone.columns()).set_index(["client", "group", "label"])
     assert share.loc[("south", "men", "no"), "share"] == pytest.approx(0.9)
     assert share.loc[("south", "men", "no"), "n"] == 1000
 

@@ -7,15 +7,15 @@ import pytest
 from fairfl_core.errors import InputError
 from fairfl_core.intake import _sandbox as _sandbox
 from fairfl_core.intake import apart, experiment_from_counts
-from tests.federation.hospitals import open_hospitals, server
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("federation")
-    found = server(open_hospitals(folder, rows=(300, 260, 240)), folder / "out")
-    found.run()
-    return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    pytest.importorskip("flwr")
+    from tests.federation.hospitals import run_here
+
+    _, folder = run_here(tmp_path_factory.mktemp("federation") / "study")
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
 
 
 def opened(value, **more):

@@ -73,7 +73,7 @@ def test_a_histogram_is_of_scores_and_a_federation_sends_counts(tmp_path):
     who = ("--client", "site", "--group", "sex", "--label", "y", "--scores", "p_l0,p_l1")
     assert run("histogram", tmp_path / "rows.csv", *who, "--out", tmp_path / "h.json").code == 0
     assert run("solve", tmp_path / "h.json", "--json").json["region"] == "exact"
-    assert Question().region == "simplex" and Question(one_round=True).region == "exact"
+    assert Question().region == "simplex" and Question(region="exact").needs_scores
     assert Question("eo-full").region == "kernel"
     again = Question.from_json(json.loads(json.dumps(Question().to_json())))
     assert again.region == "simplex"

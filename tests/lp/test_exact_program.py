@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
+from fairfl_core.lp.exact import column_generation
 from fairfl_core.lp.exact.pricing import by_scores
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
@@ -74,7 +75,7 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
         answer = found.rules.answer(
             np.full(len(rows), p), people.scores[rows], people.predicted[rows]
         )
-        right += weight * program.measured.amount[rows, answer].sum()
+        right += weight * measured(people, rates).amount[rows, answer].sum()
     assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
 
 
@@ -270,14 +271,14 @@ def test_offsets_are_swept_to_their_best_place():
         assert (worth <= value + 1e-9).all()
     trusted = by_scores(points, full=True)(gain)
     assert not trusted.rules.b.any()  # what the gain says of scores says all
-    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()
+    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.table.confusion) - 1e-9).all()
 
 
 def test_where_patience_ends_rules_are_asked_for_no_more(monkeypatch):
     """The lottery over what was found keeps its limits, and the bound says what may be missing."""
     made = small.people(3, rows=200).calibrated
     settled = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
-    monkeypatch.setattr(exact_program, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(column_generation, "_MOST_ROUNDS", 1)
     cut = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
     assert cut.rounds == 1 < settled.rounds
     assert cut.gaps.overall <= 0.05 + 1e-9 and np.nanmax(cut.gaps.local) <= 0.1 + 1e-9

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from fairfl_core._io.outside_text import figure_text, plain
 from fairfl_core.cli import app as cli
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts, example_table
 from pages.compare.files import clients_csv, predictor_json
 from pages.shared import own_data
-from pages.shared.outside_text import figure_text, plain
 from pages.shared.view import Catalogue, read_view
 from tests.pages.conftest import healthy, linked
 

@@ -1,13 +1,15 @@
 """Columns to numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["codes_of", "one_hot"]
 
@@ -28,6 +30,8 @@ def one_hot(
     column: "pd.Series[Any]", categories: Sequence[Any] | None = None
 ) -> NDArray[np.float32]:
     """One column a category, in sorted order unless given; missing ("?") is a category too."""
+    import pandas as pd
+
     if categories is None:
         categories = sorted(column.unique())
     codes = pd.Index(list(categories)).get_indexer(column)

@@ -3,8 +3,10 @@
 import hashlib
 import os
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
+from fairfl_core._io.extras import extra
 from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
 from fairfl_core.errors import InputError
 
@@ -118,6 +120,8 @@ def _checked_hashes(dataset: Dataset, form: Form, folder: Path) -> dict[str, str
 
 
 def _read(dataset: Dataset, form: Form, folder: Path) -> Raw:
+    with extra("train"):
+        import_module("pandas")
     try:
         raw = form.read(folder)
     except InputError:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
@@ -13,6 +14,7 @@ from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.constraints.ratios import RatioConstraints
 from fairfl_core.lp.constraints.shares import ShareConstraints
+from fairfl_core.lp.constraints.unknown_groups import UnknownGroupConstraints
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
@@ -50,12 +52,18 @@ def constraints_for(
     soft : bool
         Whether what is missing to a floor may be made up for: see `FloorConstraints`.
     """
+    bounded = counts.missing is not None and counts.missing.table is not None
+    if bounded and (guarantee is not None or policy.has_ratios or policy.limits):
+        raise InputError(
+            "the worst case over missing groups can be had for the two limits, not beside a "
+            "confidence, ratios or other groupings; choose --missing-group drop or own."
+        )
     behind = notion.people(counts.n_label)
     if guarantee is not None and guarantee.scope == "all" and policy.floors:
         # Gaps and floors hold together: each has half of the chance of error.
         guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
     parts: list[Constraints] = [
-        GapConstraints.of(notion, behind)
+        _gaps(notion, behind, counts)
         if guarantee is None
         else MarginConstraints.of(
             notion, behind, guarantee, cuts=cuts, optimism=optimism, times=times
@@ -74,6 +82,13 @@ def constraints_for(
         how = {"cuts": cuts, "soft": soft}
         parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))
     return parts[0] if len(parts) == 1 else Stacked(parts)
+
+
+def _gaps(notion: Notion, behind: Floats, counts: ClientCounts) -> Constraints:
+    """The gaps' rows, whatever groups the people without one have where there are such."""
+    if counts.missing is None or counts.missing.table is None:
+        return GapConstraints.of(notion, behind)
+    return UnknownGroupConstraints.of(notion, counts)
 
 
 def _ratios(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints
-from fairfl_core.lp.exact.pricing import Candidates, RuleSource, answer_rules
+from fairfl_core.lp.exact.pricing import Candidates, answer_rules
 from fairfl_core.lp.linear_program import LinearProgram, Optimum
 from fairfl_core.lp.objective import Objective
+from fairfl_core.lp.rate_estimates import Measured
 from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.lp.solvers import highs_solver
 
@@ -28,13 +29,13 @@ _MOST_ROUNDS = 100
 Floats = NDArray[np.float64]
 
 
-def first_rules(source: RuleSource) -> Candidates:
+def first_rules(measured: Measured) -> Candidates:
     """Return the model's answer and the constants in every cell."""
-    clients, groups, labels = source.counts.table.shape[:3]
+    clients, groups, labels = measured.counts.table.shape[:3]
     keep = np.arange(labels)
     first = [keep, *(np.full(labels, k) for k in range(labels))]
     parts = [
-        answer_rules(source.counts, np.tile(answers, (clients, groups, 1))) for answers in first
+        answer_rules(measured.counts, np.tile(answers, (clients, groups, 1))) for answers in first
     ]
     return Candidates.join(parts)
 
@@ -46,7 +47,7 @@ class ColumnGeneration:
 
     Parameters
     ----------
-    source : RuleSource
+    measured : Measured
     notion : Notion
     objective : Objective
     constraints : Constraints
@@ -57,27 +58,27 @@ class ColumnGeneration:
 
     def __init__(
         self,
-        source: RuleSource,
+        measured: Measured,
         notion: Notion,
         objective: Objective,
         constraints: Constraints,
         gap: float,
     ) -> None:
-        self._source, self._objective, self.constraints = source, objective, constraints
-        self._gap, self._counts = gap, source.counts
+        self._measured, self._objective, self.constraints = measured, objective, constraints
+        self._gap, self._counts = gap, measured.counts
         # Whether it matters who is answered wrongly how: U beside the diagonal by label.
         gain = objective.gain
         wrong = np.where(np.eye(len(gain), dtype=bool), np.nan, gain)
         errors_differ = bool((np.nanmax(wrong, axis=0) > np.nanmin(wrong, axis=0)).any())
         full = notion.counts_errors or errors_differ
         # The first is what the bound is computed with.
-        self._pricing = [*source.pricing(full=full), self._kernel]
+        self._pricing = [*measured.pricing(full=full), self._kernel]
 
     def solve(self, eps_global: float, eps_local: Floats) -> Optimum:
         """Return the optimum; where floors are missed, over rules that meet them without limits."""
-        found, tried = self._generate(eps_global, eps_local, first_rules(self._source))
+        found, tried = self._generate(eps_global, eps_local, first_rules(self._measured))
         if found is None:
-            _, wide = self._generate(1.0, np.ones(len(eps_local)), first_rules(self._source))
+            _, wide = self._generate(1.0, np.ones(len(eps_local)), first_rules(self._measured))
             found, tried = self._generate(eps_global, eps_local, Candidates.join([tried, wide]))
         if found is None:
             self.tried = tried

@@ -6,7 +6,7 @@ G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over i
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
 from fairfl_core.lp.rule_table import RuleTable
 
-__all__ = ["Candidates", "Pricing", "RuleSource", "answer_rules", "by_scores"]
+__all__ = ["Candidates", "Pricing", "answer_rules", "by_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,30 +67,6 @@ class Candidates:
 
 
 Pricing = Callable[[Floats], Candidates]  # gain (clients, groups, labels, labels) -> one a cell
-
-
-class RuleSource(Protocol):
-    """Where the rules of scores come from: people at hand, or clients that are asked.
-
-    Attributes
-    ----------
-    counts : ClientCounts
-        What the program sees of the people.
-    rates : str
-        Where these come from; see `rate_estimates`.
-    """
-
-    counts: ClientCounts
-    rates: str
-
-    def listed(self) -> Candidates:
-        """Return the rules of two labels: all that are worth mixing."""
-
-    def pricing(self, *, full: bool) -> list[Pricing]:
-        """Return what finds rules of the scores; see `by_scores`."""
-
-    def bytes_sent(self, rounds: int, rates: int) -> int:
-        """Return what one client sends and receives at most, for a notion of so many rates."""
 
 
 def answer_rules(counts: ClientCounts, answers: Ints) -> Candidates:

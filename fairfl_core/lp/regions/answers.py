@@ -129,6 +129,7 @@ class AnswerRules:
             keeps=self.keeps[rule],
             span=self.span[rule],
             known=self._known[rule],
+            response=self.response[rule],
         )
 
     # ---------------------------------------------------------------- what a solution of them says

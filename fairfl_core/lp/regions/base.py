@@ -15,10 +15,10 @@ from fairfl_core.lp.rule_table import RuleTable
 
 if TYPE_CHECKING:
     from fairfl_core.lp.exact.histograms import ScoreHistogram
-    from fairfl_core.lp.exact.pricing import RuleSource
     from fairfl_core.lp.exact.rules import ScoreRules
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
+    from fairfl_core.lp.rate_estimates import Measured
 
 __all__ = [
     "FittedOn",
@@ -32,7 +32,7 @@ __all__ = [
     "register_region",
 ]
 
-FittedOn: TypeAlias = "ScoredData | ClientCounts | ScoreHistogram | RuleSource"
+FittedOn: TypeAlias = "ScoredData | ClientCounts | ScoreHistogram | Measured"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,8 +52,8 @@ class RegionRules:
         What each does.
     calibration : Calibration, optional
         What scores must go through before a rule looks at them.
-    source : RuleSource, optional
-        Where rules of scores come from; it finds more where they are not all listed in `table`.
+    measured : Measured, optional
+        Where rules of scores come from; more are found where not all are listed in `table`.
     """
 
     counts: ClientCounts
@@ -62,7 +62,7 @@ class RegionRules:
     rules: "AnswerRules | ScoreRules"
     table: RuleTable
     calibration: Calibration | None = None
-    source: "RuleSource | None" = None
+    measured: "Measured | None" = None
 
 
 class RegionKind(ABC):

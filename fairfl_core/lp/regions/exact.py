@@ -9,7 +9,6 @@ from fairfl_core.lp.rate_estimates import counts_by, measured
 from fairfl_core.lp.regions.base import FittedOn, RegionKind, RegionRules, register_region
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.exact.pricing import RuleSource
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Policy
 
@@ -52,23 +51,22 @@ class Exact(RegionKind):
         if policy.without_group:
             return _in_bins(people, rates, guarantee)
         scored: ScoredData | None = None
-        source: RuleSource
         if isinstance(people, ScoredData):
             scored = people.calibrated
-            source = measured(scored, rates)
+            points = measured(scored, rates)
         elif isinstance(people, ScoreHistogram):
-            source = people.measured()
+            points = people.measured()
         else:
-            source = people
-        found = source.listed() if len(source.counts.labels) == 2 else first_rules(source)
+            points = people
+        found = points.listed() if len(points.counts.labels) == 2 else first_rules(points)
         return RegionRules(
-            counts=source.counts,
-            people=source.counts if scored is None else scored,
-            rates=source.rates,
+            counts=points.counts,
+            people=points.counts if scored is None else scored,
+            rates=points.rates,
             rules=found.rules,
             table=found.table,
             calibration=scored.calibration if scored else None,
-            source=source,
+            measured=points,
         )
 
 

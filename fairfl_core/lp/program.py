@@ -241,8 +241,8 @@ class FairnessProgram:
     @property
     def sample(self) -> "Sample":
         """The people it was fitted on, in the form that `fitted_on` takes others."""
-        if isinstance(self._rules.source, Measured):
-            return self._rules.source
+        if self._rules.measured is not None:
+            return self._rules.measured
         return self.people if self.needs_scores else self.counts
 
     def fitted_on(self, people: "Sample") -> "FairnessProgram":

@@ -27,6 +27,7 @@ from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
 from fairfl_core.cli.verify import verify
+from fairfl_core.cli.watch import watch
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
@@ -71,6 +72,7 @@ for _command, _name in (
     (review, "review"),
     (dashboard, "app"),
     (verify, "verify"),
+    (watch, "watch"),
 ):
     app.command(_name, cls=_Command)(_command)
 app.add_typer(federation, name="federation")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 import typer
@@ -239,7 +239,7 @@ def read_program(
     if rates is not None:
         check_rates(rates)
     takes_scores = region is None or region_kind(region).needs_scores
-    more = {"guarantee": asked.guarantee, "policy": asked.policy}
+    more: dict[str, Any] = {"guarantee": asked.guarantee, "policy": asked.policy}
     if takes_scores and columns.is_unnamed and _is_histogram(source):
         from fairfl_core.lp.exact.histogram_file import read_histogram
 

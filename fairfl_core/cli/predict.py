@@ -230,7 +230,7 @@ class _Numbers:
         self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
     ) -> NDArray[np.float64]:
         """A probability for each label and model, shape (rows, models, labels)."""
-        from fairfl_core.data.score_kinds import (
+        from fairfl_core.data.score_columns import (
             as_probabilities,
             check_column,
             of_one_probability,

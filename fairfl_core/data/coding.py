@@ -17,14 +17,15 @@ from fairfl_core.data.counts import check_most_labels
 from fairfl_core.data.fold_rows import FoldRows
 from fairfl_core.data.grouping import Grouping, code_groups, cross
 from fairfl_core.data.score_columns import (
+    check_column,
     check_order,
     check_probability,
     event_of,
     label_by_name,
+    of_one_probability,
     order_columns,
     suggest_order,
 )
-from fairfl_core.data.score_kinds import check_column, of_one_probability
 from fairfl_core.data.tables.columns import (
     Coded,
     as_numbers,
@@ -178,7 +179,8 @@ def code_people(rows: Any, **columns: Unpack[TableColumns]) -> CodedPeople:
         kept = {
             name: to_arrow(rows[name], name).filter(pa.array(there)) for name in {*names, *model}
         }
-        whole = code_people(kept, **{**columns, "missing_group": None})
+        without: TableColumns = {**columns, "missing_group": None}
+        whole = code_people(kept, **without)
         return replace(whole, missing=MissingGroup("drop", lacking))
     return _without_missing(whole, there, str(rule), lacking)
 

@@ -266,15 +266,15 @@ class ClientCounts:
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
         rows = [place[name] for name in clients]
-        missing = self.missing
-        if missing is not None and missing.table is not None:
-            missing = replace(missing, table=missing.table[rows])
+        unknown = self.missing
+        if unknown is not None and unknown.table is not None:
+            unknown = replace(unknown, table=unknown.table[rows])
         return replace(
             self,
             table=self.table[rows],
             clients=tuple(clients),
             weighting=None if self.weighting is None else self.weighting.of_clients(rows),
-            missing=missing,
+            missing=unknown,
         )
 
     def remarks(self) -> list[str]:

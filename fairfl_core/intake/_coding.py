@@ -15,8 +15,13 @@ from fairfl_core._io.names import as_name, check_readable, in_order, shown
 from fairfl_core.data.coding import all_labels, check_two, score_matrix, with_own_name
 from fairfl_core.data.fold_rows import FoldRows, RowIds
 from fairfl_core.data.grouping import cross
-from fairfl_core.data.score_columns import check_order, check_probability
-from fairfl_core.data.score_kinds import as_probabilities, check_column, of_one_probability
+from fairfl_core.data.score_columns import (
+    as_probabilities,
+    check_column,
+    check_order,
+    check_probability,
+    of_one_probability,
+)
 from fairfl_core.data.tables.columns import Coded, as_numbers, encode
 from fairfl_core.data.tables.tables import TableFile, read_columns
 from fairfl_core.errors import InputError

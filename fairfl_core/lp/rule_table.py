@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,21 +72,19 @@ class RuleTable:
 
     def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return RuleTable(
-            **{name: None if one is None else one[chosen] for name, one in parts.items()}
-        )
+        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        taken = {name: None if one is None else one[chosen] for name, one in parts.items()}
+        return RuleTable(**taken)
 
     @classmethod
     def join(cls, parts: Sequence["RuleTable"]) -> "RuleTable":
         """All columns of several lists."""
         values = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
-        return cls(
-            **{
-                name: None if any(one is None for one in each) else np.concatenate(each)
-                for name, each in values.items()
-            }
-        )
+        joined: dict[str, Any] = {
+            name: None if any(one is None for one in each) else np.concatenate(each)
+            for name, each in values.items()
+        }
+        return cls(**joined)
 
     def settled(self, beta: Floats, *, fall_back: bool = True) -> Floats:
         """Clean solver output: weights in [0, 1] that sum to one in each block.

@@ -169,8 +169,8 @@ def _cuts(lottery: ScorePredictor, people: ScoredData) -> tuple[ScoreRules, Rule
     score = people.scores_by(lottery.calibration)[:, 1]
     groups = len(people.groups)
     cells, at, confusion = [], [], []
-    for cell in range(len(people.clients) * groups):
-        mine = people.cell == cell
+    for place in range(len(people.clients) * groups):
+        mine = people.cell == place
         by_label = [np.sort(score[mine & (people.label == label)]) for label in (0, 1)]
         different = np.unique(score[mine])
         if len(different) > _MOST_CUTS:
@@ -179,7 +179,7 @@ def _cuts(lottery: ScorePredictor, people: ScoredData) -> tuple[ScoreRules, Rule
         cut = np.concatenate([[-1.0], different])  # above -1: everybody; above the last: nobody
         above = np.stack([len(one) - np.searchsorted(one, cut, "right") for one in by_label], 1)
         whole = np.array([len(one) for one in by_label])
-        cells.append(np.full(len(cut), cell))
+        cells.append(np.full(len(cut), place))
         at.append(cut)
         confusion.append(np.stack([whole - above, above], axis=2))
     cell, cut = np.concatenate(cells), np.concatenate(at)

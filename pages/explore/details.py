@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import Summary
 from fairfl_core.explore import text as core_text
 from fairfl_core.lp.guarantee import Guarantee
@@ -183,27 +185,9 @@ def _advice(view: View) -> None:
 
 def _rates(view: View, summary: Summary) -> None:
     """Every rate of everyone, every notion, impact ratios, and other regions."""
-    study = study_of(view)
-    evaluations = study.evaluations(unseen=study.has_held_out)
-    rates = all_rates_of(evaluations)
-    table = rates.table()
-    overall = table[table["client"].isna()]
     left, right = st.columns(2, gap="medium")
-    with left:
-        chart(
-            details_charts.rates(every_rate(overall, summary.harm.favourable), rates.groups),
-            key="every-rate",
-            spoken=client_text.rates_spoken(summary.harm.favourable, None),
-            table=lambda: table.fillna({"client": client_text.EVERYBODY, "label": ""}).round(4),
-            headings=client_text.EVERY_RATE_COLUMNS,
-        )
+    every_rate_of(study_of(view), summary.harm.favourable, None, left, right)
     with right:
-        rows = {
-            shared_text.notion_title(one.notion): shared_text.notion_cells(one)
-            for one in rates.notions_of(None)
-        }
-        numbers_table(rows, shared_text.NOTION_HEADER)
-        st.caption(client_text.why_not_all(rates.base.sentence(None)))
         with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
             if is_open:
                 impact_ratios(view, None)
@@ -211,6 +195,34 @@ def _rates(view: View, summary: Summary) -> None:
             with lazy_popover(text.REGIONS, "compare-regions") as is_open:
                 if is_open:
                     _regions(view)
+
+
+def every_rate_of(
+    study: Study, label: str, client: str | None, picture: DeltaGenerator, notions: DeltaGenerator
+) -> None:
+    """Every rate of a label, overall or in a client, and what becomes of every notion there."""
+    rates = all_rates_of(study.evaluations(unseen=study.has_held_out))
+    table = rates.table()
+    mine = table[table["client"].isna() if client is None else table["client"] == client]
+    with picture:
+        blank = {"client": client_text.EVERYBODY, "label": ""}
+        chart(
+            details_charts.rates(every_rate(mine, label), rates.groups),
+            key="every-rate" if client is None else "client-every-rate-chart",
+            spoken=client_text.rates_spoken(label, client),
+            table=lambda: (table if client is None else mine).fillna(blank).round(4),
+            headings=client_text.EVERY_RATE_COLUMNS,
+        )
+        few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
+        if few:
+            st.caption(client_text.not_assessable(few))
+    with notions:
+        rows = {
+            shared_text.notion_title(one.notion): shared_text.notion_cells(one)
+            for one in rates.notions_of(client)
+        }
+        numbers_table(rows, shared_text.NOTION_HEADER)
+        st.caption(client_text.why_not_all(rates.base.sentence(client)))
 
 
 def impact_ratios(view: View, client: str | None) -> None:

@@ -87,10 +87,10 @@ def _onward(step: int) -> None:
         _explained(text.UNSETTLED_TITLE, "learn-unsettled", text.UNSETTLED)
 
 
-def _explained(title: str, key: str, entries: tuple[tuple[str, str], ...]) -> None:
+def _explained(title: str, key: str, meaning: str) -> None:
     with lazy_popover(title, key, type="tertiary") as is_open:
         if is_open:
-            st.markdown("\n".join(f"- **{word}** {meaning}" for word, meaning in entries))
+            st.markdown(meaning)
 
 
 page()

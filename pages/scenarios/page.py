@@ -102,6 +102,7 @@ def _top(kind: str, *, presenting: bool) -> None:
             format_func=text.KINDS.__getitem__,
             label_visibility="collapsed",
             required=True,
+            wrap=True,
             **bound,
         )
         if kind == "own":

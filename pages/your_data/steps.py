@@ -13,7 +13,7 @@ import streamlit as st
 from fairfl_core._io.names import as_name
 from fairfl_core.budget import within
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,

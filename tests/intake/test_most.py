@@ -12,7 +12,7 @@ from fairfl_core._io.json_files import nested_numbers
 from fairfl_core._io.names import check_readable
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import cross
-from fairfl_core.data.score_kinds import check_column
+from fairfl_core.data.score_columns import check_column
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import tightest_limits

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfl_core.data.datasets._columns import codes_of
-from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
+from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of
 from fairfl_core.errors import InputError
 
 __all__ = ["HAM10000"]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfl_core.data.datasets._columns import codes_of, one_hot
-from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
+from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 
 __all__ = ["PUBLIC_COVERAGE"]

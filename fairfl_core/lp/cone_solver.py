@@ -21,7 +21,6 @@ from scipy.optimize import linprog
 
 from fairfl_core.budget import look
 from fairfl_core.errors import InfeasibleError, SolveError
-from fairfl_core.lp.constraints.base import OVERALL
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.solvers import FullSolver, Solver
 

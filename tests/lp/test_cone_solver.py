@@ -110,9 +110,7 @@ def test_the_answer_does_not_depend_on_what_was_solved_before():
     for pair in PAIRS:
         used.solve(pair[0], np.full(12, pair[1]))
     eps_local = np.full(12, 0.1)
-    np.testing.assert_array_equal(
-        used.solve(0.05, eps_local)[0], fresh.solve(0.05, eps_local)[0]
-    )
+    np.testing.assert_array_equal(used.solve(0.05, eps_local)[0], fresh.solve(0.05, eps_local)[0])
 
 
 def test_a_map_is_its_cells():

@@ -143,8 +143,9 @@ def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None
         return program.people.counts.to_json()
     if len(program.counts.labels) > 2 or program.policy.without_group:
         return None
-    is_table = isinstance(program.people, ScoredData)
-    return score_counts(program.people if is_table else read_histogram(source))
+    if isinstance(program.people, ScoredData):
+        return score_counts(program.people)
+    return score_counts(read_histogram(source))
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:

@@ -1,7 +1,5 @@
 """HiGHS as the programs use it; the only file that imports it."""
 
-from collections.abc import Sequence
-
 import highspy
 import numpy as np
 from numpy.typing import NDArray
@@ -193,7 +191,7 @@ class HighsSolver:
         return ended
 
 
-def _status(basic: Ints, many: int) -> Sequence[highspy.HighsBasisStatus]:
+def _status(basic: Ints, many: int) -> list[highspy.HighsBasisStatus]:
     status = [_NONBASIC] * many
     for place in basic.tolist():
         status[place] = _BASIC

@@ -116,12 +116,12 @@ def solve(
         (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
-        told = {"verdict": None if verdict is None else verdict.to_json()}
+        more: dict[str, Any] = {"verdict": None if verdict is None else verdict.to_json()}
         if asked.policy.without_group:
-            told["prohibition"] = None if price is None else price.to_json()
+            more["prohibition"] = None if price is None else price.to_json()
         if plain is not None:
-            told["deterministic"] = plain.to_json()
-        print_json(solution.to_json() | scores_json(program.counts) | told)
+            more["deterministic"] = plain.to_json()
+        print_json(solution.to_json() | scores_json(program.counts) | more)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
@@ -143,8 +143,8 @@ def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None
         return program.people.counts.to_json()
     if len(program.counts.labels) > 2 or program.policy.without_group:
         return None
-    is_table = isinstance(program.people, ScoredData)
-    return score_counts(program.people if is_table else read_histogram(source))
+    people = program.people
+    return score_counts(people if isinstance(people, ScoredData) else read_histogram(source))
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:

@@ -173,6 +173,7 @@ class FairnessProgram:
         self._lock, self._measuring = threading.Lock(), threading.Lock()
         generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
+        self._names = self.constraints.names(self.counts)
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
@@ -374,7 +375,6 @@ class FairnessProgram:
         binds = (
             np.where(has_epsilon, price, np.abs(duals) * self._objective.utility_per_unit) > _BINDS
         )
-        names = constraints.names(counts) if binds.any() else []
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
         rules, more = found.rules, dict[str, Any]()
@@ -399,7 +399,7 @@ class FairnessProgram:
             gaps=gaps(self.notion.answered(confusion), self.notion.people(counts.n_label)),
             price_global=float(by_scope[0]),
             price_local=by_scope[1:].astype(float),
-            binding=tuple(dict.fromkeys(names[row] for row in np.flatnonzero(binds))),
+            binding=tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(binds))),
             not_assessable=self._not_assessable,
             rules=rules,
             beta=beta,

@@ -73,7 +73,9 @@ class RuleTable:
     def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
         parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        taken = {name: None if one is None else one[chosen] for name, one in parts.items()}
+        taken: dict[str, Any] = {
+            name: None if one is None else one[chosen] for name, one in parts.items()
+        }
         return RuleTable(**taken)
 
     @classmethod

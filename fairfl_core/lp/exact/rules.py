@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -91,10 +92,15 @@ class ScoreRules:
     def answer(self, rule: Ints, scores: Floats, predicted: Ints) -> Ints:
         """Each person's answer by the rule whose position `rule` gives for them."""
         value = self.b[rule]
-        for y, k in np.argwhere(self.weights.any(axis=0)):  # most rules are diagonal
+        for y, k in self._weighed:
             value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
         mapped = self.answers[rule, predicted]
         return np.where(mapped >= 0, mapped, value.argmax(axis=1))
+
+    @cached_property
+    def _weighed(self) -> list[tuple[int, int]]:
+        """Labels and answers that some rule has a weight for: most rules are diagonal."""
+        return [(int(y), int(k)) for y, k in np.argwhere(self.weights.any(axis=0))]
 
     @property
     def known(self) -> Floats:

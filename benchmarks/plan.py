@@ -13,7 +13,7 @@ import numpy as np
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.monitoring.plan import unsettled_scopes
 from fairfl_core.predictors.load import predictor_of
 
@@ -53,7 +53,7 @@ def main():
             ScoredData.from_experiment(experiment, seed, split).counts
             for split in (experiment.fit_split, "test")
         )
-        fair = predictor_of(build_program(fitted, "eop", "simplex").solve(1.0, 0.05))
+        fair = predictor_of(FairnessProgram(fitted, "eop", "simplex").solve(1.0, 0.05))
         scopes = unsettled_scopes(evaluate(fair, new))
         planned, *others = totals(scopes)
         shown = [f"{total:,.0f} ({total / planned:.2f})" for total in others]

@@ -86,11 +86,11 @@ def plan(
 
 def _certainty(times: float, path: Path, asked: "PolicyFile") -> dict[str, float]:
     """The accuracy of the same limits with a confidence: now, and as if with more people."""
-    from fairfl_core.lp.build import build_program
     from fairfl_core.lp.guarantee import Guarantee
+    from fairfl_core.lp.program import FairnessProgram
 
     fitted = read_counts(path)
-    sure = build_program(fitted, asked.notion, guarantee=Guarantee())
+    sure = FairnessProgram(fitted, asked.notion, guarantee=Guarantee())
     limits = asked.limits(fitted.clients)
     return {
         "now": sure.solve(**limits).accuracy,

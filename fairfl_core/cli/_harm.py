@@ -96,11 +96,11 @@ def show_rates(rates: "AllRates") -> None:
             for row in shown
         ],
     )
-    told = [
+    notions = [
         f"{one.notion} {_gap(one.before)} to {_gap(one.after)} ({one.word})"
         for one in rates.notions_of()
     ]
-    say(f"Overall gap of every notion, before to after: {'; '.join(told)}.")
+    say(f"Overall gap of every notion, before to after: {'; '.join(notions)}.")
     say(rates.base.sentence())
 
 

@@ -121,7 +121,7 @@ def evaluate(
         heading = fair.to_json()
         carried = ("epsilon", "region", "guarantee", "policy", "reached")
         kept = {key: heading[key] for key in carried}
-        told = {
+        more = {
             "verdict": None if verdict is None else verdict.to_json(),
             "harm": harm.to_json(),
             "alarms": [alarm.to_json() for alarm in harm.alarms],
@@ -129,7 +129,7 @@ def evaluate(
             "impact_ratios": ratios.to_json(),
             "utility": achieved.to_json(),
         }
-        print_json(evaluation.to_json() | kept | told | scores_json(people))
+        print_json(evaluation.to_json() | kept | more | scores_json(people))
     else:
         show_alarms(harm)
         show_verdict(verdict)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
     from fairfl_core.predictors.predictor import Predictor
     from fairfl_core.predictors.without_chance import WithoutChance
@@ -116,12 +116,12 @@ def solve(
         (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
-        told = {"verdict": None if verdict is None else verdict.to_json()}
+        more: dict[str, Any] = {"verdict": None if verdict is None else verdict.to_json()}
         if asked.policy.without_group:
-            told["prohibition"] = None if price is None else price.to_json()
+            more["prohibition"] = None if price is None else price.to_json()
         if plain is not None:
-            told["deterministic"] = plain.to_json()
-        print_json(solution.to_json() | scores_json(program.counts) | told)
+            more["deterministic"] = plain.to_json()
+        print_json(solution.to_json() | scores_json(program.counts) | more)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
@@ -133,7 +133,7 @@ def solve(
             _show_prohibition(price, solution)
 
 
-def _evidence(program: "Program", source: Path) -> dict[str, Any] | None:
+def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
     """The counts that prove what is found: by score where rules look at scores; None if none do."""
     from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.exact.histogram_file import read_histogram
@@ -143,8 +143,8 @@ def _evidence(program: "Program", source: Path) -> dict[str, Any] | None:
         return program.people.counts.to_json()
     if len(program.counts.labels) > 2 or program.policy.without_group:
         return None
-    is_table = isinstance(program.people, ScoredData)
-    return score_counts(program.people if is_table else read_histogram(source))
+    people = program.people
+    return score_counts(people if isinstance(people, ScoredData) else read_histogram(source))
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
@@ -158,7 +158,7 @@ def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     write_json(path, evidence)
 
 
-def _without_chance(fair: "Predictor", program: "Program") -> "WithoutChance":
+def _without_chance(fair: "Predictor", program: "FairnessProgram") -> "WithoutChance":
     from fairfl_core.predictors.without_chance import without_chance
 
     return without_chance(fair, program.people)
@@ -173,14 +173,14 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
+def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
 
     how = (program.notion.name, program.region)
-    knowing = build_program(
+    knowing = FairnessProgram(
         program.people,
         *how,
         rates=program.rates,
@@ -231,7 +231,7 @@ def _show(
     by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.regions import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy

@@ -111,6 +111,8 @@ class Calibration:
         mapped = np.empty(scores.shape)
         for place, maps in enumerate(self.knots):
             rows = np.flatnonzero(group == place)
+            if not rows.size:  # of one person all groups but one
+                continue
             for label, (at, value) in enumerate(maps):
                 mapped[rows, label] = np.interp(scores[rows, label], at, value)
         # A map may end at 0: nobody is that sure of anything.

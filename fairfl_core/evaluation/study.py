@@ -14,7 +14,7 @@ from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People, Predictor
@@ -189,7 +189,7 @@ def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluatio
 
 
 def run_study(
-    programs: Sequence[tuple[int, Program]],
+    programs: Sequence[tuple[int, FairnessProgram]],
     unseen: Sequence[People | None],
     eps_global: float,
     eps_local: EpsLocal,
@@ -198,13 +198,13 @@ def run_study(
 
     Parameters
     ----------
-    programs : sequence of (seed, Program)
+    programs : sequence of (seed, FairnessProgram)
         One program a seed, built on that seed's fitted people. What was reached is judged on
         them by their labels, whatever rates the program saw.
     unseen : sequence of people or None
         The test people of the same seeds, in the same order; the exact region needs scores.
     eps_global, eps_local
-        As for `Program.solve`.
+        As for `FairnessProgram.solve`.
     """
     outcomes = []
     for (seed, program), test in zip(programs, unseen, strict=True):

@@ -5,7 +5,7 @@ whatever was solved before. Where the overall limit asks for nothing no cone cou
 solves the program.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,10 @@ from scipy.optimize import linprog
 
 from fairfl_core.budget import look
 from fairfl_core.errors import InfeasibleError, SolveError
-from fairfl_core.lp.constraints.base import OVERALL, Constraints
-from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.solvers import FullSolver, Solver
 
-__all__ = ["ConeSolver", "cone_matrices", "solve_conic"]
+__all__ = ["ConeSolver", "solve_conic"]
 
 Floats = NDArray[np.float64]
 # Tolerance and regularisation; the next where one does not get there.
@@ -27,23 +26,6 @@ _SLACK = 2e-9  # limits are tightened by this, so that what the solver leaves op
 _INFEASIBLE = 2  # SciPy's word for it
 _NO_ROOM = 1e-6  # an overall limit below this is taken as 0
 _NO_PRICE = 1e-7  # what an interior point leaves of a price that is none
-
-
-def cone_matrices(
-    rows: Constraints, sharing: Sharing, columns: int | None = None
-) -> list[sparse.csr_array]:
-    """The cones of a program, each as a matrix: (M x)_0 >= |(M x)_1, (M x)_2, ...|.
-
-    RuleTable are the auxiliary ones, then the variables; `columns` says how many in all, where more
-    follow.
-    """
-    size = rows.auxiliary + len(sharing.merged) if columns is None else columns
-    found = []
-    for entries in rows.cones(sharing.columns):
-        row, column, value = sharing.entries(entries)
-        column = np.where(column < 0, -1 - column, rows.auxiliary + column)
-        found.append(sparse.csr_array((value, (row, column)), (int(row.max()) + 1, size)))
-    return found
 
 
 def solve_conic(
@@ -138,73 +120,43 @@ def _solve_polyhedral(
     return np.asarray(found.x)[:size], prices, np.asarray(found.eqlin.marginals)
 
 
-class ConeSolver:
-    """Solve a program with cones; see `solvers.Solver`.
+class ConeSolver(Solver):
+    """Solve a program with cones; see `solvers.Solver`."""
 
-    Parameters
-    ----------
-    rows : Constraints
-    sharing : Sharing
-    worth, order : ndarray, shape (variables,)
-    """
+    no_price = _NO_PRICE
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
-        self._rows = rows
-        self._without_cones = Whole(rows, sharing, worth, order)
-        self._cost = np.append(rows.auxiliary_costs(), -worth)
-        size = len(self._cost)
-        row, column, value = sharing.entries(rows.entries(sharing.columns))
-        own_row, own_column, own_value = rows.auxiliary_entries(sharing.columns)
-        places = (np.append(own_row, row), np.append(own_column, rows.auxiliary + column))
-        self._matrix = sparse.csr_array((np.append(own_value, value), places), (len(rows), size))
-        block, member = sharing.merged.members
-        self._blocks = sparse.csr_array(
-            (np.ones(len(block)), (block, rows.auxiliary + member)), (sharing.merged.blocks, size)
-        )
-        self._cones = cone_matrices(rows, sharing)
+    def __init__(self, program: LinearProgram) -> None:
+        super().__init__(program)
+        self._without_cones = FullSolver(program)
 
-    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """Values of the variables and duals of the rows."""
+    def solve(
+        self, eps_global: float, eps_local: Floats, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return x and the duals of the constraints."""
+        program = self.program
         if eps_global >= 1:
-            return self._without_cones.solve(eps_global, local)
-        lower, upper = self._rows.bounds(eps_global, local)
+            return self._without_cones.solve(eps_global, eps_local)
+        lower, upper = program.constraints.bounds(eps_global, eps_local)
         low, high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-        matrix = sparse.vstack([self._matrix[high], -self._matrix[low]]).tocsr()
+        matrix = sparse.vstack([program.matrix[high], -program.matrix[low]]).tocsr()
         limits = np.append(upper[high], -lower[low])
         if eps_global < _NO_ROOM:
             values, prices = self._without_error(matrix, limits)
         else:
-            values, prices, _ = solve_conic(self._cost, matrix, limits, self._blocks, self._cones)
-        duals = np.zeros(len(self._rows))
+            values, prices, _ = solve_conic(
+                program.cost, matrix, limits, program.blocks, program.cones
+            )
+        duals = np.zeros(len(program.constraints))
         np.add.at(duals, high, prices[: len(high)])
         np.subtract.at(duals, low, prices[len(high) :])
         return values, duals
 
     def _without_error(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
         """Solve where the overall limit leaves no room for chance: every cone is a point."""
-        closed = sparse.vstack([self._blocks, *(cone[1:] for cone in self._cones)])
+        closed = sparse.vstack([self.program.blocks, *(cone[1:] for cone in self.program.cones)])
         sums = np.zeros(closed.shape[0])
-        sums[: self._blocks.shape[0]] = 1.0
-        found = linprog(self._cost, matrix, limits, closed, sums)
+        sums[: self.program.blocks.shape[0]] = 1.0
+        found = linprog(self.program.cost, matrix, limits, closed, sums)
         if found.status != 0:
             raise InfeasibleError
         return np.asarray(found.x), np.asarray(found.ineqlin.marginals)
-
-    def grid(
-        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
-    ) -> Iterator[list[Floats | None]]:
-        """Each row from the tightest overall limit until that has no price."""
-        overall = self._rows.scope == OVERALL
-        for local in locals_:
-            found: dict[float, Floats | None] = {}
-            values = None
-            for eps_global in sorted(set(eps_globals)):
-                try:
-                    values, duals = self.solve(eps_global, local)
-                except InfeasibleError:
-                    found[eps_global] = None
-                    continue
-                found[eps_global] = values
-                if self._rows.prices(duals[: len(self._rows)])[overall].sum() <= _NO_PRICE:
-                    break
-            yield [found.get(eps_global, values) for eps_global in eps_globals]

@@ -13,7 +13,7 @@ from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ class Frontier:
 
 
 def frontier(
-    program: Program,
+    program: FairnessProgram,
     *,
     eps_local: Sequence[float] | Floats,
     eps_global: Sequence[float] | Floats,
@@ -86,8 +86,8 @@ def frontier(
 
     Parameters
     ----------
-    program : Program
-        Of any region; see `build.build_program`.
+    program : FairnessProgram
+        Of any region.
     eps_local, eps_global : sequences of float
         The grid; every client gets the same eps_local.
     on_progress : callable, optional

@@ -23,7 +23,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
 __all__ = ["measure_optimism"]
 
@@ -36,7 +36,7 @@ _MOST = 1.25  # of all cuts of a score the mean largest error is sqrt(pi / 8 n) 
 _EPS_GLOBAL = 0.05  # the setting it is measured at; no local limit
 
 
-def measure_optimism(program: "Program") -> Floats:
+def measure_optimism(program: "FairnessProgram") -> Floats:
     """Return the optimism of each group and rate beyond the least group's, (groups, rates)."""
     if program.needs_scores and not isinstance(program.people, ScoredData):
         raise InputError(
@@ -56,7 +56,7 @@ def measure_optimism(program: "Program") -> Floats:
     return charged
 
 
-def _measured(program: "Program", charged: Floats) -> Floats:
+def _measured(program: "FairnessProgram", charged: Floats) -> Floats:
     """What rates are too high by beyond the least group's, with so much charged for it."""
     notion = program.notion
     people = program.people if program.needs_scores else program.counts
@@ -65,13 +65,13 @@ def _measured(program: "Program", charged: Floats) -> Floats:
         kept = without_part(people, part)
         fitted = program.fitted_on(kept, charged)
         solution = fitted.solve(_EPS_GLOBAL, 1.0)
-        expected = fitted.expected_counts(solution, kept)
+        expected = solution.expected_counts(kept)
         behind = notion.people(expected.sum(axis=3))
         share = behind / np.maximum(behind.sum(axis=0), 1)
         fitted_rates.append(_rate(notion.answered(expected).sum(axis=0), behind.sum(axis=0)))
         looks = solution.attention[..., None]
         unit.append((share * looks / (2 * np.sqrt(np.maximum(behind, 1)))).sum(axis=0))
-        others = fitted.expected_counts(solution, people) - expected
+        others = solution.expected_counts(people) - expected
         hits = hits + notion.answered(others).sum(axis=0)
         left_out = left_out + notion.people(others.sum(axis=3)).sum(axis=0)
     too_high = np.mean(fitted_rates, axis=0) - _rate(np.asarray(hits), np.asarray(left_out))

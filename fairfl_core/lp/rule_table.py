@@ -73,7 +73,9 @@ class RuleTable:
     def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
         parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        taken = {name: None if one is None else one[chosen] for name, one in parts.items()}
+        taken: dict[str, Any] = {
+            name: None if one is None else one[chosen] for name, one in parts.items()
+        }
         return RuleTable(**taken)
 
     @classmethod
@@ -102,7 +104,7 @@ class RuleTable:
         return np.where(self.empty, self.keeps, scaled) if fall_back else scaled
 
     @cached_property
-    def needless(self) -> NDArray[np.bool_]:
+    def redundant(self) -> NDArray[np.bool_]:
         """RuleTable that do to everybody what the rule that keeps the model's answer does."""
         kept = np.full(self.blocks, -1)
         kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)

@@ -21,10 +21,10 @@ from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import Coded, code_names
 from fairfl_core.errors import InputError
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.model_scores import (
     Column,
@@ -218,7 +218,7 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         people = _people(rows["client"], groups, codes, matrix, names, self.score_columns_)
         if self.favourable is not None:
             people = replace(people, favourable=as_name(self.favourable))
-        program = build_program(
+        program = FairnessProgram(
             people,
             self.notion,
             self.region,

@@ -13,6 +13,7 @@ from fairfl_core.errors import InfeasibleError, InputError, SolveError
 from fairfl_core.fairness.notions import Notion, gaps, number_or_none
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.exact.rules import ScoreRules
+from fairfl_core.lp.regions import region_kind
 from fairfl_core.lp.rule_table import RuleTable
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.metadata import Reached
@@ -153,12 +154,11 @@ def _reached(lottery: Predictor, counts: ClientCounts, confusion: Floats) -> Rea
 
 
 def _answers(lottery: Predictor, counts: ClientCounts) -> RuleTable:
-    """Keep the model's answers, or give everybody one; the kernel's turn them round, too."""
-    maps = [(0, 1), (0, 0), (1, 1), *([(1, 0)] if lottery.region == "kernel" else [])]
-    response = np.eye(2)[np.array(maps)]  # (rules, answer of the model, answer)
+    """What the region does without chance: keep the model's answers, give everybody one, ..."""
+    response = region_kind(lottery.region).answer_rules(counts.labels).corners
     clients, groups = counts.table.shape[:2]
     confusion = np.einsum("cayj,pjk->capyk", np.asarray(counts.table, float), response)
-    cell = np.repeat(np.arange(clients * groups), len(maps))
+    cell = np.repeat(np.arange(clients * groups), len(response))
     return _table(
         cell, groups, confusion.reshape(-1, 2, 2), np.tile(response, (clients * groups, 1, 1))
     )

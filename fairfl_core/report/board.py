@@ -67,7 +67,7 @@ class Cell:
     mark: Mark | None = None
 
     @property
-    def summary_text(self) -> str:
+    def in_one_line(self) -> str:
         """The cell in one line."""
         return f"{self.text} ({self.note})" if self.note else self.text
 
@@ -525,7 +525,7 @@ def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
     people = numbers.count(summary.reached.n) + " fitted on"
     people += f", {numbers.count(unseen.n)} new" if unseen else ", none new"
     rows = f"{numbers.count(dataset['rows_used'])} {_rows_are(result.experiment)}"
-    summary_text = [
+    lines = [
         ("Data", f"{manifest['title']}; {dataset['source']}; {dataset['licence']}"),
         ("Rows", f"{rows}; {dataset['sample']}"),
         ("Split", f"{result.experiment.protocol}; {people} (per run)"),
@@ -538,7 +538,7 @@ def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
         ("Certainty", text.sure(option.guarantee)),
         ("Scores, sha256", option.sha256),
     ]
-    return [*summary_text, ("Link", link)] if link else summary_text
+    return [*lines, ("Link", link)] if link else lines
 
 
 def _annex(results: Sequence[Result]) -> list[Table]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, LEGEND_ABOVE, MARGIN, translucent
+from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall
@@ -85,8 +85,8 @@ def against_budget(
     )
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
-        margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE,
+        margin=MARGIN | {"t": 46},  # two lines of the legend, which stands at the figure's own top
+        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,

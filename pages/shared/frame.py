@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from fairfl_core._io.outside_text import plain
-from fairfl_core.lp.build import default_rates
+from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, sign_in, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.charts import lazy_popover
@@ -142,7 +142,7 @@ def view_settings() -> None:
     st.caption(text.about(experiment))
 
 
-def _select(name: str, label: str, title: Callable[[str], str], **more: Any) -> None:
+def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> None:
     """A select box over a field of the view."""
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))

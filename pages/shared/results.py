@@ -27,11 +27,11 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program, default_rates
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
@@ -137,9 +137,9 @@ def is_dear(view: View) -> bool:
     return view.guarantee is not None or by_scores or is_large(view)
 
 
-def program_on(people: People, view: View) -> Program:
+def program_on(people: People, view: View) -> FairnessProgram:
     """The view's program on these people; they have scores where it looks at them."""
-    return build_program(
+    return FairnessProgram(
         people,
         view.notion,
         view.region,
@@ -149,7 +149,7 @@ def program_on(people: People, view: View) -> Program:
     )
 
 
-def _fresh_program(view: View) -> Program:
+def _fresh_program(view: View) -> FairnessProgram:
     """The program of a view's only seed, on the people it is fitted on."""
     name, (seed,) = view.data, view.seeds
     split = experiment_of(name).fit_split
@@ -160,7 +160,7 @@ def _fresh_program(view: View) -> Program:
 _program = cached(240)(_fresh_program)
 
 
-def programs_of(view: View) -> list[Program]:
+def programs_of(view: View) -> list[FairnessProgram]:
     """The program of every run."""
     one_run = view.without_limits()
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]

@@ -27,7 +27,7 @@ def sources(*folders):
 
 def test_solving_loads_neither_tensorflow_nor_streamlit():
     code = (
-        "import sys; import fairfl_core.cli, fairfl_core.lp.build, fairfl_core.lp.frontier, "
+        "import sys; import fairfl_core.cli, fairfl_core.lp.program, fairfl_core.lp.frontier, "
         "fairfl_core.evaluation.evaluation, fairfl_core.privacy.mechanisms, fairfl_core.data.experiments; "
         "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp', 'flwr'} & set(sys.modules)))"
     )

@@ -8,10 +8,10 @@ import fairfl_core as fairfl
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
 COUNTS = synthetic(2, 2, 2)

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairfl_core.data import experiments
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.shared.results import summary_of

@@ -17,7 +17,7 @@ from fairfl_core.evaluation.methods import (
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
 from fairfl_core.evaluation.paper_numbers import GRID
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (
     LEVELS,

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, what_if
 from fairfl_core.privacy.noise_study import spending
@@ -78,7 +78,7 @@ def test_noise_is_drawn_solved_on_and_judged_on_the_true_people(link):
     limits = dict.fromkeys(true.clients, 0.08) | dict(view.own_limits)
 
     def judged(counts, people):
-        program = build_program(counts, view.notion, view.region, rates=view.rates)
+        program = FairnessProgram(counts, view.notion, view.region, rates=view.rates)
         return evaluate(predictor_of(program.solve(0.01, limits)), people)
 
     def figures(draws):

@@ -177,11 +177,11 @@ def test_what_explore_shows_is_the_cores(opened):
 
 
 def _predictor(view):
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.predictors.load import predictor_of
 
     fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
-    program = build_program(fit, view.notion, view.region, rates=view.rates)
+    program = FairnessProgram(fit, view.notion, view.region, rates=view.rates)
     return predictor_of(program.solve(view.eps_global, view.eps_local))
 
 

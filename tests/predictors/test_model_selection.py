@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairfl_core import FairPostprocessor, InputError, ScoredData
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 
@@ -153,7 +153,7 @@ def test_several_sensitive_features_are_crossed():
         scores={"no": "no", "yes": "yes"},
         labels=["no", "yes"],
     )
-    direct = predictor_of(build_program(people, "sp").solve(0.02, 1))
+    direct = predictor_of(FairnessProgram(people, "sp").solve(0.02, 1))
     assert fair.accuracy_ == pytest.approx(direct.reached.accuracy, abs=1e-12)
     wanted = fair.predict_proba(X, sensitive_features=both, client=PEOPLE["site"])
     turned = fair.predict_proba(X, sensitive_features=both[["race", "sex"]], client=PEOPLE["site"])

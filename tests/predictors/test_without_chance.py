@@ -8,10 +8,9 @@ import pytest
 
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
@@ -40,7 +39,7 @@ def _best(people, notion, eps, score):
 @pytest.mark.parametrize(("notion", "eps"), [("sp", 0.05), ("eop", 0.02), ("eop", 0.2)])
 def test_thresholds_of_one_client_are_the_best_of_all(seed, notion, eps):
     people = scored_network(1, 2, 2, rows=60, seed=seed)
-    solution = build_program(people, notion, "exact", rates="labels").solve(1.0, eps)
+    solution = FairnessProgram(people, notion, "exact", rates="labels").solve(1.0, eps)
     lottery = predictor_of(solution)
     found = without_chance(lottery, people)
     score = people.scores_by(lottery.calibration)[:, 1]

@@ -315,6 +315,6 @@ def _check(parts: Sequence[Experiment]) -> None:
 def _sameness(part: Experiment) -> dict[str, Any]:
     """What runs of one training share; a switch that an older manifest lacks is off."""
     apart = {*_BY_SEED, *_COMPUTED, "versions", "training"}
-    told = {name: value for name, value in part.manifest.items() if name not in apart}
+    same = {name: value for name, value in part.manifest.items() if name not in apart}
     training = part.manifest.get("training", {})
-    return told | {f"training {name}": value for name, value in training.items() if value}
+    return same | {f"training {name}": value for name, value in training.items() if value}

@@ -8,8 +8,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from fairfl_core._io import numbers as format
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
 from fairfl_core.teaching.precision import equalising_rate, precision
@@ -33,7 +32,7 @@ def program() -> FairnessProgram:
 @st.cache_data(show_spinner=False)
 def _by_thresholds() -> float:
     """Accuracy at a gap of zero where every group's thresholds may be moved and mixed."""
-    return build_program(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
+    return FairnessProgram(lesson.scored_hospital(), "eo", "exact").solve(0.0, 0.0).accuracy
 
 
 def show_roc(shown: Any, words: Any) -> None:

@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core.lp import batched_simplex as tableaux
-from fairfl_core.lp import decomposition as clients_apart
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.decomposition import ClientsApart
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp import batched_simplex, decomposition
+from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs import Whole
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.solvers import FullSolver
 from fairfl_core.lp.utility import BALANCED
 from tests.helpers.oracles import optimum
-from tests.helpers.scored import scored_network, scored_people
+from tests.helpers.scored import exact_program, scored_network, scored_people
 from tests.helpers.strategies import biased, count_tables, epsilons, notion_and_region
 
 pairs_of_groups = count_tables(clients=(1, 6), groups=(2, 2), labels=(2, 3))
@@ -25,14 +24,11 @@ local_limits = st.one_of(epsilons, st.lists(epsilons, min_size=6, max_size=6))
 
 def both_ways(program, eps_global, eps_local):
     """(values, duals) apart and whole, of one program."""
-    sharing = program._listed_columns()
-    worth, order = program._objective(sharing)
+    whole = program.linear_program
     local = np.resize(np.asarray(eps_local, float), len(program.counts.clients))
-    found = [
-        kind(program._rows, sharing, worth, order).solve(eps_global, local)
-        for kind in (ClientsApart, Whole)
+    return whole.objective, [
+        kind(whole).solve(eps_global, local) for kind in (Decomposition, FullSolver)
     ]
-    return worth, found
 
 
 @settings(max_examples=40)
@@ -40,21 +36,21 @@ def both_ways(program, eps_global, eps_local):
 def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, local):
     program = FairnessProgram(counts, *chosen, policy=policy)
     worth, ((apart, duals), (whole, _)) = both_ways(program, overall, local)
-    per_person = program._unit * program._scale / counts.n
+    per_person = program._objective.utility_per_unit
     # A limit within a solver's tolerance may be kept as if it were 0, or twice itself.
     hair = max((limit for limit in (overall, *np.ravel(local)) if limit < 1e-7), default=0.0)
     assert abs(worth @ (apart - whole)) * per_person <= 1e-8 + 2 * hair
-    sharing = program._listed_columns()
-    confusion = sharing.columns.mixed(sharing.weights(apart), *counts.table.shape[:2])
+    lp = program.linear_program
+    confusion = lp.rules.mixed(lp.shares @ apart, *counts.table.shape[:2])
     assert (apart >= 0).all() and np.allclose(confusion.sum(axis=3), counts.n_label, atol=1e-7)
     # Weak duality, from the rows alone: no lottery is worth more than this.
-    lower, upper = program._rows.bounds(overall, np.resize(local, len(counts.clients)))
-    if len(duals) != len(lower):
-        return  # it was solved whole after all
-    row, column, value = sharing.entries(program._rows.entries(sharing.columns))
-    reduced = worth + np.bincount(column, duals[row] * value, minlength=len(worth))
-    most = np.full(sharing.merged.blocks, -np.inf)
-    np.maximum.at(most, sharing.merged.block, reduced)
+    rows = lp.constraints
+    lower, upper = rows.bounds(overall, np.resize(local, len(counts.clients)))
+    if len(duals) != len(rows):
+        return  # it was solved in one piece after all
+    reduced = worth + lp.matrix.T @ duals
+    most = np.full(lp.variables.blocks, -np.inf)
+    np.maximum.at(most, lp.variables.block, reduced)
     bound = most.sum() - np.where(duals > 0, lower * duals, upper * duals).sum()
     tiny = min(overall, np.min(local)) < 1e-6 < max(overall, np.max(local))
     assert (bound - worth @ apart) * per_person <= (1e-8 if tiny else 1e-9) + 2 * hair
@@ -65,7 +61,7 @@ def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, loc
 def test_and_equal_a_dense_program_written_from_the_definitions(counts, chosen, overall, local):
     program = FairnessProgram(counts, *chosen)
     _, ((apart, _), _) = both_ways(program, overall, local)
-    right = (program._columns.correct * apart).sum() / counts.n
+    right = (program.linear_program.rules.correct * apart).sum() / counts.n
     assert right == pytest.approx(optimum(counts, *chosen, overall, local), abs=1e-8)
 
 
@@ -74,9 +70,9 @@ def test_and_equal_a_dense_program_written_from_the_definitions(counts, chosen, 
 def test_so_they_are_over_the_cuts_of_a_score(people, notion, overall, local):
     if len(people.groups) != 2:
         return
-    program = ExactProgram(people, notion)
+    program = exact_program(people, notion)
     worth, ((apart, _), (whole, _)) = both_ways(program, overall, local)
-    assert abs(worth @ (apart - whole)) * program._unit / program.counts.n <= 1e-8
+    assert abs(worth @ (apart - whole)) * program._objective.utility_per_unit <= 1e-8
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -88,7 +84,9 @@ def test_lottery_and_prices_are_the_same_where_they_are_unique(labels, notion, r
     _, ((apart, duals), (whole, expected)) = both_ways(program, 0.0137, local)
     np.testing.assert_allclose(apart, whole, atol=1e-8)
     np.testing.assert_allclose(duals, expected[: len(duals)], atol=1e-7)
-    assert (np.abs(duals[program._rows.scope < 0]) > 1e-3).any()  # the overall rows bind
+    assert (
+        np.abs(duals[: len(program.constraints)][program.constraints.scope < 0]) > 1e-3
+    ).any()  # the overall rows bind
 
 
 def test_every_cell_of_a_map_is_what_one_solve_gives():
@@ -104,13 +102,12 @@ def test_every_cell_of_a_map_is_what_one_solve_gives():
 
 
 def solver_apart(program):
-    sharing = program._listed_columns()
-    return ClientsApart(program._rows, sharing, *program._objective(sharing))
+    return Decomposition(program.linear_program)
 
 
 def test_the_same_question_has_the_same_answer_to_the_last_bit():
     program = FairnessProgram(biased(600, 2, rows=200), "eo", "kernel")
-    assert isinstance(program._solver, ClientsApart)
+    assert isinstance(program._own_solver(), Decomposition)
     first = program.solve(0.01, 0.05)
     program.solve(0.3, 0.0), program.solve(0.0, 1.0)
     again, fresh = program.solve(0.01, 0.05), FairnessProgram(program.counts, "eo", "kernel")
@@ -118,6 +115,29 @@ def test_the_same_question_has_the_same_answer_to_the_last_bit():
         np.testing.assert_array_equal(first.beta, other.beta)
         np.testing.assert_array_equal(first.price_local, other.price_local)
         assert first.price_global == other.price_global
+
+
+@pytest.mark.parametrize(
+    ("notion", "region", "labels"),
+    [("eo", "kernel", 3), ("sp", "kernel", 2), ("eo", "simplex", 3)],
+)
+def test_the_order_of_rules_decides_no_tie(notion, region, labels):
+    """Twelve people a client have many optima; without the tie-break these differ."""
+    whole = FairnessProgram(biased(60, labels, rows=12), notion, region).linear_program
+    shuffled = np.random.default_rng(0).permutation(len(whole.rules))
+    other = LinearProgram.of(
+        whole.constraints,
+        whole.rules.take(shuffled),
+        whole.objective[shuffled],
+        whole.tie_break[shuffled],
+    )
+    for overall, inside in ((0.02, 0.05), (0.0, 0.1), (0.05, 0.0)):
+        local = np.full(60, inside)
+        one, two = (
+            program.weights(Decomposition(program).solve(overall, local)[0])
+            for program in (whole, other)
+        )
+        np.testing.assert_allclose(one[shuffled], two, atol=1e-9)
 
 
 def test_what_cannot_be_taken_apart_is_solved_whole():
@@ -130,13 +150,13 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
         FairnessProgram(two, "sp", guarantee=Guarantee()),
         FairnessProgram(two, "sp", policy=Policy(ratio_global=0.8)),
     ):
-        assert not ClientsApart.serves(program._rows, program._listed_columns())
-        assert not isinstance(program._solver, ClientsApart)
+        assert not Decomposition.serves(program.linear_program)
+        assert not isinstance(program._own_solver(), Decomposition)
     small = FairnessProgram(biased(50, 2), "eo")
-    assert ClientsApart.serves(small._rows, small._listed_columns())
-    assert isinstance(small._solver, Whole)  # HiGHS has less to set up
-    many = ExactProgram(scored_network(260, 2, 2, rows=120), "eo")
-    assert isinstance(many._solver, ClientsApart)
+    assert Decomposition.serves(small.linear_program)
+    assert isinstance(small._own_solver(), FullSolver)  # HiGHS has less to set up
+    many = exact_program(scored_network(260, 2, 2, rows=120), "eo")
+    assert isinstance(many._own_solver(), Decomposition)
 
 
 # -------------------------------------------------------------------- where patience ends
@@ -144,14 +164,12 @@ def test_what_cannot_be_taken_apart_is_solved_whole():
 
 def apart_and_whole(labels=2):
     program = FairnessProgram(biased(40, labels, rows=300), "eo", "kernel")
-    sharing = program._listed_columns()
-    worth, order = program._objective(sharing)
-    made = (kind(program._rows, sharing, worth, order) for kind in (ClientsApart, Whole))
-    return worth, *made
+    whole = program.linear_program
+    return whole.objective, Decomposition(whole), FullSolver(whole)
 
 
 @pytest.mark.parametrize(
-    ("where", "limit"), [(tableaux, "_MOST_PIVOTS"), (clients_apart, "_MOST_ROUNDS")]
+    ("where", "limit"), [(batched_simplex, "_MOST_PIVOTS"), (decomposition, "_MOST_ROUNDS")]
 )
 def test_what_does_not_settle_apart_is_solved_whole(monkeypatch, where, limit):
     _, apart, whole = apart_and_whole()
@@ -168,7 +186,7 @@ def test_ties_broken_by_number_lead_to_the_same_optimum(monkeypatch, patience):
     local = np.full(40, 0.02)
     worth, apart, _ = apart_and_whole(labels=3)
     usual = worth @ apart.solve(0.01, local)[0]
-    monkeypatch.setattr(tableaux, "_PATIENCE", patience)
+    monkeypatch.setattr(batched_simplex, "_PATIENCE", patience)
     worth, apart, _ = apart_and_whole(labels=3)
     assert worth @ apart.solve(0.01, local)[0] == pytest.approx(usual, abs=1e-9)
 
@@ -176,12 +194,10 @@ def test_ties_broken_by_number_lead_to_the_same_optimum(monkeypatch, patience):
 def test_where_clients_stand_is_told_with_what_it_is_worth_and_adds_to_the_overall_gaps():
     """Value and parts of a vertex are those of its weights, of all blocks of a client together."""
     program = FairnessProgram(biased(5, 2), "eo", "kernel")
-    sharing = program._listed_columns()
-    worth, order = program._objective(sharing)
-    apart = ClientsApart(program._rows, sharing, worth, order)
-    programs = apart._layout.programs(program._rows, sharing, worth)
+    apart = Decomposition(program.linear_program)
+    programs = apart._layout.programs(program.linear_program)
     assert len(programs.start) > 1 and len(programs.parts)
-    for standing in (apart._tableaux.start(), apart._tableaux.best(np.zeros(len(programs.parts)))):
-        weights = standing.weights(slice(None), apart._tableaux.columns)
-        assert np.allclose(standing.value, (programs.worth * weights).sum(axis=0))
+    for standing in (apart._clients.start(), apart._clients.best(np.zeros(len(programs.parts)))):
+        weights = standing.weights(slice(None), apart._clients.columns)
+        assert np.allclose(standing.value, (programs.objective * weights).sum(axis=0))
         assert np.allclose(standing.parts, (programs.parts * weights).sum(axis=1))

@@ -6,9 +6,8 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.scored import scored_network
 
 
@@ -90,7 +89,7 @@ def test_three_labels_find_what_their_kernel_does(seed, rates):
     asked = (0.01, 0.01)
     collisions = {}
     for region in ("kernel", "exact"):
-        program = build_program(people, "eo", region, **chosen)
+        program = FairnessProgram(people, "eo", region, **chosen)
         try:
             program.solve(*asked)
         except InfeasibleError as error:

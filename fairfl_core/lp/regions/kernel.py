@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fairfl_core.lp.regions import AnswerRules, RegionKind, register_region
+from fairfl_core.lp.regions.answers import AnswerRules
+from fairfl_core.lp.regions.base import RegionKind, register_region
 
 __all__ = ["Kernel"]
 

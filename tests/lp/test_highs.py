@@ -3,47 +3,46 @@
 import highspy
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fairfl_core.budget import Budget, within
 from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
-from fairfl_core.lp import highs_model as backend
-from fairfl_core.lp.highs_model import Model
+from fairfl_core.lp import highs
+from fairfl_core.lp.highs import HighsSolver
 
 STATUS = highspy.HighsModelStatus
 OPTIMAL, UNKNOWN, INFEASIBLE = STATUS.kOptimal, STATUS.kUnknown, STATUS.kInfeasible
 
 
-def model(clients=1):
+def solver(clients=1):
     """Each client mixes three answers of cost 3, 1 and 2, of which the second has a limit."""
-    lower, upper = np.r_[np.ones(clients), -np.inf], np.r_[np.ones(clients), 0.25 * clients]
-    made = Model(lower, upper)
-    column, client = np.arange(3 * clients), np.repeat(np.arange(clients), 3)
-    limited = column[1::3]
-    row = np.r_[client, np.full(clients, clients)]
-    made.add_columns(
-        np.tile([3.0, 1.0, 2.0], clients),
-        (row, np.r_[column, limited], np.ones(len(row))),
-    )
-    made.set_start(limited, np.array([clients]))
-    made.begin(np.array([clients]), upper[-1:] - np.inf, upper[-1:])
+    made = HighsSolver(*limits(clients))
+    limited = np.arange(3 * clients) % 3 == 1
+    matrix = np.vstack([np.kron(np.eye(clients), np.ones(3)), limited])
+    made.add_columns(np.tile([3.0, 1.0, 2.0], clients), sparse.csc_array(matrix))
+    made.set_start(np.flatnonzero(limited), np.array([clients]))
     return made
+
+
+def limits(clients=1):
+    return np.r_[np.ones(clients), -np.inf], np.r_[np.ones(clients), 0.25 * clients]
 
 
 def unlucky(monkeypatch, *ends):
     """HiGHS ends so, one time after the other, whatever it found; the ways it went."""
-    real, ways, left = Model._ended, [], list(ends)
+    real, ways, left = HighsSolver._run, [], list(ends)
 
     def ended(self):
         ways.append(self._highs.getOptionValue("simplex_strategy")[1])
         real(self)
         return left.pop(0)
 
-    monkeypatch.setattr(Model, "_ended", ended)
+    monkeypatch.setattr(HighsSolver, "_run", ended)
     return ways
 
 
 def test_a_small_optimum_by_hand():
-    values, duals = model().optimum()
+    values, duals = solver().solve()
     np.testing.assert_allclose(values, [0, 0.25, 0.75], atol=1e-12)
     np.testing.assert_allclose(duals, [2, -1], atol=1e-12)
 
@@ -59,8 +58,8 @@ def test_a_small_optimum_by_hand():
 )
 def test_where_it_is_unlucky_it_begins_anew_and_another_way(monkeypatch, ends, ways):
     went = unlucky(monkeypatch, *ends)
-    made = model()
-    np.testing.assert_allclose(made.optimum()[0], [0, 0.25, 0.75], atol=1e-9)
+    made = solver()
+    np.testing.assert_allclose(made.solve()[0], [0, 0.25, 0.75], atol=1e-9)
     assert went == ways
     assert made._highs.getOptionValue("simplex_strategy")[1] == 1  # as for the next one
 
@@ -77,7 +76,7 @@ def test_where_it_is_unlucky_it_begins_anew_and_another_way(monkeypatch, ends, w
 def test_what_stays_without_an_optimum_is_told(monkeypatch, ends, error, sentence):
     went = unlucky(monkeypatch, *ends)
     with pytest.raises(error, match=sentence):
-        model().optimum()
+        solver().solve()
     assert len(went) == len(ends)
 
 
@@ -88,25 +87,24 @@ def leaving(*looks):
 
 
 def test_a_long_solve_is_ended_from_inside_and_the_next_is_right(monkeypatch):
-    monkeypatch.setattr(backend, "_LARGE", 100)
-    made = model(200)
-    want = made.optimum()[0]
+    monkeypatch.setattr(highs, "_LARGE", 100)
+    made = solver(200)
+    want = made.solve()[0]
     for looks in ((False, True), (False, True, False)):  # gone for good; and come back meanwhile
-        made = model(200)
+        made = solver(200)
         with within(Budget(left=leaving(*looks))), pytest.raises(Abandoned):
-            made.optimum()
-        made.begin(np.array([200]), np.array([-np.inf]), np.array([50.0]))
+            made.solve()
         with within(Budget(left=lambda: False)):
-            again = made.optimum()[0]
+            again = made.solve(*limits(200))[0]
         assert again.sum() == pytest.approx(want.sum()) and again[1::3].sum() == pytest.approx(50)
 
 
 def test_a_solve_is_ended_where_its_time_is_over(monkeypatch):
-    monkeypatch.setattr(backend, "_LARGE", 100)
-    made = model(200)
-    monkeypatch.setattr(backend, "look", passing(1))
+    monkeypatch.setattr(highs, "_LARGE", 100)
+    made = solver(200)
+    monkeypatch.setattr(highs, "look", passing(1))
     with within(Budget()), pytest.raises(OverBudgetError, match="over"):
-        made.optimum()
+        made.solve()
 
 
 def passing(times):
@@ -123,7 +121,7 @@ def passing(times):
 
 
 def test_a_small_solve_is_not_looked_after(monkeypatch):
-    made = model(200)
-    monkeypatch.setattr(backend, "look", passing(1))
+    made = solver(200)
+    monkeypatch.setattr(highs, "look", passing(1))
     with within(Budget()):
-        made.optimum()
+        made.solve()

@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
 from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic

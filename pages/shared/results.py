@@ -217,9 +217,7 @@ def heat_of(
     return _mean_heat(asked, whole)
 
 
-def _heat_by_rows(
-    view: View, grid: tuple[float, ...], on_progress: OnProgress | None
-) -> Frontier:
+def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress | None) -> Frontier:
     """The same where a map takes long: row by row, so that a visitor can stop it and go on later."""
     maps = []
     for seed in view.seeds:

@@ -33,6 +33,8 @@ from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
+from fairfl_core.monitoring.plan import Plan, plan_people
+from fairfl_core.predictors.certificate import score_counts, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
@@ -265,6 +267,33 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
         return programs_of(view)[0].solve(**limits).accuracy
     except InfeasibleError:
         return float("nan")
+
+
+@cached(40)
+def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
+    """Prove the first chosen run's predictor; see `verify_predictor.verify`."""
+    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
+    people = program.people
+    if not program.needs_scores:
+        evidence = people.counts.to_json()
+    elif len(program.counts.labels) == 2 and not program.policy.without_group:
+        evidence = score_counts(people)
+    else:
+        return ["rules of scores are proved for two labels and with the group only"], {}
+    value = predictor_of(view).certified(evidence, program.rates).to_json()
+    return verify(value, evidence) if "certificate" in value else ([NO_CERTIFICATE], {})
+
+
+NO_CERTIFICATE = "limits with a confidence and rates from scores have no certificate yet"
+
+
+@cached(40)
+def plan_of(view: View) -> Plan | None:
+    """Which people to see next, by the first chosen run's new people; None without any."""
+    study = study_of(view)
+    if not study.has_held_out:
+        return None
+    return plan_people(study.evaluations(unseen=True)[0])
 
 
 # -------------------------------------------------------------------- certainty

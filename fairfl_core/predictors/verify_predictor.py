@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 TOLERANCE = Fraction(1, 10**9)
+PROVED = {"floor", "keep", "limits", "ratio_global", "ratio_local", "ratio_leave_out", "utility"}
 BROKEN = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -145,6 +146,9 @@ def read_problem(predictor, counts, number=exact):
         raise ValueError(
             "this is not proved: a confidence, or scores without groups or labels > 2"
         )
+    if set(policy) - PROVED - {"without_group"} or "counts" in counts.get("missing_group", {}):
+        more = sorted(set(policy) - PROVED) or ["limits on people without a group"]
+        raise ValueError("what is asked is not proved: " + ", ".join(more))
     if far and counts["format"] != "fairfl-score-counts/1":
         raise ValueError("rules of scores need the file that --score-counts writes")
     mine, theirs = ([one["name"] for one in file["clients"]] for file in (predictor, counts))

@@ -237,7 +237,7 @@ def _show(
         say("Who is worse off is not told by a histogram: judge it with `fairfl evaluate`.")
     else:
         show_worse_off(harm)
-        effect = effect_of(change, harm).told(points)
+        effect = effect_of(change, harm).describe(points)
     if verdict is not None:
         say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(

@@ -84,7 +84,7 @@ def _exact_limits(view: View) -> None:
             step=0.005,
             format="%.4g",
             key=key,
-            on_change=lambda name=name, key=key: state.change(**{name: st.session_state[key]}),  # type: ignore[misc]
+            on_change=lambda name=name, key=key: state.change(**{name: st.session_state[key]}),
         )
 
 
@@ -172,8 +172,10 @@ def _floor_slider(
 
     def take(asked: float | None) -> None:
         others = tuple(floor for floor in state.view().policy.floors if floor not in mine)
-        named = () if asked is None else labels
-        new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in named]
+        if asked is None:
+            _ask(floors=others)
+            return
+        new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
         _ask(floors=(*others, *new))
 
     _slider(label, "keep" if keeps else "floor", offered, value, take, falling=keeps)

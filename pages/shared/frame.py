@@ -142,7 +142,7 @@ def view_settings() -> None:
     st.caption(text.about(experiment))
 
 
-def _select(name: str, label: str, title: Callable[[str], str], **more: Any) -> None:
+def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> None:
     """A select box over a field of the view."""
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))

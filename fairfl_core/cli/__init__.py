@@ -21,6 +21,7 @@ from fairfl_core.cli.explore import explore
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.map import map_
+from fairfl_core.cli.plan import plan
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.review import review
@@ -71,6 +72,7 @@ for _command, _name in (
     (experiments, "experiments"),
     (review, "review"),
     (dashboard, "app"),
+    (plan, "plan"),
     (verify, "verify"),
     (watch, "watch"),
 ):

@@ -104,7 +104,7 @@ def received_model(context: Context) -> ArrayRecord:
     """Return the model that ``fair_rounds(arrays=...)`` sent, for the scores function."""
     if MODEL not in context.state.array_records:
         raise InputError("no model came with the fair rounds; pass arrays= to fair_rounds.")
-    return cast(ArrayRecord, context.state.array_records[MODEL])
+    return context.state.array_records[MODEL]
 
 
 def fairfl_client(
@@ -140,7 +140,7 @@ def fairfl_client(
                 context,
                 scores,
                 _given(name, context),
-                Path(_given(folder, context)),
+                Path(folder(context) if callable(folder) else folder),
                 Names.of(labels, groups),
                 _given(consent, context),
             )
@@ -163,7 +163,7 @@ def fairfl_client(
 
 
 def _given(value: T | Callable[[Context], T], context: Context) -> T:
-    return cast(T, value(context)) if callable(value) else value
+    return value(context) if callable(value) else value
 
 
 def respond(
@@ -238,7 +238,8 @@ class _Client:
         if asked.kind == "join":
             found = names_in(self._fresh_table(), names)
             people = self._read(self._with_favourable(found, names.favourable), header)
-            reply, arrays = self._join(found, people), {}
+            reply = self._join(found, people)
+            arrays: dict[str, NDArray[Any]] = {}
         else:
             people = self._read(names, header)
             method = {"predictor": self._predictor}.get(asked.kind, self._statistic)

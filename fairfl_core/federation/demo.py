@@ -58,12 +58,13 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
     rows = [OwnRows(folder, study) for folder in folders]
     scalers = pooled_scalers(study, [one.moments() for one in rows])
     parts = [one.own.people for one in rows]
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("inputs", "label", "group", "client")
+    }
     people = replace(
         parts[0],
-        **{
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("inputs", "label", "group", "client")
-        },
+        **joined,
         unit=np.arange(sum(len(part) for part in parts), dtype=np.int32),
     )
     trained = []
@@ -105,7 +106,9 @@ def _scored(one: SeedScores, study: Study, split: int) -> ScoredData:
 def _joined(parts: Sequence[ScoredData]) -> ScoredData:
     """The people of all folds, each scored by the model that never saw them."""
     names = ("client", "group", "label", "scores", "predicted")
-    together = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    together: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+    }
     return replace(parts[0], **together, folds=len(parts))
 
 

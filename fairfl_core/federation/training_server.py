@@ -259,7 +259,7 @@ class StudyFedAvg(FedAvg):
             "done": self._before,
             "shift": scaler.shift.tolist(),
             "spread": scaler.spread.tolist(),
-            "label-rows": [int(n) for n in sum(label_rows.values())],  # type: ignore[arg-type,union-attr]
+            "label-rows": [int(n) for n in sum(label_rows.values())],  # type: ignore[union-attr]
         }
 
     def train(self, patience: float) -> Progress:

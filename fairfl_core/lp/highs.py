@@ -1,7 +1,5 @@
 """HiGHS as the programs use it; the only file that imports it."""
 
-from collections.abc import Sequence
-
 import highspy
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +19,7 @@ _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
 _LARGE = 10_000  # columns above which a solve may last, and can be interrupted
 _FINER = 1e3  # HiGHS sees costs in thousandths, so that it does not overlook a tie-break
 _TIE = 1e-9  # a nonbasic variable whose reduced cost is closer to 0 may be in an optimum
-_BLUR = 1e-6  # of reduced costs, by updates of an ill-conditioned basis
+_BLUR, _WARM_BLUR = 1e-8, 1e-6  # of reduced costs, by updates of an ill-conditioned basis
 _OPTIONS = (
     ("output_flag", False),
     ("threads", 1),
@@ -108,6 +106,7 @@ class HighsSolver:
         SolveError
             Where HiGHS finds no optimum for another reason.
         """
+        self._blur = _WARM_BLUR if warm else _BLUR
         if not warm:
             self._highs.clearSolver()
         if lower is not None and upper is not None:
@@ -174,7 +173,7 @@ class HighsSolver:
     def _is_tied(self) -> bool:
         """Whether fewer columns and rows have a dual than there are nonbasic ones."""
         duals = np.append(self._reduced, self._duals)
-        return bool(np.count_nonzero(np.abs(duals) > _BLUR) < len(self._cost))
+        return bool(np.count_nonzero(np.abs(duals) > self._blur) < len(self._cost))
 
     def _run(self) -> highspy.HighsModelStatus:
         look()
@@ -192,7 +191,7 @@ class HighsSolver:
         return ended
 
 
-def _status(basic: Ints, many: int) -> Sequence[highspy.HighsBasisStatus]:
+def _status(basic: Ints, many: int) -> list[highspy.HighsBasisStatus]:
     status = [_NONBASIC] * many
     for place in basic.tolist():
         status[place] = _BASIC

@@ -16,6 +16,7 @@ from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
+from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.exact.column_generation import ColumnGeneration
 from fairfl_core.lp.exact.histograms import ScoreHistogram
@@ -37,6 +38,7 @@ from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible
+    from fairfl_core.lp.optimism import Sample
 
 __all__ = ["FairnessProgram", "solver_for"]
 
@@ -171,6 +173,7 @@ class FairnessProgram:
         self._lock, self._measuring = threading.Lock(), threading.Lock()
         generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
+        self._names = self.constraints.names(self.counts)
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
@@ -185,7 +188,10 @@ class FairnessProgram:
             self.constraints = self._generation.constraints
             return
         rules, table = self._rules.rules, self._rules.table
-        if isinstance(rules, ScoreRules) and self.constraints.constants_are_feasible:
+        # Margins are concave in a rate, so that corners between others are no surer either.
+        of_gaps = isinstance(self.constraints, MarginConstraints)
+        of_gaps = of_gaps or self.constraints.constants_are_feasible
+        if isinstance(rules, ScoreRules) and of_gaps:
             found = mixable(Candidates(rules, table), self.notion, self._objective.of(table))
             rules, table = found.rules, found.table
         self._listed = rules
@@ -233,12 +239,21 @@ class FairnessProgram:
         """Return the same program with another policy."""
         return self._on(self._given, policy)
 
-    def fitted_on(self, people: FittedOn, optimism: Floats) -> "FairnessProgram":
-        """Return the same program for other people, without floors, with this optimism."""
-        other = self._on(people, replace(self.policy, floors=()))
-        other._optimism = optimism
-        other._set_up()
-        return other
+    @property
+    def sample(self) -> "Sample":
+        """The people it was fitted on, in the form that `fitted_on` takes others."""
+        if self._rules.measured is not None:
+            return self._rules.measured
+        return self.people if self.needs_scores else self.counts
+
+    def fitted_on(self, people: "Sample") -> "FairnessProgram":
+        """Return the same program for other people, without floors."""
+        return self._on(people, replace(self.policy, floors=()))
+
+    def correct_rates(self, optimism: Floats) -> None:
+        """Charge overall rates for so much of what they may be too high by."""
+        self._optimism = optimism
+        self._set_up()
 
     def _on(self, people: FittedOn, policy: Policy) -> "FairnessProgram":
         return FairnessProgram(
@@ -271,8 +286,7 @@ class FairnessProgram:
                 from fairfl_core.lp.optimism import measure_optimism
 
                 measuring = self._measuring
-                self._optimism = measure_optimism(self)
-                self._set_up()
+                self.correct_rates(measure_optimism(self))
                 self._measuring = measuring
 
     def _own_solver(self) -> Solver:
@@ -351,7 +365,7 @@ class FairnessProgram:
         counts, constraints = self.counts, found.program.constraints
         # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
         beta = found.program.weights(found.x, fall_back=self.guarantee is None)
-        confusion = found.program.rules.mixed(beta, *counts.table.shape[:2])
+        confusion = found.program.rules.expected_counts(beta, *counts.table.shape[:2])
         duals = found.duals[: len(constraints)]
         price = constraints.prices(duals) * self._objective.utility_per_unit
         has_epsilon = constraints.scope != NO_EPSILON
@@ -361,7 +375,6 @@ class FairnessProgram:
         binds = (
             np.where(has_epsilon, price, np.abs(duals) * self._objective.utility_per_unit) > _BINDS
         )
-        names = constraints.names(counts) if binds.any() else []
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
         rules, more = found.rules, dict[str, Any]()
@@ -386,7 +399,7 @@ class FairnessProgram:
             gaps=gaps(self.notion.answered(confusion), self.notion.people(counts.n_label)),
             price_global=float(by_scope[0]),
             price_local=by_scope[1:].astype(float),
-            binding=tuple(dict.fromkeys(names[row] for row in np.flatnonzero(binds))),
+            binding=tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(binds))),
             not_assessable=self._not_assessable,
             rules=rules,
             beta=beta,

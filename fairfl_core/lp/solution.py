@@ -14,7 +14,6 @@ from fairfl_core._io.numbers import count, epsilon, percent
 from fairfl_core._io.numbers import gap as gap_text
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredData
 from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, gaps, number_or_none
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairfl_core.lp.exact.rules import ScoreRules
+    from fairfl_core.lp.optimism import Sample
     from fairfl_core.lp.regions.answers import AnswerRules
 
 __all__ = ["FORMAT", "Bound", "RuleShare", "Solution"]
@@ -143,7 +143,7 @@ class Solution:
         """Return the rules that a cell mixes and their shares, largest first."""
         return self.rules.lottery_of(self, client, group)
 
-    def expected_counts(self, people: ClientCounts | ScoredData) -> Floats:
+    def expected_counts(self, people: "Sample") -> Floats:
         """Return expected people by client, group, label and answer."""
         return self.rules.expected_counts(self, people)
 

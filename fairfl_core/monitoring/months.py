@@ -49,9 +49,9 @@ class Month:
     @classmethod
     def of(cls, counts: ClientCounts, period: str, source: str = "") -> "Month":
         """Plain counts: everybody's label is known."""
-        if counts.noisy:
+        if (counts.table % 1 != 0).any():
             raise InputError(
-                "counts with noise or estimates cannot be watched; count people as they are."
+                "counts with noise, weights or estimates cannot be watched; count people as they are."
             )
         table = counts.table.astype(np.int64)
         waiting = np.zeros((*table.shape[:2], table.shape[3]), np.int64)

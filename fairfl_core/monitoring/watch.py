@@ -16,8 +16,8 @@ from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE
 from fairfl_core.evaluation.limit_check import margin
 from fairfl_core.evaluation.verdict import MET, NOT_MET, NOT_SURE
 from fairfl_core.fairness.notions import Notion, Rate
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.monitoring.drift import Drift, drift_of
 from fairfl_core.monitoring.months import Month, align
@@ -323,7 +323,7 @@ class Watch:
         first = min((one.since or 0 for one in self.broken), default=0)
         counts, policy = self.people(first), self.policy
         region = None if isinstance(self.asked, PolicyFile) else self.asked.region
-        program = build_program(
+        program = FairnessProgram(
             counts, policy.notion, region, guarantee=policy.guarantee, policy=policy.policy
         )
         local = {name: self._eps_local[name] for name in counts.clients}

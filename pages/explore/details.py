@@ -37,6 +37,7 @@ from pages.shared.results import (
     clients_of,
     counts_of,
     median_client,
+    plan_of,
     region_curve,
     study_of,
     summary_of,
@@ -117,7 +118,7 @@ def _sure(view: View) -> None:
     if min(view.eps_global, view.eps_local) >= NO_LIMIT:
         st.caption(text.NOTHING_TO_BE_SURE_OF)
         return
-    costs, people, advice = st.columns(3, gap="medium")
+    costs, people, advice, following = st.columns(4, gap="medium")
     with costs, lazy_popover(text.CERTAINTY_COSTS, "certainty-costs") as is_open:
         if is_open:
             st.markdown(text.certainty_costs(certainty_costs(view)))
@@ -127,6 +128,25 @@ def _sure(view: View) -> None:
     with advice, lazy_popover(text.ADVICE, "advice") as is_open:
         if is_open:
             _advice(view)
+    with following, lazy_popover(text.PLAN, "plan") as is_open:
+        if is_open:
+            _plan(view)
+
+
+def _plan(view: View) -> None:
+    """Which people to see next, where some limit is not sure yet."""
+    with error_boundary(text.PLAN):
+        plan = plan_of(view)
+        if plan is None:
+            st.caption(text.NO_NEW_PEOPLE)
+            return
+        st.markdown(text.plan(plan))
+        if plan.cells:
+            st.dataframe(pd.DataFrame([vars(cell) for cell in plan.cells]), hide_index=True)
+            st.line_chart(
+                pd.DataFrame(plan.curve, columns=list(text.PLAN_AXES)), x=text.PLAN_AXES[0],
+                y=text.PLAN_AXES[1], height=160,
+            )  # fmt: skip
 
 
 def _kind(guarantee: Guarantee | None) -> Guarantee | None:

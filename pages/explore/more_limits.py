@@ -172,10 +172,9 @@ def _floor_slider(
 
     def take(asked: float | None) -> None:
         others = tuple(floor for floor in state.view().policy.floors if floor not in mine)
-        if asked is None:
-            _ask(floors=others)
-            return
-        new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
+        new: list[Floor] = []
+        if asked is not None:
+            new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
         _ask(floors=(*others, *new))
 
     _slider(label, "keep" if keeps else "floor", offered, value, take, falling=keeps)

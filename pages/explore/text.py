@@ -11,6 +11,7 @@ from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.explore import text as core
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.monitoring.plan import Plan
 from fairfl_core.report import text as asked_text
 from pages.shared import text
 from pages.shared.view import View
@@ -32,8 +33,11 @@ PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"
 PICTURE, LABEL = "Picture", "Label"
-DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
+DRAW_MAP = "Draw the map: 81 pairs of limits, one run"
 DRAW_MAP_TIP = "Here each pair takes a while to solve."
+REFINE_MAP = "Refine the map: 484 pairs of limits, one run"
+COARSE_MAP = "Back to the coarse map"
+COARSE_MAP_TIP = "Stops refining; what is solved is kept."
 NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
 SCREENS = ("map", "gaps", "found", "compare")
 
@@ -203,3 +207,17 @@ HOVER_REGION = (
     "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
     "%{customdata[1]:.3f}<extra></extra>"
 )
+
+
+PLAN, PLAN_AXES = "Whom to see next", ("people more", "limits settled")
+NO_NEW_PEOPLE = "There are no new people here to plan from."
+
+
+def plan(plan: Plan) -> str:
+    """How many more people settle what is not sure yet."""
+    if not plan.cells:
+        return "Every limit can be told already: nobody more is needed."
+    return (
+        f"**{plan.total:,}** more people settle all {len(plan.cost)} limits that are not sure yet "
+        f"({plan.people:,.0f} new people now)."
+    )

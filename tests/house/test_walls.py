@@ -57,7 +57,7 @@ def test_names_that_are_no_longer_promised_warn_for_one_release():
         "FairPredictor",
         "ScorePredictor",
         "ExactProgram",
-        "FairnessProgram",
+        "build_program",
     ):
         with pytest.warns(
             FutureWarning, match=f"fairfl_core.{name} goes in the next release; use"

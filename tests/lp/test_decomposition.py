@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fairfl_core.lp import batched_simplex, decomposition
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solvers import FullSolver
@@ -40,7 +41,7 @@ def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, loc
     hair = max((limit for limit in (overall, *np.ravel(local)) if limit < 1e-7), default=0.0)
     assert abs(worth @ (apart - whole)) * per_person <= 1e-8 + 2 * hair
     lp = program.linear_program
-    confusion = lp.rules.mixed(lp.shares @ apart, *counts.table.shape[:2])
+    confusion = lp.rules.expected_counts(lp.shares @ apart, *counts.table.shape[:2])
     assert (apart >= 0).all() and np.allclose(confusion.sum(axis=3), counts.n_label, atol=1e-7)
     # Weak duality, from the rows alone: no lottery is worth more than this.
     rows = lp.constraints
@@ -114,6 +115,29 @@ def test_the_same_question_has_the_same_answer_to_the_last_bit():
         np.testing.assert_array_equal(first.beta, other.beta)
         np.testing.assert_array_equal(first.price_local, other.price_local)
         assert first.price_global == other.price_global
+
+
+@pytest.mark.parametrize(
+    ("notion", "region", "labels"),
+    [("eo", "kernel", 3), ("sp", "kernel", 2), ("eo", "simplex", 3)],
+)
+def test_the_order_of_rules_decides_no_tie(notion, region, labels):
+    """Twelve people a client have many optima; without the tie-break these differ."""
+    whole = FairnessProgram(biased(60, labels, rows=12), notion, region).linear_program
+    shuffled = np.random.default_rng(0).permutation(len(whole.rules))
+    other = LinearProgram.of(
+        whole.constraints,
+        whole.rules.take(shuffled),
+        whole.objective[shuffled],
+        whole.tie_break[shuffled],
+    )
+    for overall, inside in ((0.02, 0.05), (0.0, 0.1), (0.05, 0.0)):
+        local = np.full(60, inside)
+        one, two = (
+            program.weights(Decomposition(program).solve(overall, local)[0])
+            for program in (whole, other)
+        )
+        np.testing.assert_allclose(one[shuffled], two, atol=1e-9)
 
 
 def test_what_cannot_be_taken_apart_is_solved_whole():

@@ -19,8 +19,8 @@ from scipy.stats import binom
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.monitoring.drift import drift_of
 from fairfl_core.monitoring.months import differences, month_from_json, ordered, read_months
 from fairfl_core.monitoring.sequential import beginnings, confidence_sequence, evidence

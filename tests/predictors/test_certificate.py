@@ -215,6 +215,16 @@ def test_the_file_survives_being_read_and_written_and_a_changed_one_loses_its_ce
     assert "no certificate" in verify(without, evidence)[0][0] or verify(without, evidence)[0]
 
 
+def test_what_the_checker_does_not_know_is_refused_not_passed_over():
+    counts = some_counts(np.random.default_rng(10))
+    (file, evidence), _ = certified(
+        FairnessProgram(counts, "eo", "simplex"), 0.05, 0.05, counts.to_json()
+    )
+    file["policy"] = {"capacity_global": 0.1}
+    file["certificate"]["fingerprint"] = fingerprint(file)
+    assert "not proved: capacity_global" in verify(file, evidence)[0][0]
+
+
 @pytest.mark.parametrize("wrong", [{}, [], None, 5, {"certificate": {"fingerprint": "x"}}])
 def test_what_is_no_predictor_is_refused_in_a_sentence(wrong):
     counts = some_counts(np.random.default_rng(8)).to_json()

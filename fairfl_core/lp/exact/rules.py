@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
+from fairfl_core.lp.rate_estimates import Measured
 from fairfl_core.lp.utility import ACCURACY
 
 if TYPE_CHECKING:
+    from fairfl_core.lp.optimism import Sample
     from fairfl_core.lp.solution import RuleShare, Solution
 
 
@@ -131,25 +132,28 @@ class ScoreRules:
 
     # ---------------------------------------------------------------- what a solution of them says
 
-    def expected_counts(self, found: "Solution", people: ClientCounts | ScoredData) -> Floats:
+    def expected_counts(self, found: "Solution", people: "Sample") -> Floats:
         """Return expected people by client, group, label and answer."""
-        assert isinstance(people, ScoredData)
+        if isinstance(people, ScoredData):
+            owner, amount = people.cell, np.eye(len(people.labels))[people.label]
+            scores = people.scores_by(found.calibration)
+        else:
+            assert isinstance(people, Measured)
+            owner, amount, scores = people.cell, people.amount, people.scores
         shape = found.counts.table.shape
         cell = self.client * shape[1] + self.group
         by_cell = np.argsort(cell, kind="stable")
         often = np.bincount(cell, minlength=shape[0] * shape[1])
-        # Every person with each rule of their cell.
-        person = np.repeat(np.arange(len(people)), often[people.cell])
-        first = np.cumsum(often[people.cell]) - often[people.cell]
-        turn = np.arange(len(person)) - first[person]
-        start = np.cumsum(often) - often
-        rule = by_cell[start[people.cell[person]] + turn]
-        scores = people.scores_by(found.calibration)
-        answer = self.answer(rule, scores[person], people.predicted[person])
-        expected = np.zeros(shape)
-        place = (people.client[person], people.group[person], people.label[person], answer)
-        np.add.at(expected, place, found.beta[rule])
-        return expected
+        # Every point with each rule of its cell.
+        point = np.repeat(np.arange(len(owner)), often[owner])
+        first = np.cumsum(often[owner]) - often[owner]
+        start = (np.cumsum(often) - often)[owner[point]]
+        rule = by_cell[start + np.arange(len(point)) - first[point]]
+        answer = self.answer(rule, scores[point], people.predicted[point])
+        expected = np.zeros((len(often), *shape[2:]))
+        weight = found.beta[rule, None] * amount[point]
+        np.add.at(expected, (owner[point], slice(None), answer), weight)
+        return expected.reshape(shape)
 
     def attention(self, found: "Solution") -> Floats:
         """Return how much of each cell's lottery looks at the model: what is no constant answer."""

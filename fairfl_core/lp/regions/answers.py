@@ -18,6 +18,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.rule_table import RuleTable
 
 if TYPE_CHECKING:
+    from fairfl_core.lp.optimism import Sample
     from fairfl_core.lp.solution import RuleShare, Solution
 
 __all__ = ["AnswerRules"]
@@ -138,8 +139,9 @@ class AnswerRules:
         counts = people.counts if isinstance(people, ScoredData) else people
         return np.asarray(counts.table, float)
 
-    def expected_counts(self, found: "Solution", people: ClientCounts | ScoredData) -> Floats:
+    def expected_counts(self, found: "Solution", people: "Sample") -> Floats:
         """Return expected people by client, group, label and answer."""
+        assert isinstance(people, ClientCounts | ScoredData)
         return np.einsum("cayj,cajk->cayk", self.seen(people), self.lottery(found.beta))
 
     def attention(self, found: "Solution") -> Floats:

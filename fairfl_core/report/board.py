@@ -23,7 +23,7 @@ from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text
-from fairfl_core.report.result import Result
+from fairfl_core.report.result import Result, fingerprint_of
 
 __all__ = [
     "AS_IT_IS",
@@ -537,6 +537,7 @@ def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
         ("Runs", ", ".join(map(str, option.seeds))),
         ("Certainty", text.sure(option.guarantee)),
         ("Scores, sha256", option.sha256),
+        ("Proof of the optimum, fingerprint (fairfl verify)", fingerprint_of(result) or "none"),
     ]
     return [*lines, ("Link", link)] if link else lines
 

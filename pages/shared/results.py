@@ -34,7 +34,7 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.monitoring.plan import Plan, plan_people
-from fairfl_core.predictors.certificate import score_counts, verify
+from fairfl_core.predictors.certificate import evidence_of, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
@@ -278,7 +278,7 @@ def predictor_of(view: View) -> Predictor:
     predictor = predictor_from(program.solve(**view.limits(experiment.clients)))
     sha256 = experiment.manifest["scores"]["sha256"]
     fitted_on = FittedOn(experiment.manifest["name"], sha256, seed, experiment.fit_split)
-    return replace(predictor, fitted_on=fitted_on)
+    return replace(predictor, fitted_on=fitted_on).certified_by(program)
 
 
 def accuracy_within(view: View, limits: dict[str, Any]) -> float:
@@ -292,19 +292,17 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
 @cached(40)
 def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
     """Prove the first chosen run's predictor; see `verify_predictor.verify`."""
-    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
-    people = program.people
-    if not program.needs_scores:
-        evidence = people.counts.to_json()
-    elif len(program.counts.labels) == 2 and not program.policy.without_group:
-        evidence = score_counts(people)
-    else:
-        return ["rules of scores are proved for two labels and with the group only"], {}
-    value = predictor_of(view).certified(evidence, program.rates).to_json()
-    return verify(value, evidence) if "certificate" in value else ([NO_CERTIFICATE], {})
+    evidence = evidence_of(_fresh_program(view.without_limits().of_seed(view.seeds[0])))
+    value = predictor_of(view).to_json()
+    if evidence is None or "certificate" not in value:
+        return [NO_CERTIFICATE], {}
+    return verify(value, evidence)
 
 
-NO_CERTIFICATE = "limits with a confidence and rates from scores have no certificate yet"
+NO_CERTIFICATE = (
+    "a confidence, rates from scores, and rules of scores for three labels or without the group have "
+    "no certificate"
+)
 
 
 @cached(40)

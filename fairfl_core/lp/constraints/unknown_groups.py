@@ -63,17 +63,17 @@ class UnknownGroupConstraints(Constraints):
         scoped = np.concatenate([people.sum(axis=0)[None], people])
         scope, rate = np.nonzero((scoped > 0).sum(axis=1) > 1)
         behind = scoped[scope, :, rate]
-        part, client, answer = [], [], []
+        parts, clients, answers = [], [], []
         for place, (one, r) in enumerate(zip(scope, rate, strict=True)):
             mine = many[:, r] > 0
             if one > 0:
                 mine &= (np.arange(len(many)) == one - 1)[:, None]
             c, j = np.nonzero(mine)
-            part.append(np.full(len(c), place))
-            client.append(c)
-            answer.append(j)
+            parts.append(np.full(len(c), place))
+            clients.append(c)
+            answers.append(j)
         at, who, answer = (
-            np.concatenate(each).astype(np.int64) for each in (part, client, answer)
+            np.concatenate(each).astype(np.int64) for each in (parts, clients, answers)
         )
         lacking = at, who, answer, many[who, rate[at], answer]
         return cls(notion, scope - 1, rate, behind > 0, behind, lacking)

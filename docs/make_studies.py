@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.explore.file import About, explore_file
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.report.text import WORDS
 from pages.compare.study import study_html
 from pages.shared.catalogue import catalogue
@@ -33,7 +33,7 @@ def main() -> None:
         ],
         words=WORDS,
     )
-    program = build_program(counts, "eop", "simplex")
+    program = FairnessProgram(counts, "eop", "simplex")
     write("worksheet-two-clinics", explore_file(about, [(0, program)], [None]))
     for name, link in LINKS.items():
         view, _ = read_view(link, catalogue())

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from fairfl_core.errors import InfeasibleError, InputError
     from fairfl_core.evaluation.evaluation import Evaluation, evaluate
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.answer_program import FairnessProgram
     from fairfl_core.lp.frontier import Frontier, frontier
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Floor, Policy
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
     from fairfl_core.predictors.load import read_predictor
     from fairfl_core.predictors.postprocessor import FairPostprocessor
@@ -57,7 +57,7 @@ _ROOMS = {
     "ClientCounts": "data.counts",
     "Evaluation": "evaluation.evaluation",
     "FairPostprocessor": "predictors.postprocessor",
-    "FairnessProgram": "lp.answer_program",
+    "FairnessProgram": "lp.program",
     "Floor": "lp.policy",
     "FoldedData": "data.folded",
     "Frontier": "lp.frontier",
@@ -77,12 +77,12 @@ _ROOMS = {
 
 # Names of 0.2 that are no longer promised: where each still is, and what stands in its place.
 _OLD = {
-    "ExactProgram": ("lp.exact.program", "ExactProgram", "FairnessProgram"),
+    "ExactProgram": ("lp.exact", "exact_program", 'FairnessProgram with region="exact"'),
     "FairPredictor": ("predictors.answer_predictor", "FairPredictor", "Predictor"),
     "ScorePredictor": ("predictors.score_predictor", "ScorePredictor", "Predictor"),
     "ScoredPeople": ("data.scored", "ScoredData", "ScoredData"),
     "SolveError": ("errors", "SolveError", "fairfl_core.errors.SolveError"),
-    "build_program": ("lp.build", "build_program", "FairnessProgram"),
+    "build_program": ("lp.program", "FairnessProgram", "FairnessProgram"),
 }
 
 

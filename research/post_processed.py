@@ -24,8 +24,8 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import EPSILONS
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import fit_logofair
@@ -92,11 +92,11 @@ class _Ours:
         eps_global: float,
         eps_local: float,
     ) -> None:
-        program = build_program(people, notion, region, guarantee=guarantee)
+        program = FairnessProgram(people, notion, region, guarantee=guarantee)
         solution = program.solve(eps_global, eps_local)
         self._predictor = predictor_of(solution)
         cell = people.counts.table[0].size  # counts up, a lottery down
-        self.bytes_per_client = int(getattr(solution, "bytes_per_client", 2 * _BYTES * cell))
+        self.bytes_per_client = solution.bytes_per_client or 2 * _BYTES * cell
 
     def answers(self, people: People) -> Answers:
         return evaluate(self._predictor, people).answers
@@ -202,7 +202,7 @@ def answers_of(
                 }
         except SolveError:
             continue
-        told = {
+        described = {
             "notion": notion,
             "role": "paper" if method.ours and name.endswith(f"eps={_PAPER:g}") else "swept",
             "seeds": list(seeds),
@@ -210,7 +210,7 @@ def answers_of(
             "seconds": float(np.mean(seconds)),
             "bytes_per_client": float(np.mean(sent)),
         }
-        yield name, told, by_seed
+        yield name, described, by_seed
 
 
 def _settings(
@@ -250,12 +250,12 @@ def ship_post_processed(
         )
     for notion in notions:
         before = fedavg[notion]
-        for setting, told, by_seed in answers_of(method, opened, notion, seeds):
-            settings[setting] = told | {
+        for setting, described, by_seed in answers_of(method, opened, notion, seeds):
+            settings[setting] = described | {
                 "rounds": before["rounds"] + 1,
                 "rounds_to_converge": before["rounds_to_converge"] + 1,
                 **{
-                    figure: round(opened.folds * before[figure] + told[own], 3)
+                    figure: round(opened.folds * before[figure] + described[own], 3)
                     for figure, own in (
                         ("seconds", "seconds"),
                         ("seconds_to_converge", "seconds"),

@@ -21,12 +21,14 @@ from fairfl_core.cli.explore import explore
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.map import map_
+from fairfl_core.cli.plan import plan
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
 from fairfl_core.cli.verify import verify
+from fairfl_core.cli.watch import watch
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
@@ -70,7 +72,9 @@ for _command, _name in (
     (experiments, "experiments"),
     (review, "review"),
     (dashboard, "app"),
+    (plan, "plan"),
     (verify, "verify"),
+    (watch, "watch"),
 ):
     app.command(_name, cls=_Command)(_command)
 app.add_typer(federation, name="federation")

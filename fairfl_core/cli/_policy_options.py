@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 import typer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairfl_core.lp.guarantee import Guarantee
     from fairfl_core.lp.policy import Floor, Policy
     from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
 __all__ = [
     "LimitOptions",
@@ -229,9 +229,9 @@ class PolicyOptions(LimitOptions):
 
 def read_program(
     source: Path, columns: TableOptions, how: ProgramOptions, asked: "PolicyFile"
-) -> "Program":
+) -> "FairnessProgram":
     """Build the program of a region, or of the default one, from counts or a table."""
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.rate_estimates import check_rates
     from fairfl_core.lp.regions import region_kind
 
@@ -239,14 +239,13 @@ def read_program(
     if rates is not None:
         check_rates(rates)
     takes_scores = region is None or region_kind(region).needs_scores
-    more = {"guarantee": asked.guarantee, "policy": asked.policy}
+    more: dict[str, Any] = {"guarantee": asked.guarantee, "policy": asked.policy}
     if takes_scores and columns.is_unnamed and _is_histogram(source):
         from fairfl_core.lp.exact.histogram_file import read_histogram
-        from fairfl_core.lp.exact.program import ExactProgram
 
-        return ExactProgram(read_histogram(source).measured(), asked.notion, **more)
+        return FairnessProgram(read_histogram(source), asked.notion, region, **more)
     people = read_people(source, columns, region)
-    return build_program(people, asked.notion, region, rates=rates, **more)
+    return FairnessProgram(people, asked.notion, region, rates=rates, **more)
 
 
 def _is_histogram(source: Path) -> bool:

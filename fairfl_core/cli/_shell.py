@@ -49,7 +49,8 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     Typer sees the options, the command gets the dataclasses.
     """
-    parameters, groups = [], {}
+    parameters: list[Parameter] = []
+    groups: dict[str, Any] = {}
     for one in signature(command).parameters.values():
         if not is_dataclass(one.annotation):
             parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))

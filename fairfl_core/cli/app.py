@@ -31,7 +31,12 @@ def app(
 
     Example: `fairfl app --port 8600`
     """
+    from fairfl_core._io.extras import extra
     from fairfl_core._io.paths import APP_ROOT
+
+    with extra("app"):
+        for package in ("streamlit", "plotly", "pandas", "segno"):
+            importlib.import_module(package)
 
     # Streamlit reads .streamlit/config.toml beside the script it runs, wherever that is. Its own
     # greeting is left out: on an open address it asks another host for this machine's address.

@@ -55,7 +55,7 @@ def count(
         say(sentence)
     models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
-        f"{out}: {counts.n:,.0f} people{models} in {len(counts.clients)} clients; groups "
+        f"{out}: {counts.n:,.0f} {counts.whom}{models} in {len(counts.clients)} clients; groups "
         f"{_first_few(counts.groups)}; labels {_first_few(counts.labels)} "
         f"(favourable: {counts.favourable}); the model is right for {counts.model_accuracy:.1%}."
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from fairfl_core._io.frames import records
 from fairfl_core._io.names import listed
 from fairfl_core.cli._harm import show_alarms, show_closed, show_rates, show_verdict
 from fairfl_core.cli._policy_options import PolicyIn
@@ -120,7 +121,7 @@ def evaluate(
         heading = fair.to_json()
         carried = ("epsilon", "region", "guarantee", "policy", "reached")
         kept = {key: heading[key] for key in carried}
-        told = {
+        more = {
             "verdict": None if verdict is None else verdict.to_json(),
             "harm": harm.to_json(),
             "alarms": [alarm.to_json() for alarm in harm.alarms],
@@ -128,7 +129,7 @@ def evaluate(
             "impact_ratios": ratios.to_json(),
             "utility": achieved.to_json(),
         }
-        print_json(evaluation.to_json() | kept | told | scores_json(people))
+        print_json(evaluation.to_json() | kept | more | scores_json(people))
     else:
         show_alarms(harm)
         show_verdict(verdict)
@@ -169,26 +170,26 @@ def _show_not_judged(asked: "PolicyFile") -> None:
 def _show_ratios(ratios: "ImpactRatios") -> None:
     from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 
-    table = ratios.table()
-    overall = table[table["client"].isna()]
+    overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:
         of = f" by {comparison.grouping}" if comparison.grouping else ""
-        rows = overall[overall["grouping"].isna() | (overall["grouping"] == comparison.grouping)]
+        rows = [row for row in overall if row["grouping"] in (None, comparison.grouping)]
         print_table(
             f"Impact ratios{of}, overall: screening, not compliance",
             ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
             [
                 [
-                    str(row.group),
-                    f"{row.n:,.0f}",
-                    _number(row.selection_rate_before),
-                    _number(row.selection_rate),
-                    f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
+                    str(row["group"]),
+                    f"{row['n']:,.0f}",
+                    _number(row["selection_rate_before"]),
+                    _number(row["selection_rate"]),
+                    f"{_number(row['selection_rate_low'])} and "
+                    f"{_number(row['selection_rate_high'])}",
                     "left out"
-                    if row.left_out
-                    else (_number(row.impact_ratio) if row.assessable else NOT_ASSESSABLE),
+                    if row["left_out"]
+                    else (_number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
                 ]
-                for row in rows.itertuples()
+                for row in rows
             ],
         )
 
@@ -197,7 +198,7 @@ def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
     from fairfl_core.evaluation.harm import effect_of
 
     change = evaluation.accuracy - evaluation.before.accuracy
-    effect = effect_of(change, harm).told(f"{100 * abs(change):.2f} points")
+    effect = effect_of(change, harm).describe(f"{100 * abs(change):.2f} points")
     say(
         f"Accuracy {evaluation.accuracy:.1%}, the model's own {evaluation.before.accuracy:.1%}: "
         f"{effect}."
@@ -258,20 +259,21 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         f"client{'s' * (debiased.clients != 1)}: "
         f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
-    table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)
+    clients = records({"client": counts.clients, **evaluation.client_columns()})
+    clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
     print_table(
         "Clients, largest gap first",
         ["client", "n", "gap", "95 %, each on its own", "one draw", "chance alone"],
         [
             [
-                row.client,
-                f"{row.n:,.0f}",
-                _number(row.gap),
-                f"{_number(row.gap_low)} to {_number(row.gap_high)}",
-                _number(row.gap_one_draw),
-                _number(row.noise_floor),
+                row["client"],
+                f"{row['n']:,.0f}",
+                _number(row["gap"]),
+                f"{_number(row['gap_low'])} to {_number(row['gap_high'])}",
+                _number(row["gap_one_draw"]),
+                _number(row["noise_floor"]),
             ]
-            for row in table.itertuples()
+            for row in clients[:_MOST]
         ],
     )
     changed = zip(counts.groups, evaluation.changed, strict=True)
@@ -279,7 +281,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
 
 
 def _overall(evaluation: "Evaluation") -> str:
-    low, high = evaluation.told_interval()
+    low, high = evaluation.reported_interval()
     return f"{_number(evaluation.gaps.overall)} ({_number(low)} to {_number(high)})"
 
 
@@ -287,7 +289,7 @@ def _worst(evaluation: "Evaluation") -> str:
     gaps, worst = evaluation.gaps, evaluation.gaps.worst
     if worst is None:
         return "none"
-    low, high = evaluation.told_interval(worst)
+    low, high = evaluation.reported_interval(worst)
     several = evaluation.compared_clients
     chosen = f", worst of {several:,}" if several > 1 else ""
     name = evaluation.counts.clients[worst]

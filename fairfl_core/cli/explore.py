@@ -11,7 +11,7 @@ from fairfl_core.cli._table_options import Source, TableOptions, say_scores
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
 __all__ = ["explore"]
 
@@ -75,7 +75,9 @@ def explore(
     say(f"Written to {out}, {len(html) / 1e6:.1f} MB: open it in any browser.")
 
 
-def _rests(program: "Program", source: Path, judged_on: Path | None) -> list[tuple[str, str]]:
+def _rests(
+    program: "FairnessProgram", source: Path, judged_on: Path | None
+) -> list[tuple[str, str]]:
     """What the numbers rest on."""
     from fairfl_core.fairness.notions import notion_kind
     from fairfl_core.lp.regions import region_kind

@@ -59,20 +59,20 @@ def histogram(
             mechanism = Mechanism(name="histogram", epsilon=epsilon)
             made, spent = release_histogram(made, mechanism), mechanism.spent
     write_histogram(made, out)
-    told = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
-    told |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
+    summary = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
+    summary |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
     given = {"groups": columns.groups, "labels": columns.labels}
     found = [field for field, names in given.items() if not declared and not (names and people)]
     if spent is not None:
-        told["names_protected"] = not found
+        summary["names_protected"] = not found
     if as_json:
-        print_json(told if people is None else told | scores_json(people))
+        print_json(summary if people is None else summary | scores_json(people))
         return
     if people is not None:
         say_scores(people)
     noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
     say(
-        f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
+        f"{out}: {made.table.sum():,.0f} {'noised counts' if made.noisy else 'people'} in {len(made.clients)} clients, {made.bins} bins "
         f"each{noise}. Next: fairfl solve {out} --region exact"
     )
     if spent is not None:

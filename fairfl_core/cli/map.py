@@ -36,8 +36,8 @@ def map_(
     Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
     from fairfl_core.fairness.notions import number_or_none
-    from fairfl_core.lp.build import default_region_sentence
     from fairfl_core.lp.frontier import frontier
+    from fairfl_core.lp.regions import default_region_sentence
 
     grid = _numbers(epsilons)
     asked = options.asked()
@@ -57,7 +57,7 @@ def map_(
     if how.region is None:
         say(default_region_sentence(program.region))
     print_table(
-        f"Accuracy, {asked.notion}, {program.region} ({program.counts.n:,.0f} people it was fitted on); "
+        f"Accuracy, {asked.notion}, {program.region} ({program.counts.n:,.0f} {program.counts.whom} it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
         ["", *(f"{epsilon:g}" for epsilon in grid)],
         [

@@ -14,7 +14,7 @@ from fairfl_core.cli._shell import Json, print_json, read_salt, say, split_names
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from fairfl_core.data.tables.columns import Coded
     from fairfl_core.data.tables.tables import TableFile
@@ -230,7 +230,7 @@ class _Numbers:
         self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
     ) -> NDArray[np.float64]:
         """A probability for each label and model, shape (rows, models, labels)."""
-        from fairfl_core.data.score_kinds import (
+        from fairfl_core.data.score_columns import (
             as_probabilities,
             check_column,
             of_one_probability,
@@ -259,20 +259,20 @@ class _Asked:
     numbers: _Numbers
     salt: str | None
 
-    def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
+    def read(self, fair: "Predictor", file: "TableFile") -> "pa.Table":
         """The columns that are looked at."""
         from fairfl_core.data.tables.tables import read_rows
 
         names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
         scored = self.looks if self._by_numbers(fair) else []
         answered = [] if scored else self.looks
-        return read_rows(file, [*names, *answered], scored).to_pandas()
+        return read_rows(file, [*names, *answered], scored).combine_chunks()
 
     def _by_numbers(self, fair: "Predictor") -> bool:
         """Whether the columns hold numbers; else the model's answers."""
         return fair.needs_scores or self.numbers.given
 
-    def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
+    def answers(self, fair: "Predictor", frame: "pa.Table") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
         model = self._models(fair, frame)
         # In long form the model is a matter of the row, else of the column.
@@ -291,7 +291,7 @@ class _Asked:
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
-    def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
+    def _models(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
         if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
@@ -300,7 +300,7 @@ class _Asked:
         rng = np.random.default_rng([int(self.seed or 0), 1])
         return rng.integers(fair.folds, size=len(frame))
 
-    def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
+    def _drawn(self, fair: "Predictor", frame: "pa.Table", seen: NDArray[Any]) -> NDArray[Any]:
         group = self._group(frame)
         named = None if group is None else np.array(group.names, object)[group.codes]
         whose = (frame[self.client], named, seen)
@@ -308,12 +308,12 @@ class _Asked:
             return fair.sample(*whose, seed=self.seed)
         return fair.decide(*whose, row_id=frame[str(self.row_id)], salt=self.salt)
 
-    def _group(self, frame: "pd.DataFrame") -> "Coded | None":
+    def _group(self, frame: "pa.Table") -> "Coded | None":
         from fairfl_core.data.grouping import code_groups
 
         return code_groups(frame, self.groups) if self.groups else None
 
-    def _paired(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.intp]:
+    def _paired(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
         from fairfl_core.data.fold_rows import FoldRows
 
@@ -332,7 +332,7 @@ class _Asked:
 
 
 def _scores(
-    frame: "pd.DataFrame",
+    frame: "pa.Table",
     columns: list[str],
     labels: tuple[str, ...],
     model: NDArray[np.int64],
@@ -348,7 +348,7 @@ def _scores(
     return scores, np.array(labels, dtype=object)[scores.argmax(axis=1)]
 
 
-def _answers(frame: "pd.DataFrame", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
+def _answers(frame: "pa.Table", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
     """The answer of every row's fold model."""
     from fairfl_core.data.tables.columns import code_names
 

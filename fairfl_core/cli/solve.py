@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
+    from fairfl_core.predictors.predictor import Predictor
+    from fairfl_core.predictors.without_chance import WithoutChance
 
 __all__ = ["solve"]
 
@@ -48,6 +50,14 @@ def solve(
         list[str] | None,
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="Of two labels: the best rules without chance (a threshold for each client and "
+            "group), told beside the lottery's; --out writes these.",
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
     salt_file: Annotated[
         Path | None,
@@ -89,7 +99,9 @@ def solve(
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if asked.policy.without_group else None
-    fair = predictor_of(solution)
+        fair = predictor_of(solution)
+        plain = _without_chance(fair, program) if deterministic else None
+    fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = _evidence(program, source)
         if evidence is not None:
@@ -104,31 +116,31 @@ def solve(
         (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
-        told = {"verdict": None if verdict is None else verdict.to_json()}
+        more: dict[str, Any] = {"verdict": None if verdict is None else verdict.to_json()}
         if asked.policy.without_group:
-            told["prohibition"] = None if price is None else price.to_json()
-        print_json(solution.to_json() | scores_json(program.counts) | told)
+            more["prohibition"] = None if price is None else price.to_json()
+        if plain is not None:
+            more["deterministic"] = plain.to_json()
+        print_json(solution.to_json() | scores_json(program.counts) | more)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
         harm = None if judged is None else evaluate(fair, judged).harm
         _show(solution, harm, verdict, out, by_default=how.region is None)
+        if plain is not None:
+            say(plain.sentence())
         if price is not None:
-            _show_prohibition(price)
+            _show_prohibition(price, solution)
 
 
-def _evidence(program: "Program", source: Path) -> dict[str, Any] | None:
-    """The counts that prove what is found: by score where rules look at scores; None if none do."""
-    from fairfl_core.data.scored import ScoredData
+def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
+    """The counts that prove what is found; of a histogram they are read again."""
     from fairfl_core.lp.exact.histogram_file import read_histogram
-    from fairfl_core.predictors.certificate import score_counts
+    from fairfl_core.predictors.certificate import evidence_of, score_counts
 
-    if not program.needs_scores:
-        return program.people.counts.to_json()
-    if len(program.counts.labels) > 2 or program.policy.without_group:
-        return None
-    is_table = isinstance(program.people, ScoredData)
-    return score_counts(program.people if is_table else read_histogram(source))
+    if program.needs_scores and not program.can_judge:  # a histogram holds no person
+        return score_counts(read_histogram(source))
+    return evidence_of(program)
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
@@ -142,6 +154,12 @@ def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     write_json(path, evidence)
 
 
+def _without_chance(fair: "Predictor", program: "FairnessProgram") -> "WithoutChance":
+    from fairfl_core.predictors.without_chance import without_chance
+
+    return without_chance(fair, program.people)
+
+
 def _verdict(solution: "Solution") -> "Verdict | None":
     """Of limits that nobody new has been judged by yet; None where none was asked for."""
     from fairfl_core.evaluation.verdict import Verdict
@@ -151,14 +169,14 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
+def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
 
     how = (program.notion.name, program.region)
-    knowing = build_program(
+    knowing = FairnessProgram(
         program.people,
         *how,
         rates=program.rates,
@@ -173,13 +191,13 @@ def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice 
     return ProhibitionPrice(*studies)
 
 
-def _show_prohibition(price: "ProhibitionPrice") -> None:
+def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
     with_group, without = (one.mean for one in price.accuracy(unseen=False))
     cost = 100 * (with_group - without)
     say(
         f"With the group these limits would allow {with_group:.1%}: not to look at it "
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
-        f"({price.people(unseen=False):,.0f} people, those it was fitted on)."
+        f"({price.people(unseen=False):,.0f} {solution.counts.whom}, those it was fitted on)."
     )
 
 
@@ -209,7 +227,7 @@ def _show(
     by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.regions import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy
@@ -219,7 +237,7 @@ def _show(
         say("Who is worse off is not told by a histogram: judge it with `fairfl evaluate`.")
     else:
         show_worse_off(harm)
-        effect = effect_of(change, harm).told(points)
+        effect = effect_of(change, harm).describe(points)
     if verdict is not None:
         say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(

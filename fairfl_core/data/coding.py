@@ -3,7 +3,7 @@
 Rows may be held by pandas, polars, Arrow or a mapping of lists; one row is one person.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Required, TypedDict, Unpack
@@ -13,17 +13,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
+from fairfl_core.data.counts import check_most_labels
 from fairfl_core.data.fold_rows import FoldRows
 from fairfl_core.data.grouping import Grouping, code_groups, cross
 from fairfl_core.data.score_columns import (
+    check_column,
     check_order,
     check_probability,
     event_of,
     label_by_name,
+    of_one_probability,
     order_columns,
     suggest_order,
 )
-from fairfl_core.data.score_kinds import check_column, of_one_probability
 from fairfl_core.data.tables.columns import (
     Coded,
     as_numbers,
@@ -36,7 +38,6 @@ from fairfl_core.data.weighting import NO_GROUP, MissingGroup, check_rule
 from fairfl_core.errors import InputError
 
 __all__ = [
-    "MOST_LABELS",
     "CodedPeople",
     "TableColumns",
     "all_labels",
@@ -49,7 +50,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
-MOST_LABELS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,9 @@ def code_people(rows: Any, **columns: Unpack[TableColumns]) -> CodedPeople:
     score_columns = list(scores.values() if isinstance(scores, Mapping) else scores or ())
     folded = {} if fold is None else {"fold": fold, "row_id": _named(columns.get("row_id"))}
     given = columns["group"]
-    by = [given] if isinstance(given, str) else list(given)
+    by = [given] if isinstance(given, str) else list(given or ())
+    if not by:
+        raise InputError("no column of the group is named; name one, or several to cross.")
     header = " and ".join(by)
     names = [client, *by, label, *folded.values(), *([weight] if weight else [])]
     model = [prediction] if prediction else [probability] if probability else score_columns
@@ -153,11 +155,7 @@ def code_people(rows: Any, **columns: Unpack[TableColumns]) -> CodedPeople:
         if paired is None:
             raise InputError(suggest_order(truth, predicted, score_columns, label_names))
         check_order(truth, predicted, paired, label_names)
-    if len(label_names) > MOST_LABELS:
-        raise InputError(
-            f'column "{shown(label)}" has {len(label_names):,} labels; at most {MOST_LABELS} can be '
-            "compared: put them into fewer classes, or choose the column of the label."
-        )
+    check_most_labels(label_names)
     seen = in_order(by_group.names) if len(by) == 1 else by_group.names
     group_names = _declared(columns.get("groups")) or check_two(seen, header, "group")
     whole = CodedPeople(
@@ -181,7 +179,8 @@ def code_people(rows: Any, **columns: Unpack[TableColumns]) -> CodedPeople:
         kept = {
             name: to_arrow(rows[name], name).filter(pa.array(there)) for name in {*names, *model}
         }
-        whole = code_people(kept, **{**columns, "missing_group": None})
+        without: TableColumns = {**columns, "missing_group": None}
+        whole = code_people(kept, **without)
         return replace(whole, missing=MissingGroup("drop", lacking))
     return _without_missing(whole, there, str(rule), lacking)
 
@@ -309,6 +308,9 @@ def columns_of_arrays(
         One column a label, in the order of `labels`, which are sorted unless given.
     """
     rows = {name: column for name, column in arrays.items() if column is not None}
+    for name, column in rows.items():
+        if np.ndim(column) != 1:
+            raise InputError(f"{name} must be a list or an array with one entry a person.")
     names: dict[str, str] | list[str] = []
     if scores is not None:
         matrix = np.asarray(scores)
@@ -356,6 +358,10 @@ def _check_columns(rows: Any, names: Sequence[str]) -> None:
 
 
 def _declared(names: Sequence[Any] | None) -> tuple[str, ...]:
+    if isinstance(names, str) or not (names is None or isinstance(names, Iterable)):
+        raise InputError(
+            f"names are given as a list, not as {names!r:.40}; give one such as [...]."
+        )
     return tuple(map(as_name, names or ()))
 
 

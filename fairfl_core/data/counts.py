@@ -1,7 +1,7 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core._io.display import notebook_html
+from fairfl_core._io.extras import extra
 from fairfl_core._io.json_files import (
     LARGEST,
     check_keys,
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
     from fairfl_core.data.coding import CodedPeople
 
-__all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
+__all__ = ["FORMAT", "ClientCounts", "check_most_labels", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
+MOST_LABELS = 200
 Codes = NDArray[np.integer[Any]]
 _OPTIONAL = {
     "noisy",
@@ -44,6 +46,15 @@ _OPTIONAL = {
     "note",
 }  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
+
+
+def check_most_labels(labels: Sequence[str]) -> None:
+    """Refuse more labels than a program can compare: a table has a number for each two of them."""
+    if len(labels) > MOST_LABELS:
+        raise InputError(
+            f"there are {len(labels):,} labels; at most {MOST_LABELS} can be compared: put them "
+            "into fewer classes, or choose the column of the label."
+        )
 
 
 def table_shape(
@@ -122,9 +133,13 @@ class ClientCounts:
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
-            names = tuple(str(name) for name in getattr(self, axis))
+            given = getattr(self, axis)
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                raise InputError(f"{axis} must be a list of names, not {given!r:.40}; give one.")
+            names = tuple(str(name) for name in given)
             check_names(names, axis)
             object.__setattr__(self, axis, names)
+        check_most_labels(self.labels)
         favourable = self.favourable or self.labels[-1]
         if favourable not in self.labels:
             raise InputError(
@@ -191,6 +206,13 @@ class ClientCounts:
         return self.noisy and not self.estimated
 
     @property
+    def whom(self) -> str:
+        """What is counted, for a sentence: noised counts are no people, nor are weighted ones."""
+        if self.has_noise:
+            return "noised counts"
+        return "people" if self.weighting is None else "people (the effective number)"
+
+    @property
     def n(self) -> float:
         """All people."""
         return cast(float, self.table.sum().item())
@@ -244,15 +266,15 @@ class ClientCounts:
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
         rows = [place[name] for name in clients]
-        missing = self.missing
-        if missing is not None and missing.table is not None:
-            missing = replace(missing, table=missing.table[rows])
+        unknown = self.missing
+        if unknown is not None and unknown.table is not None:
+            unknown = replace(unknown, table=unknown.table[rows])
         return replace(
             self,
             table=self.table[rows],
             clients=tuple(clients),
             weighting=None if self.weighting is None else self.weighting.of_clients(rows),
-            missing=missing,
+            missing=unknown,
         )
 
     def remarks(self) -> list[str]:
@@ -302,7 +324,8 @@ class ClientCounts:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a client, group, label and prediction, with the number of people, ``n``."""
-        import pandas as pd
+        with extra("app"):
+            import pandas as pd
 
         axes = [self.clients, self.groups, self.labels, self.labels]
         index = pd.MultiIndex.from_product(axes, names=["client", "group", "label", "prediction"])

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
 from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.shares import normal_quantile, wilson
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -235,7 +238,7 @@ class Evaluation:
         low, high = gap_interval(rates, self.effective_overall, LEVEL)
         return float(low), float(high)
 
-    def told_interval(self, client: int | None = None) -> tuple[float, float]:
+    def reported_interval(self, client: int | None = None) -> tuple[float, float]:
         """Limits of the gap that is told of everyone (None), or of the client that is worst.
 
         The verdict's where it judges them, so that one gap has one interval; else its own, or the
@@ -368,6 +371,32 @@ class Evaluation:
         asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
         return client_gaps({"client": self.counts.clients} | self.client_columns() | asked)
 
+    def model_card(
+        self,
+        format: str = "md",
+        *,
+        title: str = "A fair predictor",
+        dataset: str = "the people it was judged on",
+        license: str | None = None,
+    ) -> str:
+        """Write its model card.
+
+        Parameters
+        ----------
+        format : {"md", "html", "hf"}
+            Markdown, one HTML file, or Markdown below the block of metadata that Hugging Face's
+            hub reads.
+        title, dataset : str
+            What the predictor, and the people it was judged on, are called.
+        license : str, optional
+            For Hugging Face: an identifier such as ``apache-2.0``.
+        """
+        from fairfl_core.report.model_card import card_of_evaluation
+
+        return card_of_evaluation(self, title=title, dataset=dataset, license=license).write(
+            format
+        )
+
     def _repr_html_(self) -> str:
         low, high = self.global_interval
         columns = self.client_columns()
@@ -398,9 +427,7 @@ class Evaluation:
 
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""
-        import pandas as pd
-
-        return pd.DataFrame({"client": self.counts.clients, **self.client_columns()})
+        return to_frame({"client": self.counts.clients, **self.client_columns()})
 
     def client_columns(self) -> dict[str, Floats]:
         """The figures of the client table, each of shape (clients,)."""
@@ -419,30 +446,37 @@ class Evaluation:
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""
-        import pandas as pd
+        return to_frame({"group": self.counts.groups, **self.group_columns()})
 
+    def group_columns(self) -> dict[str, Floats]:
+        """The figures of the group table, each of shape (groups,)."""
         people = self.counts.table.sum(axis=(0, 2, 3))
-        return pd.DataFrame(
-            {
-                "group": self.counts.groups,
-                "n": people,
-                "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
-                "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
-                "changed": self.changed,
-            }
-        )
+        return {
+            "n": people,
+            "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
+            "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
+            "changed": self.changed,
+        }
 
     def rate_table(self) -> "pd.DataFrame":
         """One row a client, group and rate: people behind it, before, after, Wilson limits."""
-        import pandas as pd
+        return to_frame(self.rate_columns())
 
+    def rate_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the rate table, each of shape (clients x groups x rates,)."""
         low, high = wilson(np.nan_to_num(self.rates), self.effective, _z())
         names = (
             self.counts.clients,
             self.counts.groups,
             [str(rate) for rate in self.notion.rates],
         )
-        index = pd.MultiIndex.from_product(names, names=["client", "group", "rate_of"])
+        places = np.indices(self.people.shape).reshape(3, -1)
+        index = {
+            name: np.array(values, object)[place]
+            for name, values, place in zip(
+                ("client", "group", "rate_of"), names, places, strict=True
+            )
+        }
         columns = {
             "n": self.people,
             "rate_before": self.before.rates,
@@ -450,8 +484,7 @@ class Evaluation:
             "rate_low": np.where(self.people > 0, low, np.nan),
             "rate_high": np.where(self.people > 0, high, np.nan),
         }
-        flat = {name: values.ravel() for name, values in columns.items()}
-        return pd.DataFrame(flat, index=index).reset_index()
+        return index | {name: values.ravel() for name, values in columns.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""
@@ -469,6 +502,9 @@ def evaluate(
     their counts say everything. `FoldedData` are answered by a mixture of fold models. With a
     policy it is judged by the notion and limits of that, not by those it was solved for.
     """
+    check_type(predictor, Predictor, "the predictor", "one, such as Predictor.from_solution(…)")
+    kinds = (ClientCounts, ScoredData, FoldedData)
+    check_type(people, kinds, "the people", "ClientCounts, ScoredData or FoldedData")
     name = predictor.notion if policy is None else policy.notion
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)

@@ -1,16 +1,14 @@
 """An evaluation as a file: `fairfl-evaluation/1`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fairfl_core._io.frames import records
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.fairness.notions import number_or_none
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["FORMAT", "records", "to_json"]
+__all__ = ["FORMAT", "to_json"]
 
 FORMAT = "fairfl-evaluation/1"
 
@@ -18,7 +16,7 @@ FORMAT = "fairfl-evaluation/1"
 def to_json(one: Evaluation) -> dict[str, Any]:
     """The `fairfl-evaluation/1` form."""
     worst = one.gaps.worst
-    low, high = one.told_interval()
+    low, high = one.reported_interval()
     unknown = {} if one.unknown is None else {"missing_group": _unknown(one)}
     return unknown | {
         "format": FORMAT,
@@ -44,7 +42,7 @@ def to_json(one: Evaluation) -> dict[str, Any]:
             else {
                 "client": one.counts.clients[worst],
                 "gap": float(one.gaps.local[worst]),
-                "interval": list(one.told_interval(worst)),
+                "interval": list(one.reported_interval(worst)),
                 "worst_of": one.compared_clients,
             },
             "local_debiased": {
@@ -59,9 +57,9 @@ def to_json(one: Evaluation) -> dict[str, Any]:
             "global": number_or_none(one.before.gaps.overall),
             "local_mean": number_or_none(one.before.gaps.local_mean),
         },
-        "clients": records(one.client_table()),
-        "groups": records(one.group_table()),
-        "rates": records(one.rate_table()),
+        "clients": records({"client": one.counts.clients, **one.client_columns()}),
+        "groups": records({"group": one.counts.groups, **one.group_columns()}),
+        "rates": records(one.rate_columns()),
         "not_assessable": [vars(cell) for cell in one.not_assessable],
     }
 
@@ -78,17 +76,3 @@ def _unknown(one: Evaluation) -> dict[str, Any]:
             for name, least, most in zip(one.counts.clients, low, high, strict=True)
         },
     }
-
-
-def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """The rows of a table as files carry them: what is undefined is null."""
-    names = [str(name) for name in table.columns]
-    there = [table[name].notna().to_list() for name in table.columns]
-    columns = [
-        [
-            value if known else None
-            for value, known in zip(table[name].to_list(), mask, strict=True)
-        ]
-        for name, mask in zip(table.columns, there, strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import records, to_frame
 from fairfl_core._io.numbers import plural
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import (
@@ -27,7 +28,6 @@ from fairfl_core.evaluation.alarms import (
 )
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.evaluation_json import records
 from fairfl_core.evaluation.gap_decomposition import ClosedGap, closed_gaps
 from fairfl_core.evaluation.harm_tests import Alike, diagonal, harm_tests
 from fairfl_core.fairness.notions import number_or_none
@@ -58,7 +58,7 @@ class ClientHarm:
         """Those in which a label is lost."""
         return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
 
-    def told(self, most: int = 2, *, rest: bool = True) -> str:
+    def describe(self, most: int = 2, *, rest: bool = True) -> str:
         """What happens there, at most so many labels of it (and how many more, if `rest`)."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
@@ -73,7 +73,7 @@ class ClientHarm:
 
     def sentence(self, most: int = 2) -> str:
         """The same with the client's name; names are plain text."""
-        return f"{EVERYONE if self.client is None else self.client}: {self.told(most)}"
+        return f"{EVERYONE if self.client is None else self.client}: {self.describe(most)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,13 +196,7 @@ class Harm:
 
     def recognition_table(self) -> "pd.DataFrame":
         """`recognition_columns` as a table."""
-        import pandas as pd
-
-        names = ("client", "group", "label")
-        columns = self.recognition_columns()
-        return pd.DataFrame(
-            columns | {name: pd.Series(columns[name], dtype=object) for name in names}
-        )
+        return to_frame(self.recognition_columns())
 
     def recognition_columns(self, at: Sequence[int] | None = None) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits.
@@ -237,7 +231,7 @@ class Harm:
         """The form that evaluations carry, but for the alarms."""
         return {
             "sentence": self.sentence(),
-            "recognition": records(self.recognition_table()),
+            "recognition": records(self.recognition_columns()),
             "closed_gaps": [gap.to_json() for gap in self.closed],
         }
 
@@ -346,7 +340,7 @@ class Effect:
     but: str
     colour: str
 
-    def told(self, points: str) -> str:
+    def describe(self, points: str) -> str:
         """The word with its points, and who is worse off all the same."""
         return f"{self.word} {points}" + (f", but {self.but}" if self.but else "")
 
@@ -364,5 +358,5 @@ def effect_of(change: float, harm: Harm, client: str | None = None) -> Effect:
     if own is None:
         return Effect(GAINS, "", "better")
     where = "" if own.client in (None, client) else f"in {own.client} "
-    told = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
-    return Effect(ON_AVERAGE, f"{where}{told.brief()}", "mixed")
+    named = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
+    return Effect(ON_AVERAGE, f"{where}{named.brief()}", "mixed")

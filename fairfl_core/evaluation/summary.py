@@ -12,7 +12,6 @@ from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.solution import Solution
 
 __all__ = [
     "FREE",
@@ -196,7 +195,7 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
         verdict=verdict,
         harm=harm,
         policy=solution.policy,
-        remarks=tuple(Solution.remarks(solution)),
+        remarks=tuple(solution.certainty_remarks()),
     )
 
 

@@ -25,7 +25,7 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.explore import charts, text
 from fairfl_core.lp.frontier import Frontier
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
 
 __all__ = ["LIMITS", "About", "KeptOption", "explore_file", "screen_of"]
@@ -79,7 +79,7 @@ class About:
 
 def explore_file(
     about: About,
-    programs: Sequence[tuple[int, Program]],
+    programs: Sequence[tuple[int, FairnessProgram]],
     unseen: Sequence[People | None],
     *,
     limits: Sequence[float] | None = None,

@@ -25,9 +25,8 @@ from fairfl_core.federation.programs import run_job, wait_until_up
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.server_folder import ServerFolder, free_port
 from fairfl_core.federation.study import Study
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.training.data import Federation, scaled
@@ -81,9 +80,9 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
     how: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
     if question.needs_scores:
         histogram = ScoreHistogram.of(fitted)
-        program: Any = ExactProgram(histogram.measured(), question.notion, **how)
+        program = FairnessProgram(histogram, question.notion, "exact", **how)
     else:
-        program = build_program(fitted.counts, question.notion, question.region, **how)
+        program = FairnessProgram(fitted.counts, question.notion, question.region, **how)
     solution = program.solve(question.eps_global, question.eps_local)
     unseen = FoldedData(tuple(tested)) if study.folds else tested[0]
     return OnePlace(tuple(trained), solution, evaluate(predictor_of(solution), unseen))

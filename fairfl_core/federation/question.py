@@ -6,10 +6,9 @@ from typing import Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.lp.build import default_region
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.lp.regions import default_region, region_kind, region_names
 from fairfl_core.privacy.mechanisms import Mechanism
 
 __all__ = ["Question"]

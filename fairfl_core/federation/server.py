@@ -25,12 +25,10 @@ from fairfl_core.federation.question import Question
 from fairfl_core.federation.roster import Lost, Roster
 from fairfl_core.federation.scores import Names
 from fairfl_core.federation.wire import HostileReply, WireMessage
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
@@ -252,7 +250,7 @@ def fair_rounds(
     return result
 
 
-def solve_with(program: Program, question: Question) -> Solution:
+def solve_with(program: FairnessProgram, question: Question) -> Solution:
     """Solve a program under the limits asked for."""
     return program.solve(question.eps_global, question.eps_local)
 
@@ -316,7 +314,7 @@ class _Rounds:
 
     # ---------------------------------------------------------------- statistic
 
-    def program(self, names: Names) -> Program:
+    def program(self, names: Names) -> FairnessProgram:
         """Ask every client for its table, and build the program that is solved from them."""
         question, kind = self._question, self._question.statistic
         replies = self._roster.ask(
@@ -335,9 +333,9 @@ class _Rounds:
         more: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
         if kind == "histogram":
             histogram = ScoreHistogram(table.astype(float), *whose, noisy=noisy, folds=self._folds)
-            return ExactProgram(histogram.measured(), question.notion, **more)
+            return FairnessProgram(histogram, question.notion, "exact", **more)
         counts = ClientCounts(table, *whose, noisy=noisy, folds=self._folds)
-        return build_program(counts, question.notion, question.region, **more)
+        return FairnessProgram(counts, question.notion, question.region, **more)
 
     def _check_budget(self, name: str, reply: WireMessage) -> None:
         if self._question.privacy is None:

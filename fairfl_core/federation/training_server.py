@@ -258,7 +258,7 @@ class StudyFedAvg(FedAvg):
             "done": self._before,
             "shift": scaler.shift.tolist(),
             "spread": scaler.spread.tolist(),
-            "label-rows": [int(n) for n in sum(label_rows.values())],  # type: ignore[union-attr]
+            "label-rows": np.sum([*label_rows.values()], axis=0).tolist(),
         }
 
     def train(self, patience: float) -> Progress:

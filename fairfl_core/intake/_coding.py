@@ -15,8 +15,13 @@ from fairfl_core._io.names import as_name, check_readable, in_order, shown
 from fairfl_core.data.coding import all_labels, check_two, score_matrix, with_own_name
 from fairfl_core.data.fold_rows import FoldRows, RowIds
 from fairfl_core.data.grouping import cross
-from fairfl_core.data.score_columns import check_order, check_probability
-from fairfl_core.data.score_kinds import as_probabilities, check_column, of_one_probability
+from fairfl_core.data.score_columns import (
+    as_probabilities,
+    check_column,
+    check_order,
+    check_probability,
+    of_one_probability,
+)
 from fairfl_core.data.tables.columns import Coded, as_numbers, encode
 from fairfl_core.data.tables.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
@@ -242,14 +247,14 @@ def _scored(
 def _check_fits(label: Codes, answer: Codes, labels: tuple[str, ...], roles: ColumnRoles) -> None:
     """Refuse scores that are paired with other labels than people's own say."""
     whole = (label >= 0) & (answer >= 0)
-    truth, said = label[whole], answer[whole]
+    truth, predicted = label[whole], answer[whole]
     if roles.probability:
         of = as_name(roles.probability_of)
         other = labels[1 - labels.index(of)]
-        check_probability(truth, said, roles.probability, of, other)
+        check_probability(truth, predicted, roles.probability, of, other)
     else:
         columns = [column for _, column in roles.scores]
-        check_order(truth, said, columns, labels, "Choose the columns so.")
+        check_order(truth, predicted, columns, labels, "Choose the columns so.")
 
 
 def _largest(scores: NDArray[np.float64]) -> Codes:

@@ -13,7 +13,7 @@ from fairfl_core.data.coding import check_two
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS
 from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
 from fairfl_core.data.tables.tables import TableFile, open_table
 from fairfl_core.errors import InputError

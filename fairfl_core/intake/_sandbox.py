@@ -132,7 +132,7 @@ def _child(
     """Run in the other process: bind it, call, send the result or the refusal."""
     _bind(seconds, megabytes)
     try:
-        answer = (function(*given, **named), None)
+        answer: tuple[Any, Exception | None] = (function(*given, **named), None)
     except InputError as error:
         error.refused_by = refused_by(error)
         answer = (None, error)

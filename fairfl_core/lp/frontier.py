@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
 from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FREE", "Frontier", "frontier", "mean_frontier"]
+__all__ = ["FREE", "Frontier", "frontier", "joined_frontier", "mean_frontier"]
 
 FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 Floats = NDArray[np.float64]
@@ -40,12 +41,10 @@ class Frontier:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a cell: both tolerances, accuracy and the gaps reached."""
-        import pandas as pd
-
         local, overall = np.meshgrid(self.eps_local, self.eps_global, indexing="ij")
         columns = {"eps_local": local.ravel(), "eps_global": overall.ravel()}
         tables = {field.name: getattr(self, field.name).ravel() for field in fields(self)[2:]}
-        return pd.DataFrame(columns | tables)
+        return to_frame(columns | tables)
 
     def to_json(self) -> dict[str, Any]:
         """The grid and its tables as lists, None where limits and floors collide."""
@@ -77,7 +76,7 @@ class Frontier:
 
 
 def frontier(
-    program: Program,
+    program: FairnessProgram,
     *,
     eps_local: Sequence[float] | Floats,
     eps_global: Sequence[float] | Floats,
@@ -87,8 +86,8 @@ def frontier(
 
     Parameters
     ----------
-    program : Program
-        Of any region; see `build.build_program`.
+    program : FairnessProgram
+        Of any region.
     eps_local, eps_global : sequences of float
         The grid; every client gets the same eps_local.
     on_progress : callable, optional
@@ -114,3 +113,10 @@ def mean_frontier(frontiers: Sequence[Frontier]) -> Frontier:
     tables = [field.name for field in fields(Frontier)][2:]
     means = {name: np.mean([getattr(one, name) for one in frontiers], axis=0) for name in tables}
     return Frontier(first.eps_local, first.eps_global, **means)
+
+
+def joined_frontier(rows: Sequence[Frontier]) -> Frontier:
+    """The map of several maps over one choice of eps_global, row below row."""
+    tables = [field.name for field in fields(Frontier) if field.name != "eps_global"]
+    whole = {name: np.concatenate([getattr(one, name) for one in rows]) for name in tables}
+    return Frontier(eps_global=rows[0].eps_global, **whole)

@@ -6,7 +6,7 @@ from typing import Any
 from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.lp.utility import ACCURACY, Utility
 
 __all__ = ["Floor", "GroupingLimit", "Policy", "Precision"]
@@ -60,7 +60,7 @@ class GroupingLimit:
     Attributes
     ----------
     grouping : str
-        RuleTable that groups are crossed of, such as ``race`` or ``sex*race``.
+        Columns that groups are crossed of, such as ``race`` or ``sex*race``.
     scope : {"local", "global"}
     eps : float
     """
@@ -148,6 +148,12 @@ class Policy:
     capacity_local: float | None = None
 
     def __post_init__(self) -> None:
+        for name, of in (("floors", Floor), ("limits", GroupingLimit), ("precision", Precision)):
+            check_type(getattr(self, name), (tuple, list), name, f"a list of {of.__name__}")
+            for one in getattr(self, name):
+                check_type(one, of, f"one of {name}", f"a {of.__name__}")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check_type(self.utility, Utility, "the utility", "a Utility, such as ACCURACY")
         for name in ("ratio_global", "ratio_local"):
             value = getattr(self, name)
             if value is not None:
@@ -198,10 +204,10 @@ class Policy:
 
     def check(self, counts: ClientCounts) -> None:
         """Raise a sentence where these people do not have what is named."""
-        for floor in (*self.floors, *self.precision):
-            if floor.label not in counts.labels:
+        for label in [one.label for one in self.floors] + [one.label for one in self.precision]:
+            if label not in counts.labels:
                 raise InputError(
-                    f'there is no label "{floor.label}" to set a floor for; there are '
+                    f'there is no label "{label}" to set a floor for; there are '
                     f"{listed(counts.labels)}."
                 )
 

@@ -9,7 +9,7 @@ from typing import Any
 from fairfl_core._io.atomic import read_whole, write_whole
 from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import listed
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import check_epsilon
@@ -60,6 +60,9 @@ class PolicyFile:
 
     def __post_init__(self) -> None:
         notion_kind(self.notion)
+        kinds = (Guarantee, type(None))
+        check_type(self.guarantee, kinds, "the guarantee", "a Guarantee or None")
+        check_type(self.policy, Policy, "the policy", "a Policy")
         for name in _NUMBERS:
             object.__setattr__(self, name, check_epsilon(getattr(self, name), name))
         own = tuple(

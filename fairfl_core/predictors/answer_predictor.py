@@ -1,7 +1,7 @@
 """The fair predictor: a lottery that turns the model's answer into the one a person gets."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from fairfl_core._io.json_files import nested_numbers
 from fairfl_core.data.answers import Answers
 from fairfl_core.errors import InputError
-from fairfl_core.lp.solution import AnswerSolution, Solution
+from fairfl_core.lp.regions import AnswerRules
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -63,7 +64,7 @@ class FairPredictor(Predictor):
     @classmethod
     def from_solution(cls, solution: Solution) -> "FairPredictor":
         """Take the lottery that a solved program found."""
-        solution = cast(AnswerSolution, solution)
+        assert isinstance(solution.rules, AnswerRules)
         return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
 
     # ---------------------------------------------------------------- using it

@@ -1,7 +1,7 @@
 """The fair predictor of the exact region where the group is not known: a chance a bin of score."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.bin_program import BinSolution
-from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp.exact.bins import BinRules, ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
@@ -68,10 +67,11 @@ class BinPredictor(Predictor):
     @classmethod
     def from_solution(cls, solution: Solution) -> "BinPredictor":
         """Take the chances that a solved program found."""
-        solution = cast(BinSolution, solution)
+        rules = solution.rules
+        assert isinstance(rules, BinRules)
         return cls(
-            bins=solution.bins,
-            chance=np.clip(solution.chances, 0.0, 1.0),
+            bins=rules.bins,
+            chance=np.clip(rules.chances(solution.beta), 0.0, 1.0),
             rates=solution.rates,
             **heading_of(solution),
         )

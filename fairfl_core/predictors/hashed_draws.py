@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.names import as_series
 from fairfl_core.data.tables.columns import is_text
 from fairfl_core.errors import InputError
 
@@ -121,8 +120,7 @@ def _texts(client: ArrayLike, row_id: ArrayLike, before: str) -> pa.Array:
     ids = _strings(row_id)
     blank = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(ids)), 0)
     missing = blank.fill_null(True).to_numpy(zero_copy_only=False)
-    if not isinstance(row_id, pa.Array):
-        missing = missing | as_series(row_id).isna().to_numpy()
+    missing = missing | _is_missing(row_id)
     if missing.any():
         raise InputError(f"data row {int(np.argmax(missing)) + 1} has no row id; give each one.")
     ids = pc.replace_substring_regex(ids, f"^{_WHOLE}$", r"\1")
@@ -139,9 +137,31 @@ def _strings(values: Any) -> pa.Array:
         if not is_text(texts.type):
             raise pa.ArrowInvalid
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers, or several kinds in one column
-        texts = pa.array(as_series(values).astype(str), from_pandas=True)
+        texts = pa.array(_as_str(values), from_pandas=True)
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     return texts.cast(pa.large_string())
+
+
+def _as_str(values: Any) -> Any:
+    """Write numbers, or several kinds in one column, as Python does."""
+    if hasattr(values, "astype") and not isinstance(values, np.ndarray):  # pandas
+        return values.astype(str)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = values.to_numpy(zero_copy_only=False)
+    column = np.asarray(values)
+    numbers = column.dtype.kind in "iufb" and not isinstance(values, list | tuple)
+    return column.astype(str) if numbers else [str(value) for value in values]
+
+
+def _is_missing(values: Any) -> NDArray[np.bool_]:
+    """Tell which values of a column of any kind are None, NaN or NA."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return np.asarray(values.is_null(nan_is_null=True))
+    if hasattr(values, "isna"):  # pandas
+        return np.asarray(values.isna())
+    column = np.empty(len(values), object)
+    column[:] = values
+    return np.asarray((column == None) | (column != column), bool)  # noqa: E711
 
 
 def _check_length(length: int) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from fairfl_core.data.ranks import BetweenCuts, Ranks
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.rules import ScoreRules
-from fairfl_core.lp.exact.solution import ExactSolution
 from fairfl_core.lp.rate_estimates import RATES
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
@@ -75,7 +74,7 @@ class ScorePredictor(Predictor):
     @classmethod
     def from_solution(cls, solution: Solution) -> "ScorePredictor":
         """Take the rules that a solved program found."""
-        solution = cast(ExactSolution, solution)
+        assert isinstance(solution.rules, ScoreRules)
         return cls(
             rules=solution.rules,
             beta=solution.beta,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.extras import extra
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 
@@ -111,7 +112,8 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
 
 def published(sent: Floats, mechanism: Mechanism) -> Floats:
     """OpenDP's noise on numbers that clients send, the first axis being the client."""
-    import opendp.prelude as dp
+    with extra("privacy"):
+        import opendp.prelude as dp
 
     dp.enable_features("contrib")
     whole = mechanism.name == "histogram"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.extras import extra
 from fairfl_core._io.outside_text import figure_text
-from fairfl_core.errors import InputError
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.lp.frontier import FREE, Frontier
 
@@ -46,10 +46,8 @@ _ROW = 22  # height of a client's row
 
 def graph_objects() -> Any:
     """Plotly's figures, or a sentence where Plotly is not installed."""
-    try:
+    with extra("app"):
         import plotly.graph_objects as go
-    except ModuleNotFoundError as error:
-        raise InputError("figures need Plotly; install it: pip install fairfl[app].") from error
     return go
 
 

@@ -7,9 +7,10 @@ from functools import partial
 import streamlit as st
 
 from fairfl_core.errors import FairflError
+from fairfl_core.report import html_of, pdf_of
 from pages.compare import text
 from pages.compare.model_card import model_card
-from pages.compare.report import html_report, pdf_report
+from pages.compare.review import board_for
 from pages.shared import state
 from pages.shared.charts import csv_for_people
 from pages.shared.policy import policy_file_of
@@ -18,6 +19,16 @@ from pages.shared.view import View
 
 # label, how it is made of a view and its link, file name, media type
 Download = tuple[str, Callable[[View, str], str | bytes], str, str]
+
+
+def html_report(view: View, link: str = "") -> str:
+    """The report on a single setting, beside the model as it is: one HTML file that stands alone."""
+    return html_of(board_for([view], link=link))
+
+
+def pdf_report(view: View, link: str = "") -> bytes:
+    """The same on paper."""
+    return pdf_of(board_for([view], link=link))
 
 
 def predictor_json(view: View, link: str = "") -> str:

@@ -18,6 +18,7 @@ from pages.shared.catalogue import experiment_of
 from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import proof_of
 from pages.shared.view import View
 from pages.your_data.refusals import log_refusal
 
@@ -71,9 +72,21 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
             if is_open:
                 with error_boundary(text.LOADING):
                     _load()
+        with lazy_popover(text.PROOF, "proof", type="tertiary") as is_open:
+            if is_open:
+                _proofs(kept or starting_options(view))
         with lazy_popover(text.REPORT, "report") as is_open:
             if is_open:
                 _report(kept, starting_options(view))
+
+
+def _proofs(views: tuple[View, ...]) -> None:
+    """Of each option whether it is proved optimal, in exact arithmetic, and its fingerprint."""
+    st.caption(text.PROOF_TIP)
+    for letter, one in zip(LETTERS, views, strict=False):
+        with error_boundary(text.PROOF), st.spinner(text.PROVING, show_time=True):
+            failed, figures = proof_of(one)
+            st.markdown(text.proof(letter, failed, figures))
 
 
 def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:

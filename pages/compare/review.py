@@ -33,9 +33,9 @@ def board_for(
     link: str = "",
 ) -> Board:
     """Compare some views, in their order, with the model as it is."""
-    said = notes or {}
+    words = notes or {}
     results = [
-        result_of(view, name, said.get(view, ""))
+        result_of(view, name, words.get(view, ""))
         for name, view in zip(LETTERS, views, strict=False)
     ]
     return board_of(results, question=question, link=link)

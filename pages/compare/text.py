@@ -1,8 +1,9 @@
 """What Compare says."""
 
 from html import escape
+from typing import Any
 
-from pages.shared.outside_text import plain
+from fairfl_core._io.outside_text import plain
 
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
@@ -62,3 +63,21 @@ def title(experiment: str) -> str:
 def refused(why_not: str) -> str:
     """A file that is not taken."""
     return plain(f"Not taken: {why_not}", longest=700)
+
+
+PROOF, PROVING = "Proof", "Proving in fractions"
+PROOF_TIP = (
+    "Exact arithmetic, by a script without dependencies: every limit is kept on the fitted people of "
+    "the first run, and no lottery of the region is better. Check it yourself: `fairfl verify`."
+)
+
+
+def proof(letter: str, failed: list[str], figures: dict[str, Any]) -> str:
+    """Whether an option is proved optimal."""
+    if failed:
+        return f"**{letter}** not proved: {failed[0]}."
+    fingerprint = figures["fingerprint"][:16]
+    return (
+        f"**{letter}** ● proved optimal: {figures['limits']} limits kept, bound − reached = "
+        f"{max(figures['gap'], 0.0):.0e}. Fingerprint `{fingerprint}`."
+    )

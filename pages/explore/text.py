@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm
@@ -10,9 +11,9 @@ from fairfl_core.evaluation.summary import Figures, Summary
 from fairfl_core.explore import text as core
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.monitoring.plan import Plan
 from fairfl_core.report import text as asked_text
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -32,8 +33,11 @@ PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"
 PICTURE, LABEL = "Picture", "Label"
-DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
+DRAW_MAP = "Draw the map: 81 pairs of limits, one run"
 DRAW_MAP_TIP = "Here each pair takes a while to solve."
+REFINE_MAP = "Refine the map: 484 pairs of limits, one run"
+COARSE_MAP = "Back to the coarse map"
+COARSE_MAP_TIP = "Stops refining; what is solved is kept."
 NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
 SCREENS = ("map", "gaps", "found", "compare")
 
@@ -102,8 +106,8 @@ def other_rates(rates: str) -> str:
 
 def own_limits(view: View) -> str:
     """Which clients have a limit of their own."""
-    said = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
-    return f"Own limits: {said}."
+    words = ", ".join(f"{plain(name)} {format.epsilon(limit)}" for name, limit in view.own_limits)
+    return f"Own limits: {words}."
 
 
 CLOSED = "**How gaps were closed**"
@@ -154,11 +158,11 @@ MOST_ADVISED = 0.3  # limits above it are not offered
 
 def certainty_costs(costs: dict[str, float]) -> str:
     """What each certainty costs, in the order of the control."""
-    said = ", ".join(
+    words = ", ".join(
         f"{CERTAINTIES[name]} {'collides' if cost != cost else format.round_points(cost)}"
         for name, cost in costs.items()
     )
-    return f"Against “as set”, on the people the rule was set on, one run: {said}."
+    return f"Against “as set”, on the people the rule was set on, one run: {words}."
 
 
 def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
@@ -203,3 +207,17 @@ HOVER_REGION = (
     "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
     "%{customdata[1]:.3f}<extra></extra>"
 )
+
+
+PLAN, PLAN_AXES = "Whom to see next", ("people more", "limits settled")
+NO_NEW_PEOPLE = "There are no new people here to plan from."
+
+
+def plan(plan: Plan) -> str:
+    """How many more people settle what is not sure yet."""
+    if not plan.cells:
+        return "Every limit can be told already: nobody more is needed."
+    return (
+        f"**{plan.total:,}** more people settle all {len(plan.cost)} limits that are not sure yet "
+        f"({plan.people:,.0f} new people now)."
+    )

@@ -116,16 +116,14 @@ def without_noise_of(view: View) -> tuple[Judged, Judged | None]:
 
 @dataclass(frozen=True, eq=False)
 class NoiseResult:
-    """What the page tells of: a study over all budgets, the same without noise, another mechanism.
+    """What the page tells of: a study over all budgets, and the same without noise.
 
-    `at` is the current budget's place in `study`; `other` is the other mechanism over the same
-    budgets, None unless it was asked for.
+    `at` is the current budget's place in `study`.
     """
 
     study: NoiseStudy
     noiseless: Judged
     at: int
-    other: NoiseStudy | None
 
     @property
     def budget(self) -> float:
@@ -144,12 +142,11 @@ class NoiseResult:
         """The median over runs of a figure without noise."""
         return float(band(getattr(self.noiseless, figure)).middle[0])
 
-    def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None, np.ndarray | None]:
-        """A figure at every budget: its band, medians on new people, the other's medians."""
+    def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None]:
+        """A figure at every budget: its band, and medians on new people."""
         held_out = self.study.held_out
         unseen = None if held_out is None else band(getattr(held_out, figure)).middle
-        other = None if self.other is None else band(getattr(self.other.reached, figure)).middle
-        return band(getattr(self.study.reached, figure)), unseen, other
+        return band(getattr(self.study.reached, figure)), unseen
 
     @property
     def lost(self) -> float:
@@ -178,25 +175,15 @@ class NoiseResult:
 
 
 def noise_result(
-    view: View,
-    mechanism: Mechanism,
-    draws: int,
-    *,
-    both: bool,
-    on_progress: OnProgress | None = None,
+    view: View, mechanism: Mechanism, draws: int, on_progress: OnProgress | None = None
 ) -> NoiseResult:
-    """A mechanism at every budget; the other one at the same true budgets where asked for."""
+    """A mechanism at every budget that it really spends."""
     view, neighbours = on_counts(view), mechanism.neighbours
     study = noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress)
     return NoiseResult(
         study=study,
         noiseless=without_noise_of(view)[0],
         at=int(np.abs(study.spent - mechanism.spent).argmin()),
-        other=noise_of(
-            view, other_than(mechanism.name), neighbours, draws, on_progress=on_progress
-        )
-        if both
-        else None,
     )
 
 

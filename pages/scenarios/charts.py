@@ -18,7 +18,7 @@ def share_bars(shares: Sequence[float], group: str) -> str:
     return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.share_of(group))}">{bars}</div>'
 
 
-def colour_key(said: str, low: float, high: float) -> str:
+def colour_key(words: str, low: float, high: float) -> str:
     """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
     colours = ",".join(colour for _, colour in CIVIDIS)
     bar = (
@@ -26,6 +26,6 @@ def colour_key(said: str, low: float, high: float) -> str:
         f"background:linear-gradient(90deg,{colours})"
     )
     return (
-        f'<div class="fairfl-title"><div>{escape(said)}</div><span>{text.of_scale(low)}'
+        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.of_scale(low)}'
         f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
     )

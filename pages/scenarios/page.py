@@ -75,7 +75,7 @@ def page() -> None:
         kind = state.get(_kind())
         there = {one: name for one, name in KINDS.items() if name not in missing()}
         at = present.screen(text.SCREENS) if present.presenting() else None
-        _top(kind, there, presenting=at is not None)
+        _top(kind, presenting=at is not None)
         with error_boundary(text.OWN if kind == "own" else text.PAPERS):
             if kind == "own":
                 _own(at)
@@ -89,8 +89,8 @@ def _kind() -> state.Setting[str]:
     return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
 
 
-def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
-    """The question, the choice of a scenario, the two limits, and whose settings these are."""
+def _top(kind: str, *, presenting: bool) -> None:
+    """The question, the choice of a scenario, and the two limits."""
     bound = state.bound(_kind())
     if presenting:
         return
@@ -102,21 +102,14 @@ def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
             format_func=text.KINDS.__getitem__,
             label_visibility="collapsed",
             required=True,
+            wrap=True,
             **bound,
         )
-    limits, right = st.columns([4, 3], vertical_alignment="center")
-    with limits:
-        for place, name in zip(
-            st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True
-        ):
-            with place:
-                limit_slider(name)
-    with right:
         if kind == "own":
-            experiment_choice()
-        elif there:
-            experiment = _first(there)
-            st.caption(text.whose(_views(there)[0], experiment), help=text.about(experiment))
+            experiment_choice(width=330)
+    for place, name in zip(st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True):
+        with place:
+            limit_slider(name)
 
 
 def _settings() -> None:
@@ -183,7 +176,7 @@ def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
     if {"alike", "far"} <= set(views):
         more, error = cost_difference(views["alike"], views["far"])
         answer = text.answer(more, error, len(views["far"].seeds))
-        st.markdown(f"{text.asked(views['far'])}: **{answer}**")
+        st.markdown(f"**{answer}**")
     if at != 1:
         _maps(kind, views)
     if at != 0 and kind in views:
@@ -200,15 +193,18 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
     with progress(text.SOLVING) as on_progress:
         heats = {one: map_of(view, on_progress) for one, view in views.items()}
     limits = colour_limits(*(100 * heat.accuracy for heat in heats.values()))
+    group = experiment_of(next(iter(views.values())).data).groups[0]
     for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
         with column, error_boundary(text.KINDS[one]):
             summary = summary_of(view)
             st.markdown(text.kind_title(one, chosen=one == kind))
-            group = experiment_of(view.data).groups[0]
             _bars_over_map(one, composition(view)[0][:, 0].tolist(), group, heats[one], limits)
             st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
-    st.html(colour_key(text.MAPS + one_run, *limits))
+    st.html(colour_key(text.MAPS.format(group) + one_run, *limits))
+    first = next(iter(views.values()))
+    experiment = experiment_of(first.data)
+    st.caption(text.whose(first, experiment), help=text.about(experiment))
 
 
 def _bars_over_map(
@@ -273,8 +269,6 @@ def _losses(views: Mapping[str, View]) -> None:
         unseen = [unseen_loss(view) for view in views.values()]
     papers = [SCENARIOS[KINDS[one]] for one in views]
     numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
-    records = map(text.loss_record, views, fitted, unseen, papers)
-    table_popover(pd.DataFrame(records), key="scenario-losses")
 
 
 def _composition(views: Mapping[str, View]) -> pd.DataFrame:
@@ -427,8 +421,6 @@ def _beside_even(own: OwnClients) -> None:
     both = (own, own.even)
     rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
     numbers_table(rows, [text.AS_DRAWN, text.EVEN])
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=[text.AS_DRAWN, text.EVEN])
-    table_popover(table.reset_index(names=text.FIGURE), key="own-beside-even")
 
 
 page()

@@ -40,8 +40,7 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if not own_data.is_own(name):
                 shared: T = everybody(*arguments, **named)
                 return shared
-            key = (function, arguments, *sorted(named.items()))
-            own: T = own_data.find(name).results.get(key, lambda: make(*arguments, **named))
+            own: T = own_data.find(name).cached(make)(*arguments, **named)
             return own
 
         return result

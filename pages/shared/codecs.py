@@ -269,8 +269,11 @@ class Asked(Codec):
         """Whether its labels are still there, and a confidence does not stand against it."""
         if not isinstance(value, Policy):
             return False
-        asked = (*value.floors, *value.precision)
-        named = {floor.label for floor in asked} | set(value.utility.labels)
+        named = (
+            {one.label for one in value.floors}
+            | {one.label for one in value.precision}
+            | set(value.utility.labels)
+        )
         whole = not value.utility.labels or len(value.utility.labels) == len(self.labels)
         more = value.has_ratios or value.limits or value.has_shares
         open_to_ratios = not (self.sure and more)

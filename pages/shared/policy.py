@@ -3,8 +3,7 @@
 from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
-from pages.shared.catalogue import Catalogue
-from pages.shared.view import View, changed
+from pages.shared.view import Catalogue, View, changed
 
 
 def policy_file_of(view: View) -> PolicyFile:

@@ -29,15 +29,15 @@ def screen(titles: Sequence[str]) -> int:
     presenter(
         back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
         onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,
-        said=text.screen(now, len(titles), titles[now - 1]),
+        words=text.screen(now, len(titles), titles[now - 1]),
     )
     return now - 1
 
 
-def presenter(back: Any, onward: Any, said: str) -> None:
+def presenter(back: Any, onward: Any, words: str) -> None:
     """What a presenter needs, in a corner: back, next, a code to scan, and the way out."""
     with st.container(key="presenter", horizontal=True, vertical_alignment="center"):
-        st.caption(said)
+        st.caption(words)
         st.button(text.BACKWARD, key="backward", on_click=back, help=text.BACKWARD_TIP)
         st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
         with st.popover(text.SCAN):

@@ -27,12 +27,14 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program, default_rates
-from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.lp.frontier import Frontier, frontier, joined_frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
+from fairfl_core.monitoring.plan import Plan, plan_people
+from fairfl_core.predictors.certificate import evidence_of, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 GRID = LIMITS[:-1]
 LEVELS = LIMITS  # what a slider offers
-COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
+COARSE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)  # where a map takes long
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups, of two labels
 
@@ -118,7 +120,7 @@ def many_margins(view: View) -> bool:
     return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
-def heavy(view: View) -> bool:
+def is_large(view: View) -> bool:
     """Whether a set is so large that many solutions take minutes."""
     if view.guarantee is not None and many_margins(view):
         return True
@@ -134,12 +136,12 @@ def is_dear(view: View) -> bool:
     generation; and very many clients are many rows.
     """
     by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
-    return view.guarantee is not None or by_scores or heavy(view)
+    return view.guarantee is not None or by_scores or is_large(view)
 
 
-def program_on(people: People, view: View) -> Program:
+def program_on(people: People, view: View) -> FairnessProgram:
     """The view's program on these people; they have scores where it looks at them."""
-    return build_program(
+    return FairnessProgram(
         people,
         view.notion,
         view.region,
@@ -149,7 +151,7 @@ def program_on(people: People, view: View) -> Program:
     )
 
 
-def _fresh_program(view: View) -> Program:
+def _fresh_program(view: View) -> FairnessProgram:
     """The program of a view's only seed, on the people it is fitted on."""
     name, (seed,) = view.data, view.seeds
     split = experiment_of(name).fit_split
@@ -160,7 +162,7 @@ def _fresh_program(view: View) -> Program:
 _program = cached(240)(_fresh_program)
 
 
-def programs_of(view: View) -> list[Program]:
+def programs_of(view: View) -> list[FairnessProgram]:
     """The program of every run."""
     one_run = view.without_limits()
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
@@ -205,12 +207,32 @@ def heat_of(
     Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
     the share done.
     """
-    asked = view.without_limits()
+    asked, whole = view.without_limits(), (*grid, NO_LIMIT)
+    if is_dear(view):
+        return _heat_by_rows(asked, whole, on_progress)
     for place, seed in enumerate(view.seeds, 1):
-        _seed_heat(asked.of_seed(seed), (*grid, NO_LIMIT))
+        _seed_heat(asked.of_seed(seed), whole)
         if on_progress is not None:
             on_progress(place / len(view.seeds))
-    return _mean_heat(asked, (*grid, NO_LIMIT))
+    return _mean_heat(asked, whole)
+
+
+def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress | None) -> Frontier:
+    """The same where a map takes long: row by row, so that a visitor can stop it and go on later."""
+    maps = []
+    for seed in view.seeds:
+        rows = []
+        for eps_local in grid:
+            rows.append(_heat_row(view.of_seed(seed), eps_local, grid))
+            if on_progress is not None:
+                on_progress((len(maps) + len(rows) / len(grid)) / len(view.seeds))
+        maps.append(joined_frontier(rows))
+    return mean_frontier(maps)
+
+
+@cached(4000)
+def _heat_row(view: View, eps_local: float, eps_global: tuple[float, ...]) -> Frontier:
+    return frontier(_program(view), eps_local=(eps_local,), eps_global=eps_global)
 
 
 @cached(100)
@@ -256,7 +278,7 @@ def predictor_of(view: View) -> Predictor:
     predictor = predictor_from(program.solve(**view.limits(experiment.clients)))
     sha256 = experiment.manifest["scores"]["sha256"]
     fitted_on = FittedOn(experiment.manifest["name"], sha256, seed, experiment.fit_split)
-    return replace(predictor, fitted_on=fitted_on)
+    return replace(predictor, fitted_on=fitted_on).certified_by(program)
 
 
 def accuracy_within(view: View, limits: dict[str, Any]) -> float:
@@ -265,6 +287,31 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
         return programs_of(view)[0].solve(**limits).accuracy
     except InfeasibleError:
         return float("nan")
+
+
+@cached(40)
+def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
+    """Prove the first chosen run's predictor; see `verify_predictor.verify`."""
+    evidence = evidence_of(_fresh_program(view.without_limits().of_seed(view.seeds[0])))
+    value = predictor_of(view).to_json()
+    if evidence is None or "certificate" not in value:
+        return [NO_CERTIFICATE], {}
+    return verify(value, evidence)
+
+
+NO_CERTIFICATE = (
+    "a confidence, rates from scores, and rules of scores for three labels or without the group have "
+    "no certificate"
+)
+
+
+@cached(40)
+def plan_of(view: View) -> Plan | None:
+    """Which people to see next, by the first chosen run's new people; None without any."""
+    study = study_of(view)
+    if not study.has_held_out:
+        return None
+    return plan_people(study.evaluations(unseen=True)[0])
 
 
 # -------------------------------------------------------------------- certainty

@@ -32,13 +32,20 @@ from pages.shared.view import (
 T = TypeVar("T")
 # What pages may write into links beside the view; a test keeps this whole.
 OF_PAGES = (
-    *("both", "bring", "budget", "client", "draw", "draws", "few", "few_name"),
+    *("bring", "budget", "client", "draw", "draws", "few", "few_name"),
     *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
     *("neighbours", "points", "present", "question", "screen", "shares"),
     *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
     *("apart", "curve", "scenario_notion", "scenario_rates", "scenario_region", "scenario_seed"),
 )
-OF_OLD_PAGES = ("back", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # now nothing
+OF_OLD_PAGES = (
+    "back",
+    "both",
+    "certainty_drawn",
+    "map_drawn",
+    "order",
+    "regions_drawn",
+)  # now nothing
 OF_STEPS = (  # the lesson's
     *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
     *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),
@@ -149,8 +156,8 @@ def let_go(*views: View) -> None:
 
 def notes() -> dict[View, str]:
     """What reviewers say of each option; in this session and in review files, never in a link."""
-    said: dict[View, str] = kept().setdefault(_NOTES, {})
-    return said
+    words: dict[View, str] = kept().setdefault(_NOTES, {})
+    return words
 
 
 def publish() -> None:

@@ -8,32 +8,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
 from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.regions import region_kind
+from fairfl_core.report import card_text
 from fairfl_core.report import text as asked_text
-from pages.shared.outside_text import plain
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "there are no new people to check on"
+NO_CHECK, FITTED, RATE_KINDS = card_text.NO_CHECK, card_text.FITTED, card_text.RATE_KINDS
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
-UNSEEN, FITTED = "new people", "the people the rule was set on"
-RATE_KINDS = {
-    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
-    "scores": (
-        "recalibrated scores",
-        "Every person counts for each label by how likely it is; steadier in small clients.",
-    ),
-    "shrunk": (
-        "labels, shrunk",
-        "A small client's rates borrow from its group in the other clients.",
-    ),
-}
+UNSEEN = "new people"
 CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
     "client": "client",
     "n": "people",
@@ -177,11 +168,11 @@ def failed(what: str) -> str:
 
 def ignored(unused: Sequence[Ignored]) -> str:
     """What a link said that could not be used, in one line."""
-    said = "; ".join(
+    words = "; ".join(
         f"{plain(one.name)} = “{plain(one.text, 40)}” (expected: {plain(one.expected, 120)})"
         for one in unused
     )
-    return f"Ignored in the link: {said}."
+    return f"Ignored in the link: {words}."
 
 
 # -------------------------------------------------------------------- what fairness costs
@@ -234,11 +225,11 @@ def sure(row: ClientRow) -> str:
     """How sure a client's gap is."""
     if np.isnan(row.gap):
         return "nobody to compare"
-    said = (
+    words = (
         f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
         f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: may be chance" if row.within_noise else said
+    return f"{words}: may be chance" if row.within_noise else words
 
 
 def who_pays(summary: Summary) -> str:
@@ -247,11 +238,11 @@ def who_pays(summary: Summary) -> str:
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
         return "No client loses accuracy against the model as it is."
-    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
+    words = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
-    return said + "."
+        words += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
+    return words + "."
 
 
 def price_sentences(summary: Summary, most: int = 3) -> list[str]:
@@ -259,13 +250,13 @@ def price_sentences(summary: Summary, most: int = 3) -> list[str]:
     prices, unit = summary.prices, _unit(summary)
     overall = [price for price in prices if price.client is None]
     clients = [price for price in prices if price.client is not None]
-    said = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
-    said += [
+    words = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
+    words += [
         f"One more hundredth of local tolerance in **{plain(price.client or '')}** "
         f"{_buys(price, unit)}."
         for price in clients[:most]
     ]
-    return said or ["Nothing binds here: more tolerance would buy nothing."]
+    return words or ["Nothing binds here: more tolerance would buy nothing."]
 
 
 def _unit(summary: Summary) -> str:
@@ -278,6 +269,14 @@ def _buys(price: Price, unit: str) -> str:
     # d utility / d epsilon is hundredths per hundredth.
     bought = f"{price.points:.2f}" if price.points >= 0.005 else "less than 0.01"
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
+
+
+NOTION_HEADER = card_text.NOTION_HEADER[1:]
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's row: its gap before and after with limits, and what becomes of it."""
+    return card_text.notion_cells(one)[1:]
 
 
 def rate(of: Rate) -> str:

@@ -33,18 +33,21 @@ def style(*, large: bool, presenting: bool) -> None:
 
 
 def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
-    """Letters of a figure: larger ones for a lecture hall."""
-    read = {"tickfont": {"color": ink()}, "title": {"font": {"color": ink()}}}
-    figure.update_xaxes(read).update_yaxes(read)
-    return figure.update_layout(
-        font={"size": 18 if large else 13, "color": ink()},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+    """A figure as all are: axes that stay, letters that a hall can read, the style's colours."""
+    still = {"fixedrange": True, "zeroline": False}
+    return (
+        figure.update_xaxes(still)
+        .update_yaxes(still)
+        .update_layout(
+            font={"size": 18 if large else 13},
+            paper_bgcolor="rgba(0,0,0,0)",
+            plot_bgcolor="rgba(0,0,0,0)",
+        )
     )
 
 
 def ink() -> str:
-    """The colour of letters: the theme's own, as Plotly's grey is too pale for small ones."""
+    """The colour of letters that no style reaches: those of a picture in space."""
     return "#e6edf3" if st.context.theme.type == "dark" else "#1b2733"
 
 

@@ -13,11 +13,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.fairness.notions import Notion, notion_names
-from fairfl_core.lp.build import default_rates
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
-from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.lp.regions import default_rates, region_kind, region_names
 from pages.shared.codecs import (
     SHARE,
     Asked,

@@ -53,6 +53,7 @@ def page() -> None:
                 st.caption(text.NOTHING_YET)
         if held is not None:
             _details(view, held)
+        st.page_link("pages/watch/page.py", label=text.WATCH)
 
 
 def _columns_read(held: own_data.Held | None) -> None:

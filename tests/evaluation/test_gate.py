@@ -12,9 +12,9 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE, Gate
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from tests.helpers.strategies import synthetic
 

@@ -15,8 +15,8 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.explore.file import LIMITS, About, KeptOption, explore_file
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.strategies import count_tables
 
@@ -32,7 +32,7 @@ def two_clinics(first: str = "North") -> ClientCounts:
 
 def made(counts: ClientCounts, unseen: ClientCounts | None = None, **more) -> str:
     about = About(title=more.pop("title", "Clinics"), noun="clinic", rests=[("Data", "made")])
-    program = build_program(counts, "eo", "simplex", policy=more.pop("policy", Policy()))
+    program = FairnessProgram(counts, "eo", "simplex", policy=more.pop("policy", Policy()))
     return explore_file(about, [(0, program)], [unseen], limits=GRID, **more)
 
 
@@ -46,7 +46,7 @@ def test_every_cell_holds_what_the_core_says_of_these_limits(judged):
     counts = two_clinics()
     unseen = replace(counts, table=counts.table[::-1] + 3) if judged == "new" else None
     study = data_of(made(counts, unseen))
-    program = build_program(counts, "eo", "simplex")
+    program = FairnessProgram(counts, "eo", "simplex")
     assert study["map"]["limits"] == list(GRID)
     for y, inside in enumerate(GRID):
         for x, overall in enumerate(GRID):
@@ -115,7 +115,7 @@ def test_where_limits_and_floors_collide_a_cell_is_empty():
 
 def test_kept_options_stand_on_the_map_and_the_grid_is_the_sliders():
     counts = two_clinics()
-    program = build_program(counts, "eo", "simplex")
+    program = FairnessProgram(counts, "eo", "simplex")
     kept = [KeptOption("C", "0.05 overall", (0.05, 1.0))]
     about = About("Clinics", "clinic", [], start=(0.2, 0.05), kept=kept)
     study = data_of(explore_file(about, [(0, program)], [None], limits=GRID))
@@ -126,7 +126,7 @@ def test_kept_options_stand_on_the_map_and_the_grid_is_the_sliders():
 
 
 def test_limits_that_do_not_ascend_are_refused():
-    program = build_program(two_clinics(), "eo", "simplex")
+    program = FairnessProgram(two_clinics(), "eo", "simplex")
     about = About("Clinics", "clinic", [])
     for limits in ((0.1, 0.0, 1.0), (0.1,), (0.1, 0.1)):
         with pytest.raises(InputError, match="must ascend"):

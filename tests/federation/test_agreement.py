@@ -17,7 +17,7 @@ from fairfl_core.federation.loader import ClientFolder
 from fairfl_core.federation.programs import run_job
 from fairfl_core.federation.question import Question
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.federation.flower_here import ROOT, federation, flwr_run
 
@@ -109,7 +109,7 @@ def test_the_example_agrees_with_one_place(runs, task):
     fit, new = (scored(model, parts, names, new) for new in (False, True))
     histogram = ScoreHistogram.of(fit)
     assert result["counts"] == histogram.counts.to_json()
-    solution = ExactProgram(histogram.measured(), "eo").solve(0.05, 0.1)
+    solution = FairnessProgram(histogram, "eo", "exact").solve(0.05, 0.1)
     there, here = result["solution"], solution.to_json()
     assert there["accuracy"] == pytest.approx(here["accuracy"], abs=1e-8)
     assert there["gap"]["local"] == pytest.approx(here["gap"]["local"], abs=1e-8)

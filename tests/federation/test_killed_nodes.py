@@ -1,4 +1,4 @@
-"""Real nodes killed at every moment that matters; `make federation-faults` runs these."""
+"""Real nodes killed at every moment that matters; run them by `pytest -m faults -p no:xdist tests/federation`."""
 
 import contextlib
 import os

@@ -8,7 +8,8 @@ import pytest
 
 from fairfl_core import FairPostprocessor
 from fairfl_core.federation.question import Question
-from fairfl_core.lp.build import build_program, default_region, default_region_sentence
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_region, default_region_sentence
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
@@ -32,8 +33,8 @@ def test_all_doors_take_it(labels, tmp_path):
     people = scored_network(2, 2, labels, rows=80)
     counts = people.counts
     wanted = default_region("eo", labels, scores=True)
-    assert build_program(people, "eo").region == wanted
-    assert build_program(counts, "eo").region == "simplex"
+    assert FairnessProgram(people, "eo").region == wanted
+    assert FairnessProgram(counts, "eo").region == "simplex"
     names = np.array(people.labels)
     site, sex = np.array(people.clients)[people.client], np.array(people.groups)[people.group]
     fair = FairPostprocessor().fit(

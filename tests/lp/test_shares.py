@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy, Precision
+from fairfl_core.lp.program import FairnessProgram
 from tests.cli.running import run
 from tests.helpers.oracles import EXACT, rates_of, rules_of
 from tests.helpers.scored import scored_network
@@ -112,7 +111,7 @@ def test_the_exact_region_keeps_them_and_is_no_worse(seed):
     people = scored_network(3, 2, 2, rows=300, seed=seed)
     label = people.labels[1]
     policy = Policy(precision=(Precision(label, "local", 0.75),), capacity_global=0.4)
-    exact = build_program(people, "eop", "exact", rates="labels", policy=policy).solve(0.05, 0.1)
+    exact = FairnessProgram(people, "eop", "exact", rates="labels", policy=policy).solve(0.05, 0.1)
     simplex = FairnessProgram(people.counts, "eop", policy=policy).solve(0.05, 0.1)
     assert exact.accuracy >= simplex.accuracy - 1e-6
     from fairfl_core.evaluation.evaluation import evaluate

@@ -12,7 +12,7 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp import frontier
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from pages.explore.page import SWEEP
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.visible import charts, numbers, sentence, visible, visible_text
@@ -135,9 +135,9 @@ def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
 def solved(monkeypatch):
     """What is solved from now on: limits, and whole maps."""
     calls = []
-    one, many = Program.solve, frontier.frontier
+    one, many = FairnessProgram.solve, frontier.frontier
     monkeypatch.setattr(
-        Program, "solve", lambda self, *a, **k: calls.append("solve") or one(self, *a, **k)
+        FairnessProgram, "solve", lambda self, *a, **k: calls.append("solve") or one(self, *a, **k)
     )
     monkeypatch.setattr(
         "pages.shared.results.frontier", lambda *a, **k: calls.append("map") or many(*a, **k)

@@ -18,9 +18,8 @@ import pytest
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
@@ -64,7 +63,7 @@ def test_it_is_short_and_without_a_package():
 @pytest.mark.parametrize("name", ["adult", "ham10000"])
 def test_the_exact_regions_answers_are_the_packages_too(answer, name, notion):
     scored = ScoredData.from_experiment(experiments.open(name), 0, "validation")
-    fair = predictor_of(build_program(scored, notion, "exact").solve(0.02, 0.03))
+    fair = predictor_of(FairnessProgram(scored, notion, "exact").solve(0.02, 0.03))
     predictor = json.loads(json.dumps(fair.to_json()))
     tested = ScoredData.from_experiment(experiments.open(name), 0, "test")
     rows = np.random.default_rng(0).choice(len(tested), 300, replace=False)
@@ -141,7 +140,7 @@ def test_every_kind_of_predictor_answers_as_predict_does(
     ]
     people = replace(models[0], folds=folds)
     policy = Policy(without_group=True) if blind else Policy()
-    fair = predictor_of(build_program(people, notion, region, policy=policy).solve(0.02, 0.05))
+    fair = predictor_of(FairnessProgram(people, notion, region, policy=policy).solve(0.02, 0.05))
     (tmp_path / "salt").write_text(SALT + "\n")
     clients = [NUMBERED[people.clients[c]] for c in people.client]
     groups = np.array(people.groups, object)[people.group]
@@ -193,7 +192,7 @@ def test_what_it_cannot_answer_is_a_sentence(answer):
     people = scored_network(2, 2, 2, rows=60)
     exact, simplex = (
         json.loads(
-            json.dumps(predictor_of(build_program(one, "sp", region).solve(0.1, 0.1)).to_json())
+            json.dumps(predictor_of(FairnessProgram(one, "sp", region).solve(0.1, 0.1)).to_json())
         )
         for one, region in ((people, "exact"), (replace(people, folds=2), "simplex"))
     )

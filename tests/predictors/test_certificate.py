@@ -14,10 +14,10 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.exact import exact_program
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.policy import Floor, Policy, parse_limit
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED, Utility
 from fairfl_core.predictors.certificate import score_counts
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
@@ -83,7 +83,7 @@ EVERYTHING = Policy(
 def test_a_solution_of_counts_is_proved(notion, region, shape, policy, rates):
     grouping = CROSSED if shape[1] == 4 else None
     counts = some_counts(np.random.default_rng(1), *shape, grouping=grouping)
-    program = build_program(counts, notion, region, rates=rates, policy=policy)
+    program = FairnessProgram(counts, notion, region, rates=rates, policy=policy)
     (file, evidence), solution = certified(program, 0.05, 0.08, counts.to_json())
     failed, figures = verify(file, evidence)
     assert failed == []
@@ -96,7 +96,7 @@ def test_a_solution_of_counts_is_proved(notion, region, shape, policy, rates):
 @pytest.mark.parametrize("notion", ["eo", "sp"])
 def test_a_solution_of_scores_is_proved_over_every_cut(notion, rates):
     people = some_people(2)
-    program = build_program(people, notion, "exact", rates=rates)
+    program = FairnessProgram(people, notion, "exact", rates=rates)
     (file, evidence), solution = certified(program, 0.02, 0.04, score_counts(people))
     failed, figures = verify(file, evidence)
     assert failed == []
@@ -105,7 +105,7 @@ def test_a_solution_of_scores_is_proved_over_every_cut(notion, rates):
 
 def test_a_solution_of_a_histogram_is_proved():
     histogram = ScoreHistogram.of(some_people(3))
-    program = ExactProgram(histogram.measured(), "eop")
+    program = exact_program(histogram.measured(), "eop")
     (file, evidence), _ = certified(program, 0.02, 0.04, score_counts(histogram))
     assert verify(file, evidence)[0] == []
 
@@ -113,9 +113,11 @@ def test_a_solution_of_a_histogram_is_proved():
 def test_a_lottery_that_is_fair_but_not_best_is_not_proved():
     counts = some_counts(np.random.default_rng(4))
     (file, evidence), _ = certified(
-        build_program(counts, "eo", "kernel"), 0.05, 0.05, counts.to_json()
+        FairnessProgram(counts, "eo", "kernel"), 0.05, 0.05, counts.to_json()
     )
-    (worse, _), _ = certified(build_program(counts, "eo", "kernel"), 0.01, 0.01, counts.to_json())
+    (worse, _), _ = certified(
+        FairnessProgram(counts, "eo", "kernel"), 0.01, 0.01, counts.to_json()
+    )
     file["clients"], file["reached"] = worse["clients"], worse["reached"]
     file["certificate"]["fingerprint"] = fingerprint(file)
     failed, figures = verify(file, evidence)
@@ -127,7 +129,7 @@ def test_a_lottery_outside_the_region_is_not_proved():
     """The kernel's lottery reaches more than the simplex: it must not pass for one of that."""
     counts = some_counts(np.random.default_rng(5), labels=3)
     (file, evidence), _ = certified(
-        build_program(counts, "eo", "kernel"), 0.1, 0.1, counts.to_json()
+        FairnessProgram(counts, "eo", "kernel"), 0.1, 0.1, counts.to_json()
     )
     file["region"] = "simplex"
     file["certificate"]["fingerprint"] = fingerprint(file)
@@ -163,7 +165,7 @@ def is_true(file, evidence):
     predictor = predictor_from_json(file)
     answers = np.einsum("cayj,cajk->cayk", counts.table, predictor.lottery)
     try:
-        best = build_program(counts, file["notion"], file["region"]).solve(
+        best = FairnessProgram(counts, file["notion"], file["region"]).solve(
             file["epsilon"]["global"], file["epsilon"]["local"]
         )
     except InfeasibleError:
@@ -182,7 +184,7 @@ def test_what_was_tampered_with_is_refused_and_what_was_not_is_accepted():
     accepted = refused = resealed = 0
     for turn in range(MANY):
         counts = some_counts(rng, clients=int(rng.integers(1, 4)))
-        program = build_program(counts, "eo", "simplex" if turn % 2 else "kernel")
+        program = FairnessProgram(counts, "eo", "simplex" if turn % 2 else "kernel")
         limits = rng.uniform(0, 0.1, 2).round(3).tolist()
         (file, evidence), _ = certified(program, *limits, counts.to_json())
         accepted += verify(file, evidence)[0] == []
@@ -202,7 +204,7 @@ def test_what_was_tampered_with_is_refused_and_what_was_not_is_accepted():
 def test_the_file_survives_being_read_and_written_and_a_changed_one_loses_its_certificate():
     counts = some_counts(np.random.default_rng(7))
     (file, evidence), _ = certified(
-        build_program(counts, "eo", "simplex"), 0.05, 0.05, counts.to_json()
+        FairnessProgram(counts, "eo", "simplex"), 0.05, 0.05, counts.to_json()
     )
     assert predictor_from_json(file).to_json() == file
     changed = copy.deepcopy(file)
@@ -211,6 +213,16 @@ def test_the_file_survives_being_read_and_written_and_a_changed_one_loses_its_ce
     without = {key: value for key, value in file.items() if key != "certificate"}
     assert predictor_from_json(without).certificate is None
     assert "no certificate" in verify(without, evidence)[0][0] or verify(without, evidence)[0]
+
+
+def test_what_the_checker_does_not_know_is_refused_not_passed_over():
+    counts = some_counts(np.random.default_rng(10))
+    (file, evidence), _ = certified(
+        FairnessProgram(counts, "eo", "simplex"), 0.05, 0.05, counts.to_json()
+    )
+    file["policy"] = {"capacity_global": 0.1}
+    file["certificate"]["fingerprint"] = fingerprint(file)
+    assert "not proved: capacity_global" in verify(file, evidence)[0][0]
 
 
 @pytest.mark.parametrize("wrong", [{}, [], None, 5, {"certificate": {"fingerprint": "x"}}])
@@ -223,7 +235,7 @@ def test_what_is_no_predictor_is_refused_in_a_sentence(wrong):
 def test_the_script_runs_alone_without_fairfl(tmp_path):
     counts = some_counts(np.random.default_rng(9))
     (file, evidence), _ = certified(
-        build_program(counts, "sp", "kernel"), 0.02, 0.05, counts.to_json()
+        FairnessProgram(counts, "sp", "kernel"), 0.02, 0.05, counts.to_json()
     )
     for name, value in (("p.json", file), ("c.json", evidence)):
         (tmp_path / name).write_text(json.dumps(value))

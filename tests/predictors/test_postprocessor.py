@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairfl_core import FairPostprocessor, InputError, ScoredData, read_predictor
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 
@@ -38,7 +38,7 @@ def test_it_is_the_programs_predictor(notion, region, tmp_path):
     direct = ScoredData.from_table(
         ROWS, client="site", group="sex", label="y", scores=["no", "yes"], labels=("no", "yes")
     )
-    solution = build_program(direct, notion, region).solve(0.02, 0.04)
+    solution = FairnessProgram(direct, notion, region).solve(0.02, 0.04)
     assert fair.accuracy_ == pytest.approx(predictor_of(solution).reached.accuracy, abs=1e-12)
     chances = fair.predict_proba(ROWS[["no", "yes"]], **WHO)
     np.testing.assert_allclose(chances.sum(axis=1), 1)

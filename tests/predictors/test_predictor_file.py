@@ -10,14 +10,14 @@ import pytest
 
 import fairfl_core
 from fairfl_core import InputError, Predictor, read_predictor
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import row_draw, row_draws
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
 PEOPLE = scored_network(3, 2, 2, seed=4)
 SALT = "0123456789abcdef"
-PUBLIC = Predictor.from_solution(build_program(PEOPLE.counts, "eop").solve(0.02, 0.05))
+PUBLIC = Predictor.from_solution(FairnessProgram(PEOPLE.counts, "eop").solve(0.02, 0.05))
 WHO = (
     np.array(PEOPLE.clients, object)[PEOPLE.client],
     np.array(PEOPLE.groups, object)[PEOPLE.group],
@@ -93,12 +93,12 @@ def test_salted_draws_are_uniform_and_each_salts_own():
 
 
 def test_one_person_is_answered_as_in_a_column():
-    blind = build_program(
+    blind = FairnessProgram(
         PEOPLE, "sp", "exact", policy=fairfl_core.Policy(without_group=True)
     ).solve(0.02, 0.05)
     for fair in (
         PUBLIC,
-        Predictor.from_solution(build_program(PEOPLE, "eo", "exact").solve(0.02, 0.05)),
+        Predictor.from_solution(FairnessProgram(PEOPLE, "eo", "exact").solve(0.02, 0.05)),
         Predictor.from_solution(blind),
     ):
         seen = PEOPLE.scores if fair.needs_scores else WHO[2]

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from fairfl_core import ClientCounts, FairnessProgram, Predictor, evaluate, frontier
-from fairfl_core.lp.build import build_program
 from tests.helpers.scored import scored_network
 
 EVIL = '<script>alert("x")</script>&amp;'
@@ -39,7 +38,7 @@ class Tables(HTMLParser):
         assert self.opened.pop() == tag  # whole: every tag is closed in its turn
 
     def handle_data(self, data):
-        if "tr" in self.opened:
+        if {"td", "th"} & set(self.opened):
             self.rows[-1][-1] += data
 
 
@@ -133,7 +132,7 @@ def test_figures_draw_the_numbers():
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
 def test_every_region_has_them(region):
-    solution = build_program(PEOPLE, "eop", region).solve(0.02, 0.05)
+    solution = FairnessProgram(PEOPLE, "eop", region).solve(0.02, 0.05)
     assert len(read(solution)) == 4 and len(solution.plot().data) >= 2
     judged = evaluate(Predictor.from_solution(solution), PEOPLE)
     assert len(read(judged)) == 4 and judged.metrics()["n"] == len(PEOPLE)

@@ -62,7 +62,13 @@ def column_names(rows: Any) -> list[str]:
     """The header of a pandas, polars or Arrow table, or of a mapping from names to columns."""
     if isinstance(rows, Mapping):
         return [str(name) for name in rows]
-    return [str(name) for name in getattr(rows, "column_names", rows.columns)]
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))
+    if names is None or isinstance(rows, type):
+        raise InputError(
+            f"the table is of type {type(rows).__name__}; give a pandas, polars or Arrow table, or "
+            "a mapping from names to columns."
+        )
+    return [str(name) for name in names]
 
 
 def to_arrow(values: Any, header: str) -> pa.ChunkedArray:
@@ -70,7 +76,8 @@ def to_arrow(values: Any, header: str) -> pa.ChunkedArray:
     try:
         if not hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array([pa.array(values, from_pandas=True)])
-        column = pa.chunked_array(values)  # pandas, polars, Arrow: nothing is copied
+        # Arrow's own columns as they are: pyarrow before 26 crashes where it hands itself text views.
+        column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array(values)
         return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.chunked_array([pa.array([_text(value, header) for value in values])])

@@ -10,12 +10,11 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.constraints.gaps import GapConstraints
+from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.constraints.ratios import RatioConstraints
 from fairfl_core.lp.constraints.shares import ShareConstraints
 from fairfl_core.lp.constraints.unknown_groups import UnknownGroupConstraints
-from fairfl_core.lp.groupings import merged_groups
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
@@ -71,7 +70,8 @@ def constraints_for(
         )
     ]
     for limit in policy.limits:
-        merged, inside = merged_groups(counts, limit.grouping), limit.scope == "local"
+        merged = Merged(limit.grouping, *counts.coarsen(limit.grouping))
+        inside = limit.scope == "local"
         scopes = {"overall": not inside, "inside": inside}
         parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:

@@ -75,10 +75,14 @@ class ShareConstraints(Constraints):
             kinds.append((floor.scope == "local", weight, limits, f"precision of “{floor.label}”"))
         n = np.asarray(counts.n_client, float)
         there = np.flatnonzero(n > 0)
-        places, shares, clients, limits_of, what = [], [], [], [], []
+        places: list[Ints] = []
+        shares: list[Floats] = []
+        clients: list[Ints] = []
+        limits_of: list[tuple[float, float]] = []
+        what: list[str] = []
         for inside, _, limits, name in kinds:
             scopes = there if inside else np.array([OVERALL])
-            first = sum(map(len, clients))
+            first = sum(len(one) for one in clients)
             place = np.full(len(n), -1)
             place[there] = first + (np.arange(len(there)) if inside else 0)
             places.append(place)

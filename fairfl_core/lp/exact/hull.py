@@ -2,7 +2,7 @@
 
 A rule answers the second label above (or below) a cut. In a cell it is a point: how many people of
 each label get the second answer. Every gain that a program can ask for is linear in that point, so
-only corners of the convex hull are ever worth mixing: some thirty of a cell's thousands of cuts.
+only corners of the convex hull are ever mixed: some thirty of a cell's thousands of cuts.
 With margins for chance the same holds: their widths are concave in the rate, so that mixing two
 corners is never wider than one cut between them.
 
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
+from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
-from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["hull_rules", "lower_chain", "mixable"]
 
@@ -34,7 +34,7 @@ _ALIKE = 1e-9  # people: points closer than this to a line are on it
 _ROUNDING = 1e-12  # how far above a line, in its length, a point surely is above it
 
 
-def hull_rules(measured: Measured) -> tuple[ScoreRules, RuleTable]:
+def hull_rules(measured: Measured) -> Candidates:
     """Return the corners of every cell: the model's answer, the constants, and cuts of the score.
 
     They are the same for every notion, policy and confidence, and are kept with the people.
@@ -44,10 +44,10 @@ def hull_rules(measured: Measured) -> tuple[ScoreRules, RuleTable]:
     return _known[measured]
 
 
-_known: "WeakKeyDictionary[Measured, tuple[ScoreRules, RuleTable]]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[Measured, Candidates]" = WeakKeyDictionary()
 
 
-def _all_corners(measured: Measured) -> tuple[ScoreRules, RuleTable]:
+def _all_corners(measured: Measured) -> Candidates:
     """List the hulls cell by cell: rules of answers first, then cuts."""
     table = np.asarray(measured.counts.table, float).reshape(-1, 2, 2)
     groups = len(measured.counts.groups)
@@ -61,8 +61,7 @@ def _all_corners(measured: Measured) -> tuple[ScoreRules, RuleTable]:
     people = table.sum(axis=2)[cell[chosen]]
     got = np.clip(second[chosen], 0.0, people)
     confusion = np.stack([people - got, got], axis=2)
-    rules = rules.take(chosen)
-    return rules, rules.table(confusion, kept[chosen], groups)
+    return Candidates.of(rules.take(chosen), confusion, kept[chosen], groups)
 
 
 def _turned_answers(table: Floats, groups: int) -> tuple[ScoreRules, Floats, Floats]:
@@ -79,8 +78,11 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     """Cuts at the corners of the paths, the second label above and below: likewise."""
     cell, cut = paths.corners()
     client, group = np.divmod(cell, groups)
-    low, low_said = paths.below(cell, cut), paths.said_below(cell, cut)
-    high, high_said = paths.everybody[cell] - low, paths.everybody_predicted[cell] - low_said
+    low, low_predicted = paths.below(cell, cut), paths.predicted_below(cell, cut)
+    high, high_predicted = (
+        paths.everybody[cell] - low,
+        paths.everybody_predicted[cell] - low_predicted,
+    )
     left, right = paths.around(cell, cut)
     middle = (left + right) / 2
     # Two neighbouring floats have no middle: "above t" must leave the left one out, "below" the
@@ -89,8 +91,8 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     above = ScoreRules.cuts(client, group, np.where(none, left, middle), np.ones(len(cut), bool))
     below = ScoreRules.cuts(client, group, np.where(none, right, middle), np.zeros(len(cut), bool))
     return [
-        (above, high, low_said[:, 0] + high_said[:, 1]),
-        (below, low, high_said[:, 0] + low_said[:, 1]),
+        (above, high, low_predicted[:, 0] + high_predicted[:, 1]),
+        (below, low, high_predicted[:, 0] + low_predicted[:, 1]),
     ]
 
 
@@ -156,7 +158,7 @@ def _below_neighbours(
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The distinct scores of the second label in every part, and who stands on them.
+    """The distinct scores of the second label in every part, and how many people have them.
 
     Attributes
     ----------
@@ -203,7 +205,7 @@ class _Steps:
 
 
 class _Paths:
-    """Who is below every cut of every cell; a cut is told by how many steps are below it.
+    """How many people are below every cut of every cell; a cut is the number of steps below it.
 
     The steps are those of a cell's own people, or of its group's where rates are `shrunk`: a
     cell's people of a label are then spread as its own and, for `PSEUDO_ROWS`, as its group.
@@ -255,12 +257,12 @@ class _Paths:
     def _own_cuts(self) -> tuple[Ints, Ints]:
         """The ends of every path, and the cuts before own steps; of a group's path after, too."""
         own, every = self._own, np.arange(len(self._line))
-        stands = np.flatnonzero(np.diff(own.amount, axis=0).any(axis=1))
-        cells = [every, every, own.part[stands]]
-        cuts = [0 * every, self._steps.many[self._line], self._rank[stands]]
+        some = np.flatnonzero(np.diff(own.amount, axis=0).any(axis=1))
+        cells = [every, every, own.part[some]]
+        cuts = [0 * every, self._steps.many[self._line], self._rank[some]]
         if self._is_shrunk:
-            cells.append(own.part[stands])
-            cuts.append(self._rank[stands] + 1)
+            cells.append(own.part[some])
+            cuts.append(self._rank[some] + 1)
         return _distinct(np.concatenate(cells), np.concatenate(cuts))
 
     def _between(self, cell: Ints, cut: Ints, people: Floats, side: int) -> tuple[Ints, Ints]:
@@ -302,7 +304,7 @@ class _Paths:
             people = self._weight[cell] * (people + self._share[line] * pool)
         return np.asarray(people)
 
-    def said_below(self, cell: Ints, cut: Ints) -> Floats:
+    def predicted_below(self, cell: Ints, cut: Ints) -> Floats:
         """Count own people by the model's answer below these cuts, shape (cuts, 2)."""
         own = self._own
         return np.asarray(
@@ -347,22 +349,21 @@ def _distinct(cell: Ints, cut: Ints) -> tuple[Ints, Ints]:
     return np.divmod(key[np.append(True, key[1:] > key[:-1])[: len(key)]], width)
 
 
-def mixable(
-    rules: ScoreRules, columns: RuleTable, notion: Notion, worth: Floats
-) -> tuple[ScoreRules, RuleTable]:
-    """The corners that a program of nothing but the notion's gaps can use.
+def mixable(found: Candidates, notion: Notion, objective: Floats) -> Candidates:
+    """Return the corners that a program of nothing but the notion's gaps can use.
 
-    Where it has one rate, a cell's corner is a point (rate, worth), and only corners of the upper
-    hull are ever mixed. The model's answer and the constants are kept in any case.
+    Where it has one rate, a cell's corner is a point (rate, objective), and only corners of the
+    upper hull are ever mixed. The model's answer and the constants are kept in any case.
     """
+    table = found.table
     if len(notion.rates) > 1:
-        return rules, columns
-    counted = notion.answered(columns.confusion)[:, 0]
-    order = np.lexsort((-worth, counted, columns.block))
-    block, x = columns.block[order], counted[order]
+        return found
+    counted = notion.answered(table.confusion)[:, 0]
+    order = np.lexsort((-objective, counted, table.block))
+    block, x = table.block[order], counted[order]
     best = np.append(True, (np.diff(block) > 0) | (np.diff(x) > 0))  # others: the same for less
     order = order[best]
-    corner = lower_chain(columns.block[order], counted[order], -worth[order])
-    chosen = columns.keeps | ~np.isnan(columns.known).any(axis=1)
+    corner = lower_chain(table.block[order], counted[order], -objective[order])
+    chosen = table.keeps | ~np.isnan(table.known).any(axis=1)
     chosen[order[corner]] = True
-    return rules.take(chosen), columns.take(chosen)
+    return found.take(chosen)

@@ -1,17 +1,20 @@
 """Which rule a cell should try next: the pricing step of column generation.
 
-At the master's duals answering k to a person with label y in cell (c, a) is worth
+At the duals of the master program answering k to a person with label y in cell (c, a) has the value
 G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over its people.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["Candidates", "Pricing", "answer_rules", "by_scores"]
 
@@ -21,48 +24,61 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Rules with what they do in their cells.
+    """Rules of scores with what each does in its cell.
 
     Attributes
     ----------
     rules : ScoreRules
-    confusion : ndarray, shape (rules, labels, labels)
-        People by label and answer.
-    kept : ndarray, shape (rules,)
-        People who keep the model's answer.
+    table : RuleTable
     """
 
     rules: ScoreRules
-    confusion: Floats
-    kept: Floats
+    table: RuleTable
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Candidates":
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @classmethod
+    def of(cls, rules: ScoreRules, confusion: Floats, kept: Floats, groups: int) -> "Candidates":
+        """Rules by what they do to their cells' people, of whom `kept` keep their answer."""
+        table = RuleTable(
+            client=rules.client,
+            group=rules.group,
+            block=rules.client * groups + rules.group,
+            span=np.ones(len(rules), np.int64),
+            confusion=confusion,
+            kept=kept,
+            keeps=(rules.answers == np.arange(rules.answers.shape[1])).all(axis=1),
+            known=rules.known,
+        )
+        return cls(rules, table)
+
+    def take(self, chosen: NDArray[Any]) -> "Candidates":
         """Some of them."""
-        return Candidates(self.rules.take(chosen), self.confusion[chosen], self.kept[chosen])
+        return Candidates(self.rules.take(chosen), self.table.take(chosen))
 
     @classmethod
     def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
         """All of several lists."""
         return cls(
             ScoreRules.join([part.rules for part in parts]),
-            np.concatenate([part.confusion for part in parts]),
-            np.concatenate([part.kept for part in parts]),
+            RuleTable.join([part.table for part in parts]),
         )
 
 
 Pricing = Callable[[Floats], Candidates]  # gain (clients, groups, labels, labels) -> one a cell
 
 
-def answer_rules(measured: Measured, answers: Ints) -> Candidates:
+def answer_rules(counts: ClientCounts, answers: Ints) -> Candidates:
     """Rules of answers, `answers` (clients, groups, labels): measured by the counts alone."""
     clients, groups, labels = answers.shape
-    table = np.asarray(measured.counts.table, float)
+    table = np.asarray(counts.table, float)
     response = np.eye(labels)[answers]  # (clients, groups, predicted, answer)
     confusion = np.einsum("cayj,cajk->cayk", table, response)
     kept = np.einsum("cayj,cajj->ca", table, response)
     client, group = np.divmod(np.arange(clients * groups), groups)
     rules = ScoreRules.of_answers(client, group, answers.reshape(-1, labels))
-    return Candidates(rules, confusion.reshape(-1, labels, labels), kept.ravel())
+    return Candidates.of(rules, confusion.reshape(-1, labels, labels), kept.ravel(), groups)
 
 
 def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricing:
@@ -94,7 +110,7 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
         kept = np.bincount(measured.cell, keeps, minlength=cells).astype(float)
         if measured.rates == "shrunk":
             confusion = _shrunk(confusion, _on_the_group(rules, measured, groups))
-        return Candidates(rules, confusion, kept)
+        return Candidates.of(rules, confusion, kept, groups)
 
     return price
 
@@ -114,24 +130,24 @@ def _refined(weights: Floats, b: Floats, measured: Measured, gain: Floats) -> Fl
         rival = others.argmax(axis=1)
         lead = others[everyone, rival] - plain[:, k]
         more = gain[cell, :, k] - gain[cell, :, rival]
-        worth = (measured.amount * more).sum(axis=1)
-        b[:, k] = _best_cut(cell, lead, worth, b[:, k])
+        value = (measured.amount * more).sum(axis=1)
+        b[:, k] = _best_cut(cell, lead, value, b[:, k])
     return b
 
 
-def _best_cut(part: Ints, key: Floats, worth: Floats, now: Floats) -> Floats:
-    """For each part the cut of `key` below which the sum of `worth` is largest.
+def _best_cut(part: Ints, key: Floats, value: Floats, now: Floats) -> Floats:
+    """For each part the cut of `key` below which the sum of `value` is largest.
 
     A part with nobody in it keeps what it has `now`.
     """
     if not len(part):
         return now
     order = np.lexsort((key, part))
-    part, key, worth = part[order], key[order], worth[order]
+    part, key, value = part[order], key[order], value[order]
     last = np.append(part[1:] != part[:-1], True)
     first = np.append(True, last[:-1])
-    total = worth.cumsum()
-    total -= (total - worth)[first][np.cumsum(first) - 1]
+    total = value.cumsum()
+    total -= (total - value)[first][np.cumsum(first) - 1]
     after = np.append(key[1:], 0.0)
     after[last] = key[last] + 2.0
     total[key == after] = -np.inf  # equals are not parted

@@ -219,7 +219,7 @@ def heat_of(
 
 def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress | None) -> Frontier:
     """The same where a map takes long: row by row, so that a visitor can stop it and go on later."""
-    maps = []
+    maps: list[Frontier] = []
     for seed in view.seeds:
         rows = []
         for eps_local in grid:

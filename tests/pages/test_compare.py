@@ -78,7 +78,7 @@ def test_an_empty_page_begins_with_two_settings_beside_the_model(opened):
     view = view_of(**PAPERS, eps_local=0.3)
     assert healthy(app).session_state["kept"]["options"] == starting_options(view)
     assert table_of(app)[0] == header and linked(app, "options").count("|") == 1
-    assert len(reported(app).get("download_button")) == 6
+    assert len(reported(app).get("download_button")) == 7
 
 
 def test_options_are_noted_on_and_come_back_from_a_file(opened):

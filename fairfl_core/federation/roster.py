@@ -250,8 +250,12 @@ class Roster:
                 )
             )
         found: dict[int, WireMessage | str] = {}
+        failed = ""
         for message in self.grid.send_and_receive(messages, timeout=self.patience):
             node = message.metadata.src_node_id
+            if node not in asked:  # of a node that is gone the SuperLink itself says so
+                failed = str(read_reply(message))
+                continue
             found[node] = read_reply(message)
             reply = found[node]
             if isinstance(reply, WireMessage):
@@ -259,7 +263,7 @@ class Roster:
                 self.log.add(entry_of(reply, "received", name, reply=True))
                 more = 0 if model is None else sum(len(one.data) for one in model.values())
                 self.account(name, asked[node].bytes + reply.bytes + more)
-        return found
+        return {node: failed for node in asked if failed} | found
 
     def account(self, name: str, size: int) -> None:
         """Add to the bytes that a client sent and received."""

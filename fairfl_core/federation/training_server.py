@@ -351,8 +351,12 @@ class StudyFedAvg(FedAvg):
         """The replies that can be what was asked for, in the order of the clients."""
         when, names = f"round {self._before + server_round}", self._roster.names
         good: dict[str, Message] = {}
+        silence = f"no answer in {self._roster.patience:g} s"
         for message in replies:
             node = message.metadata.src_node_id
+            if node not in self._asked:  # of a node that is gone the SuperLink itself says so
+                silence = str(read_reply(message))
+                continue
             self._asked.discard(node)
             name = names.get(node, f"node {node}")
             try:
@@ -363,8 +367,7 @@ class StudyFedAvg(FedAvg):
             except HostileReply as error:
                 self._roster.missed(name, when, str(error))
         for node in sorted(self._asked):
-            reason = f"no answer in {self._roster.patience:g} s"
-            self._roster.missed(names.get(node, f"node {node}"), when, reason)
+            self._roster.missed(names.get(node, f"node {node}"), when, silence)
         if len(good) < max(self.min_train_nodes, 1):
             why = " ".join(lost.sentence() for lost in self._roster.lost)
             raise FederationStopped(

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import Array, ArrayRecord, MetricRecord
+from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord
 
 from fairfl_core._io.atomic import write_whole
 from fairfl_core._io.json_files import read_json
@@ -166,6 +166,26 @@ def test_with_min_clients_it_goes_on_without_one(here, kind):
     (lost,) = result.left_out
     assert (lost.client, lost.when, lost.reason) == ("South", "round 1", "no answer in 0.1 s")
     assert len(result.predictor.clients) == 3  # it is asked again in the next round
+
+
+@pytest.mark.parametrize("kind", ["train", "query.fairfl_counts"])
+def test_what_the_superlink_says_of_a_node_that_is_gone_is_taken_for_that_client(here, kind):
+    """Its reply comes from the SuperLink's own number."""
+    grid = grid_of(here[1])
+
+    def gone(reply):
+        if reply.metadata.message_type != kind or reply.metadata.src_node_id != 6:
+            return reply
+        error = Message(Error(3, "node unavailable"), reply_to=grid.sent[-1])
+        error.metadata.__dict__["_src_node_id"] = 1
+        return error
+
+    grid.spoil = gone
+    result = run(here, grid, min_clients=2)
+    assert {lost.client for lost in result.left_out} == {"South"}
+    assert {lost.reason for lost in result.left_out} == {
+        "its machine could not be reached, or failed"
+    }
 
 
 # -------------------------------------------------------------------- hostile replies

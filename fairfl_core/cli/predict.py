@@ -92,6 +92,7 @@ def predict(
     --prediction said --row-id patient --out fair.csv`
     """
     from fairfl_core.data.score_columns import says_scores
+    from fairfl_core.data.tables.columns import code_names
     from fairfl_core.data.tables.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
@@ -118,6 +119,7 @@ def predict(
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
         try:
+            code_names(frame[client], client)  # whatever is missing is told by its header
             answers, n, changed = asked.answers(fair, frame)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error

@@ -214,8 +214,8 @@ def _study_data(
     }
 
 
-def _rounded(value: float) -> float | None:
-    return None if np.isnan(value) else round(value, 2)
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else round(value, 2)
 
 
 # -------------------------------------------------------------------- the HTML

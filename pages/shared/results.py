@@ -133,9 +133,11 @@ def is_dear(view: View) -> bool:
     """Whether a map takes long, so that a coarse one of one run is drawn.
 
     A confidence makes every cell a cone program; more than two labels by scores, a column
-    generation; and very many clients are many rows.
+    generation; many groups by scores, many cuts; and very many clients are many rows.
     """
-    by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
+    experiment = experiment_of(view.data)
+    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
+    by_scores = view.answers_by_scores and (len(experiment.labels) > 2 or cells >= HEAVY)
     return view.guarantee is not None or by_scores or is_large(view)
 
 

@@ -28,7 +28,7 @@ def test_a_file_says_whom_it_was_set_and_judged_on(counts, tmp_path):
     )
     more = ("--noun", "clinic", "--title", "Ours", "--eps-global", "0.05", "--out", out)
     ended = run("explore", counts, "--new", new, *more)
-    assert ended.code == 0 and str(out) in ended.out
+    assert ended.code == 0 and str(out) in ended.out.replace("\n", "")
     study = data_of(out.read_text(encoding="utf-8"))
     assert (study["title"], study["noun"]) == ("Ours", "clinic")
     assert dict(study["rests"])["Judged on"] == "new.json"

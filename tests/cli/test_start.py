@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.helpers.strategies import synthetic
 
 TOP = Path(__file__).resolve().parents[2]
-SLOW = {"scipy", "pandas", "streamlit", "plotly", "tensorflow", "sklearn", "opendp"}
+SLOW = {"pandas", "streamlit", "plotly", "tensorflow", "sklearn", "opendp"}
 COMMAND = """
 import sys
 sys.argv = ["fairfl", "solve", sys.argv[1], "--json"]

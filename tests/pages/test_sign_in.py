@@ -24,7 +24,7 @@ def test_no_page_shows_anything_before_one_has_signed_in(tmp_path):
     with Server("app.py", f"--secrets.files={tmp_path / 'secrets.toml'}") as server:
         seen = asyncio.run(shown(server.address))
         assert "Traceback" not in server.log
-    assert len(seen) == 7
+    assert len(seen) == len(PAGES)
     for page, buttons, shown_too in seen:
         assert buttons == ["Sign in"] and not shown_too, page
 

@@ -107,7 +107,7 @@ CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
 EVERY_CHECK = "All checks"
 OPEN = "Open in Explore"
-WATCH = "Watch your months"
+WATCH = "Watch months"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
 
 # -------------------------------------------------------------------- details

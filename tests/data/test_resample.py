@@ -121,7 +121,7 @@ def test_people_are_drawn_as_their_counts_are_and_nobody_twice(seed, shares):
     name = {score: place for place, score in enumerate(people.scores[:, 1])}
     who = [name[score] for score in drawn.scores[:, 1]]
     assert len(set(who)) == len(who) == 40 * len(shares)
-    for column in ("group", "label", "said"):
+    for column in ("group", "label", "predicted"):
         np.testing.assert_array_equal(getattr(drawn, column), getattr(people, column)[who])
     again = redraw_people(people, shares, 40, seed=(seed, 1))
     np.testing.assert_array_equal(again.scores, drawn.scores)

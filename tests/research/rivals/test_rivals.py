@@ -125,7 +125,7 @@ def test_logofairs_ties_survive_calibration_and_other_people(people):
     assert abs(pooled[1] - pooled[0]) <= 0.02 + 1e-8
     assert ((chance > 0) & (chance < 1)).sum() > 50, "nobody was drawn: the test tests nothing"
     for size in (1, 2, 7, 100):
-        columns = ("client", "group", "label", "scores", "said")
+        columns = ("client", "group", "label", "scores", "predicted")
         few = replace(tied, **{name: getattr(tied, name)[:size] for name in columns})
         assert np.array_equal(rule.chances(few)[:, 1], chance[:size])
 

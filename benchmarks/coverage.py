@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, SolveError
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 __all__ = ["Population", "Setting", "covered", "settings"]
@@ -106,7 +106,7 @@ class Setting:
         labels = sample.labels if self.keeps is not None else ()
         policy = Policy(floors=tuple(Floor(label, keeps=self.keeps) for label in labels))
         how = {"rates": "labels", "guarantee": EACH, "policy": policy}
-        program = build_program(sample, self.notion, self.region, **how)
+        program = FairnessProgram(sample, self.notion, self.region, **how)
         predictor = predictor_of(program.solve(self.eps_global, self.eps_local))
         expected, recognition = self.population.expected, self.population.recognition(predictor)
         accuracy = float((expected * recognition).sum() / expected.sum())

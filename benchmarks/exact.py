@@ -14,20 +14,22 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+
 from fairfl_core.data import experiments  # noqa: E402
 from fairfl_core.data.calibration import Calibration  # noqa: E402
 from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers  # noqa: E402
 from fairfl_core.fairness.notions import Notion  # noqa: E402
-from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
-from fairfl_core.lp.build import build_program  # noqa: E402
-from fairfl_core.lp.exact.program import ExactProgram  # noqa: E402
 from fairfl_core.lp.frontier import frontier  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
 from fairfl_core.predictors.load import predictor_of  # noqa: E402
 from research.rivals.logofair import fit_logofair  # noqa: E402
 from tests.helpers.peers import fairlearn  # noqa: E402
-from tests.helpers.scored import scored_network  # noqa: E402
+from tests.helpers.scored import (
+    exact_program,  # noqa: E402
+    scored_network,  # noqa: E402
+)
 
 GRID = np.linspace(0, 0.3, 21)
 NAMES = {"eo": "equalized_odds", "sp": "demographic_parity", "eop": "true_positive_rate_parity"}
@@ -59,14 +61,14 @@ def speed():
     rows = []
     for rates in RATES:
         program, build = timed(
-            lambda rates=rates: build_program(people, "eop", "exact", rates=rates)
+            lambda rates=rates: FairnessProgram(people, "eop", "exact", rates=rates)
         )
         solution, solve = timed(lambda program=program: program.solve(0.01, 0.01))
         moves = [
             timed(lambda program=program: program.solve(*map(float, rng.choice(GRID[:8], 2))))[1]
             for _ in range(40)
         ]
-        fresh = build_program(people, "eop", "exact", rates=rates)
+        fresh = FairnessProgram(people, "eop", "exact", rates=rates)
         _, whole = timed(lambda fresh=fresh: frontier(fresh, eps_local=GRID, eps_global=GRID))
         rows.append(
             [
@@ -98,7 +100,7 @@ def slider():
             [people_of("public_coverage", split, seed) for split in experiments.SPLITS]
             for seed in experiment.seeds
         ]
-        programs = [build_program(fit, "eop", region) for fit, _ in seeds]
+        programs = [FairnessProgram(fit, "eop", region) for fit, _ in seeds]
 
         def move(pair, programs=programs, seeds=seeds):
             for program, splits in zip(programs, seeds, strict=True):
@@ -123,7 +125,7 @@ def many_clients():
         people = scored_network(2000, 2, 2, rows=500)
         for notion in NAMES:
             program, build = timed(
-                lambda people=people, notion=notion, rates=rates: build_program(
+                lambda people=people, notion=notion, rates=rates: FairnessProgram(
                     people, notion, "exact", rates=rates
                 )
             )
@@ -138,7 +140,7 @@ def against_fairlearn():
     rows = []
     for notion, constraint in NAMES.items():
         theirs, slow = timed(lambda c=constraint: fairlearn(one, c, grid_size=20_000))
-        ours, fast = timed(lambda notion=notion: ExactProgram(one, notion).solve(0.0, 0.0))
+        ours, fast = timed(lambda notion=notion: exact_program(one, notion).solve(0.0, 0.0))
         rows.append(
             [
                 notion,
@@ -219,12 +221,12 @@ def against_logofair():
                 return evaluate_answers(people.under_chances(thresholds.chances), people, rule)
 
             theirs, theirs_test = judged(ready), judged(later)
-            equal = ExactProgram(ready, notion, gap=1e-6).solve(
+            equal = exact_program(ready, notion, gap=1e-6).solve(
                 theirs.gaps.overall, np.nan_to_num(theirs.gaps.local, nan=1.0)
             )
             begun = time.process_time()
             ours = evaluate(
-                predictor_of(build_program(fit, notion, "exact").solve(0.01, 0.01)), test
+                predictor_of(FairnessProgram(fit, notion, "exact").solve(0.01, 0.01)), test
             )
             fast = time.process_time() - begun
             assert equal.accuracy >= theirs.accuracy - 1e-6

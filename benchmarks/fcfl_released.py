@@ -23,11 +23,11 @@ from fairfl_core._io.json_files import write_json  # noqa: E402
 from fairfl_core.data.datasets import People  # noqa: E402
 from fairfl_core.evaluation.fcfl_released import RELEASED, RELEASED_FORMAT, released_table  # noqa: E402
 from fairfl_core.training.data import TEST, TRAINING, Federation  # noqa: E402
-from fairfl_core.training.linear import LinearWork  # noqa: E402
-from fairfl_core.training.method import Plan, Rows, Turn  # noqa: E402
+from fairfl_core.training.linear_trainer import LinearTrainer  # noqa: E402
+from fairfl_core.training.local_rounds import count_cells  # noqa: E402
+from fairfl_core.training.method import LocalRound, Plan, Rows  # noqa: E402
 from fairfl_core.training.parameters import first_parameters  # noqa: E402
 from fairfl_core.training.recipes import Recipe  # noqa: E402
-from fairfl_core.training.turns import count_cells  # noqa: E402
 from research.trained.fcfl import FCFL  # noqa: E402
 
 CATEGORICAL = (
@@ -73,10 +73,10 @@ def run(
         "adult", "adult", "", "linear", steps, 512, group_input=False, client_input=False
     )
     people = federation.people
-    work = LinearWork(federation, recipe)
+    trainer = LinearTrainer(federation, recipe)
     rows = federation.rows(TRAINING)
     counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0].astype(int)
-    plan = Plan(counts, 1, work.shapes)
+    plan = Plan(counts, 1, trainer.shapes)
     method = FCFL(
         notion=notion,
         epsilon=epsilon,
@@ -85,13 +85,13 @@ def run(
         min_max=round(0.8 * steps),
         bound=np.inf,
     )
-    state = method.begin(first_parameters(work.shapes, 0), plan)
+    state = method.begin(first_parameters(trainer.shapes, 0), plan)
     mine = federation.client_rows(TRAINING)
     start = time.perf_counter()
     for number in range(steps):
         replies = []
         for client, own in enumerate(mine):
-            turn = Turn(
+            local = LocalRound(
                 own,
                 people.group[own],
                 people.label[own],
@@ -103,11 +103,11 @@ def run(
                 memory={},
                 plan=plan,
             )
-            replies.append(method.client(state, turn, work))
+            replies.append(method.client(state, local, trainer))
         state = method.server(state, replies, Clients(plan, number))
     seconds = time.perf_counter() - start
     test = federation.rows(TEST)
-    table = count_cells(people, test, work.scores(state.theta, test).argmax(axis=1), 2)
+    table = count_cells(people, test, trainer.scores(state.theta, test).argmax(axis=1), 2)
     print(f"{notion} eps {epsilon:g}: {steps} steps, {seconds:.0f} s", flush=True)
     return {
         "notion": notion,

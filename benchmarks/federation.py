@@ -1,34 +1,52 @@
 """A federation against its number of clients: bytes, the server's seconds and memory a round.
 
-The server is the real one. Clients replay messages: each answers at once with arrays of the shapes
-that the protocol names, so that what is measured is the wire and the server, not training (which
-happens on the clients' own machines, all at once). Bytes are those of Flower's own records.
+The server is the real one: Flower's FedAvg, then the fair rounds. Clients replay messages: each
+answers at once with arrays of the shapes that the protocol names, so that what is measured is the
+wire and the server, not training (which happens on the clients' own machines, all at once).
 
     python benchmarks/federation.py                    # K = 3 ... 1,000 by replay
-    python benchmarks/federation.py --simulate 3 30    # the same through Flower's simulation engine
+    python benchmarks/federation.py --simulate 3 30    # the fair rounds alone in Flower's simulation (Ray)
 """
 
 import argparse
+import json
+import logging
+import os
 import resource
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-
+os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.federation.codec import parcel_of, record_of  # noqa: E402
-from fairfl_core.federation.messages import KINDS, Parcel  # noqa: E402
+import numpy as np  # noqa: E402
+from flwr.app import (  # noqa: E402
+    Array,
+    ArrayRecord,
+    ConfigRecord,
+    Context,
+    Message,
+    MetricRecord,
+    RecordDict,
+)
+from flwr.clientapp import ClientApp  # noqa: E402
+from flwr.serverapp import Grid, ServerApp  # noqa: E402
+from rich.console import Console  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from fairfl_core.federation import fair_rounds, fairfl_client  # noqa: E402
 from fairfl_core.federation.question import Question  # noqa: E402
-from fairfl_core.federation.server import Server  # noqa: E402
 from fairfl_core.federation.study import Features, Study  # noqa: E402
+from fairfl_core.federation.training_server import run_study  # noqa: E402
 
 ROWS, ROUNDS = 500, 3
+QUESTION = Question("eo", "simplex", 0.05, 0.1)
 STUDY = Study(
     title="replay",
     labels=("no", "yes"),
@@ -40,185 +58,157 @@ STUDY = Study(
     rounds=ROUNDS,
     client_input=False,
 )
-QUESTION = Question("eo", "simplex", 0.05, 0.1)
 
 
 def study_of(clients: int) -> Study:
+    """The study of so many clients."""
     return replace(STUDY, clients=tuple(f"client {place}" for place in range(clients)))
 
 
-def replayed(study: Study, place: int, parcel: Parcel) -> Parcel:
+def size_of(record: RecordDict) -> int:
+    """How many bytes a message carries: its arrays, and its words and numbers."""
+    arrays = sum(len(one.data) for part in record.array_records.values() for one in part.values())
+    words = [value for part in record.config_records.values() for value in part.values()]
+    figures = 8 * sum(len(part) for part in record.metric_records.values())
+    return arrays + figures + sum(len(one) if isinstance(one, str) else 8 for one in words)
+
+
+def replayed(study: Study, node: int, kind: str, content: RecordDict) -> RecordDict:
     """What a client with `ROWS` people would send, made up."""
-    rng = np.random.default_rng(place)
-    groups, labels, _ = study.table
-    table = rng.multinomial(ROWS // 5, np.full(8, 1 / 8)).reshape(study.table)
-    header = {"client": study.clients[place]}
-    arrays = {}
-    if parcel.kind == "join":
-        header |= {"rows": ROWS, "units": ROWS}
-    elif parcel.kind == "split":
-        counts = rng.multinomial(300, np.full(4, 1 / 4)).reshape(1, groups, labels)
-        moments = np.concatenate([np.zeros(99), np.full(99, 300.0)])[None]
-        header |= {"fitted_units": 400, "per_row": 1}
-        arrays = {"counts": counts, "moments": moments}
-    elif parcel.kind in ("turn", "held-out"):
-        arrays = {"held_out_counts": table, "held_out_loss": np.array(60.0)}
-        if parcel.kind == "turn":
-            header["rows"] = 300
-            arrays["theta"] = parcel.arrays["state/theta"] + np.float32(0.001)
-    elif parcel.kind == "counts":
-        arrays = {"counts": table}
+    rng = np.random.default_rng(node)
+    header: dict[str, Any] = {"client": study.clients[node]}
+    arrays: dict[str, np.ndarray] = {}
+    more: dict[str, Any] = {}
+    table = rng.multinomial(ROWS // 5, np.full(8, 1 / 8)).reshape(2, 2, 2)
+    if kind == "train":
+        theta = content.array_records["arrays"]["theta"].numpy() + 0.001
+        more["arrays"] = ArrayRecord({"theta": Array(theta)})
+        more["metrics"] = MetricRecord({"num-examples": 300})
+    elif kind == "evaluate":
+        more["metrics"] = MetricRecord({"loss": 0.6, "accuracy": 0.7, "num-examples": 100})
+    elif kind == "moments":
+        arrays["label_rows"] = np.array([[150, 150]])
+        arrays["moments"] = np.concatenate([[300.0], np.zeros(99), np.full(99, 300.0)])[None]
+    elif kind == "join":
+        header |= {"labels": ["no", "yes"], "groups": ["a", "b"], "fit": 100, "new": 100}
+        header |= {"folds": 1, "scores": True}
     else:
-        arrays = {"counts": table}
-        for who in ("fair", "own"):
-            arrays |= {
-                f"{who}/confusion": table.astype(float),
-                f"{who}/squares": table.astype(float),
-                f"{who}/turned": np.zeros(groups),
-                f"{who}/both_right": np.einsum("ayy->ay", table).astype(float),
-            }
-    assert set(arrays) <= set(KINDS[parcel.kind].shapes(study))
-    return Parcel(parcel.kind, header, arrays)
+        arrays["counts"] = table
+        if kind == "predictor":
+            for who in ("fair", "own"):
+                arrays[f"{who}/confusion"] = arrays[f"{who}/squares"] = table.astype(float)
+                arrays[f"{who}/turned"] = np.zeros(2)
+                arrays[f"{who}/both_right"] = np.einsum("ayy->ay", table).astype(float)
+    words = json.dumps({"kind": kind, "header": header})
+    record: dict[str, Any] = {"fairfl": ConfigRecord({"json": words}), **more}
+    if arrays:
+        whole = {name: Array(np.ascontiguousarray(one)) for name, one in arrays.items()}
+        record["fairfl.arrays"] = ArrayRecord(whole)
+    return RecordDict(record)
 
 
-def wire(parcel: Parcel) -> bytes:
-    """A message as Flower serialises it."""
-    from flwr.common.serde import recorddict_to_proto
-
-    return recorddict_to_proto(record_of(parcel)).SerializeToString()
-
-
-class ReplayGrid:
-    """Clients that answer at once; what travels is written and read as Flower does it."""
+class ReplayGrid(Grid):
+    """Clients that answer at once."""
 
     def __init__(self, study: Study) -> None:
-        self._study = study
-        self.bytes: dict[str, int] = {}
-        self.seconds: dict[str, float] = {}
+        self._study, self.bytes, self.asked = study, Counter[str](), Counter[str]()
+        self.made = 0.0
 
-    def nodes(self):
+    def get_node_ids(self) -> Iterable[int]:
         """All of them."""
         return range(len(self._study.clients))
 
-    def ask(self, parcels, patience):
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> Iterable[Message]:
         """Ask one after the other."""
-        begun = time.process_time()
-        replies, size = {}, 0
-        made = 0.0
-        for node, parcel in parcels.items():
-            size += len(wire(parcel))
+        replies = []
+        for message in messages:
             before = time.process_time()
-            reply = replayed(self._study, node, parcel)
-            made += time.process_time() - before  # the client's time, not the server's
-            size += len(wire(reply))
-            replies[node] = parcel_of(record_of(reply))
-        kind = next(iter(parcels.values())).kind
-        self.bytes[kind] = self.bytes.get(kind, 0) + size
-        passed = time.process_time() - begun - made
-        self.seconds[kind] = self.seconds.get(kind, 0.0) + passed
+            kind = message.metadata.message_type.removeprefix("query.fairfl_")
+            content = replayed(self._study, message.metadata.dst_node_id, kind, message.content)
+            self.bytes[kind] += size_of(message.content) + size_of(content)
+            replies.append(Message(content, reply_to=message))
+            self.made += time.process_time() - before  # the client's time, not the server's
+        self.asked[kind] += 1
         return replies
 
+    run = None
+    set_run = create_message = push_messages = pull_messages = None
 
-def measured(clients: int) -> dict[str, float]:
-    study = study_of(clients)
-    grid = ReplayGrid(study)
+
+def measured(clients: int) -> list[str]:
+    """One row of the table: a whole run by replay."""
+    grid = ReplayGrid(study_of(clients))
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(study, QUESTION, grid, Path(folder))
         begun = time.process_time()
-        server.run()
-        whole = time.process_time() - begun
-        log = sum(path.stat().st_size for path in Path(folder).glob("log.*"))
-    return {
-        "clients": clients,
-        "turn": grid.bytes["turn"] / ROUNDS / clients,
-        "round": grid.bytes["turn"] / ROUNDS,
-        "counts": grid.bytes["counts"] / clients,
-        "predictor": grid.bytes["predictor"] / clients,
-        "turn_seconds": grid.seconds["turn"] / ROUNDS,
-        "whole": whole,
-        "log": log,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+        run_study(grid, study_of(clients), QUESTION, Path(folder), say=lambda sentence: None)
+        whole = time.process_time() - begun - grid.made
+    rounds = grid.bytes["train"] + grid.bytes["evaluate"]
+    fair = sum(grid.bytes[kind] for kind in ("join", "counts", "predictor"))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        f"{clients:,}",
+        f"{rounds / ROUNDS / clients / 1e3:.1f}",
+        f"{rounds / ROUNDS / 1e6:.2f}",
+        f"{fair / clients / 1e3:.1f}",
+        f"{whole:.1f}",
+        f"{memory:.0f}",
+    ]
 
 
-def simulated(clients: int) -> dict[str, float]:
-    """The same through Flower's simulation engine (Ray): its own grid, its own virtual nodes."""
-    from flwr.app import Context, Message
-    from flwr.clientapp import ClientApp
-    from flwr.serverapp import Grid, ServerApp
+def simulated(clients: int) -> list[str]:
+    """The fair rounds of a made-up app in Flower's simulation: its own grid, its own nodes."""
     from flwr.simulation import run_simulation
 
-    from fairfl_core.federation.server_app import FlowerGrid
+    found: list[Any] = []
+    server = ServerApp()
 
-    study, found = study_of(clients), {}
-    server_app, client_app = ServerApp(), ClientApp()
-
-    @client_app.query()
-    @client_app.train()
-    @client_app.evaluate()
-    def answer(message: Message, context: Context) -> Message:
-        place = int(context.node_config["partition-id"])
-        reply = replayed(study, place, parcel_of(message.content))
-        return Message(record_of(reply), reply_to=message)
-
-    @server_app.main()
+    @server.main()
     def main(grid: Grid, context: Context) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            begun = time.perf_counter()
-            exchanges = Server(study, QUESTION, FlowerGrid(grid), Path(folder), patience=600)
-            exchanges.run()
-            found.update(clients=clients, whole=time.perf_counter() - begun)
-
-    config = {"client_resources": {"num_cpus": 1, "num_gpus": 0.0}}
-    run_simulation(server_app, client_app, num_supernodes=clients, backend_config=config)
-    return found
-
-
-def shown(rows: list[dict[str, float]]) -> None:
-    table = Table(title=f"{ROUNDS} rounds, MLP of {len_theta():,} parameters, replayed clients")
-    for name in (
-        "clients",
-        "kB a client and round",
-        "MB a round",
-        "server s a round",
-        "bytes of statistics",
-        "bytes of predictor",
-        "whole run s",
-        "log MB",
-        "peak MB",
-    ):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(
-            f"{row['clients']:,}",
-            f"{row['turn'] / 1e3:.1f}",
-            f"{row['round'] / 1e6:.2f}",
-            f"{row['turn_seconds']:.3f}",
-            f"{row['counts']:,.0f}",
-            f"{row['predictor']:,.0f}",
-            f"{row['whole']:.1f}",
-            f"{row['log'] / 1e6:.2f}",
-            f"{row['memory']:.0f}",
+        begun = time.monotonic()
+        result = fair_rounds(
+            grid, eps_global=0.05, eps_local=0.1, min_clients=clients, out=None, say=found.append
         )
-    Console(width=130).print(table)
+        found.append((time.monotonic() - begun, result))
+
+    app = fairfl_client(ClientApp(), _people, folder=Path(tempfile.mkdtemp()))
+    resources = {"client_resources": {"num_cpus": 1, "num_gpus": 0.0}}
+    run_simulation(server, app, clients, backend_config=resources)
+    seconds, result = found[-1]
+    most = max(result.bytes.values())
+    return [f"{clients:,}", f"{most / 1e3:.1f}", f"{seconds:.0f}", result.verdict.word]
 
 
-def len_theta() -> int:
-    from fairfl_core.training.parameters import size_of
+def _people(context: Context) -> dict[str, Any]:
+    rng = np.random.default_rng(int(context.node_config["partition-id"]))
+    woman, ill = rng.random(ROWS) < 0.5, rng.random(ROWS) < 0.4
+    score = np.clip(0.2 + 0.4 * ill + 0.1 * woman + 0.2 * rng.normal(size=ROWS), 0, 1)
+    split = np.where(np.arange(ROWS) % 2, "fit", "new")
+    return {"label": ill.astype(int), "group": woman.astype(int), "score": score, "split": split}
 
-    return size_of(STUDY.shapes)
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--clients", type=int, nargs="+", default=[3, 30, 100, 300, 1000])
+    parser.add_argument("--simulate", type=int, nargs="+", default=[])
+    given = parser.parse_args()
+    logging.getLogger("flwr").setLevel(logging.WARNING)
+    if given.simulate:
+        table = Table("clients", "kB a client", "seconds, three exchanges", "verdict")
+        rows = [simulated(clients) for clients in given.simulate]
+    else:
+        from flwr.supercore.task_identity import TaskIdentity
+
+        TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 1
+        head = ("clients", "kB a client and round", "MB a round", "kB a client, fair rounds")
+        table = Table(*head, "server's seconds, whole run", "server's MB")
+        rows = [measured(clients) for clients in given.clients]
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--clients", type=int, nargs="*", default=[3, 10, 30, 100, 300, 1000])
-    options.add_argument("--simulate", type=int, nargs="*", default=[])
-    given = options.parse_args()
-    if given.simulate:
-        for size in given.simulate:
-            row = simulated(size)
-            print(
-                f"simulation, {size:,} clients: {row['whole']:.1f} s for {ROUNDS} rounds and all"
-            )
-    else:
-        shown([measured(size) for size in given.clients])
+    main()

@@ -11,8 +11,8 @@ import time
 
 from fairfl_core.data import experiments
 from fairfl_core.data.folded import fitted_people
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import Utility
 
 LIMITS = [0.1 + 0.01 * step for step in range(20)]
@@ -47,7 +47,7 @@ def main() -> None:
     for region in ("simplex", "kernel", "exact"):
         for notion in ("eop", "eo"):
             plain, whole = (
-                resolve(build_program(people, notion, region, rates="labels", policy=policy))
+                resolve(FairnessProgram(people, notion, region, rates="labels", policy=policy))
                 for policy in (Policy(), everything(people.labels))
             )
             print(f"{region:<10}{notion:<8}{plain:>10.2f}{whole:>10.2f}{whole / plain:>8.1f}")

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fairfl_core.data import experiments  # noqa: E402
 from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.evaluation.study import run_study  # noqa: E402
-from fairfl_core.lp.build import build_program  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
 from fairfl_core.lp.regions import region_names  # noqa: E402
 from research.held_out_curve import pooled_debiased  # noqa: E402
@@ -56,7 +56,7 @@ def main():
             for rates in RATES:
                 begun = time.perf_counter()
                 programs = [
-                    (seed, build_program(people, experiment.notion, region, rates=rates))
+                    (seed, FairnessProgram(people, experiment.notion, region, rates=rates))
                     for seed, people in zip(experiment.seeds, fitted, strict=True)
                 ]
                 for _, program in programs:

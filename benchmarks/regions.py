@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fairfl_core.data import experiments  # noqa: E402
 from fairfl_core.data.folded import fitted_people, unseen_people  # noqa: E402
 from fairfl_core.evaluation.study import Study, run_study  # noqa: E402
-from fairfl_core.lp.build import build_program  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.regions import region_names  # noqa: E402
 from research.held_out_curve import pooled_debiased  # noqa: E402
 
@@ -59,7 +59,7 @@ def main():
         )
         for region in region_names():
             programs = [
-                (seed, build_program(people, experiment.notion, region))
+                (seed, FairnessProgram(people, experiment.notion, region))
                 for seed, people in zip(seeds, fitted, strict=True)
             ]
             for limit in LIMITS:

@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.solve import AT, seconds, told, whole_map  # noqa: E402
-from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from tests.helpers.strategies import biased  # noqa: E402
 
 CLIENTS = (50, 200, 1000, 5000, 20000)

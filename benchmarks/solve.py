@@ -17,13 +17,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core.lp.answer_program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.frontier import frontier  # noqa: E402
-from fairfl_core.lp.highs import Whole  # noqa: E402
+from fairfl_core.lp.program import FairnessProgram  # noqa: E402
+from fairfl_core.lp.solvers import FullSolver  # noqa: E402
 from research.paper.original_form import paper_form  # noqa: E402
 from tests.helpers.strategies import biased, synthetic  # noqa: E402
 
@@ -65,15 +64,10 @@ def whole_map(counts, notion="eo", region="simplex"):
 
 def cell_by_cell(program):
     """The whole program in HiGHS, every cell of the map warm from the one before it."""
-    sharing, rows = program._listed_columns(), program._rows
-    solver = Whole(rows, sharing, *program._objective(sharing))
-    places, clients = np.arange(len(rows)), len(program.counts.clients)
-    solver.solve(float(GRID[0]), np.full(clients, GRID[0]))
+    solver, clients = FullSolver(program.linear_program), len(program.counts.clients)
     for eps_local in GRID:
         for eps_global in GRID:
-            bounds = rows.bounds(float(eps_global), np.full(clients, eps_local))
-            solver._model.change_limits(places, *bounds)
-            solver._model.optimum()
+            solver.solve(float(eps_global), np.full(clients, eps_local), warm=True)
 
 
 class Cvxpy:
@@ -82,19 +76,21 @@ class Cvxpy:
     def __init__(self, program):
         import cvxpy as cp
 
-        sharing, rows = program._listed_columns(), program._rows
-        row, column, value = rows.entries(sharing.columns)
-        size = len(sharing.merged)
-        gaps = sparse.csr_array((value, (row, column)), shape=(len(rows), size))
-        block, member = sharing.merged.members
-        sums = sparse.csr_array((np.ones(len(block)), (block, member)))
-        beta, self.limits = cp.Variable(size, nonneg=True), cp.Parameter(len(rows), nonneg=True)
-        gain = sharing.merged.correct / program.counts.n
+        lp = program.linear_program
+        beta, self.limits = (
+            cp.Variable(len(lp.rules), nonneg=True),
+            cp.Parameter(len(lp.constraints), nonneg=True),
+        )
+        gain = lp.rules.correct / program.counts.n
         self.problem = cp.Problem(
             cp.Maximize(gain @ beta),
-            [sums @ beta == 1, gaps @ beta <= self.limits, -gaps @ beta <= self.limits],
+            [
+                lp.blocks @ beta == 1,
+                lp.matrix @ beta <= self.limits,
+                -lp.matrix @ beta <= self.limits,
+            ],
         )
-        self._rows, self._clients = rows, len(program.counts.clients)
+        self._rows, self._clients = lp.constraints, len(program.counts.clients)
 
     def solve(self, solver, eps_global=AT[0], eps_local=AT[1]):
         """The most accuracy within these limits."""

@@ -64,7 +64,10 @@ def average(thetas: list[Theta], sizes: np.ndarray) -> Theta:
 
 
 def authors_way(
-    federation: Federation, recipe: recipes.Recipe, turns: list[list[np.ndarray]], first: Theta
+    federation: Federation,
+    recipe: recipes.Recipe,
+    local_rounds: list[list[np.ndarray]],
+    first: Theta,
 ) -> tuple[float, float]:
     import keras
 
@@ -75,7 +78,7 @@ def authors_way(
 
     x, y = side_by_side(federation), federation.people.label
     theta, start = first, time.perf_counter()
-    for clients in turns:
+    for clients in local_rounds:
         trained = []
         for rows in clients:
             model = build()
@@ -97,40 +100,40 @@ def authors_way(
 def our_way(
     federation: Federation,
     recipe: recipes.Recipe,
-    turns: list[list[np.ndarray]],
+    local_rounds: list[list[np.ndarray]],
     first: np.ndarray,
 ) -> tuple[float, float]:
     from fairfl_core.training.method import Reply, weighted_mean
-    from fairfl_core.training.work import Work
+    from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 
     start = time.perf_counter()
-    work, theta = Work(federation, recipe), first
-    sizes = np.array([len(rows) for rows in turns[0]], float)
-    for clients in turns:
+    trainer, theta = TensorFlowTrainer(federation, recipe), first
+    sizes = np.array([len(rows) for rows in local_rounds[0]], float)
+    for clients in local_rounds:
         replies = [
-            Reply(work.epoch(theta, rows, np.ones(len(rows), np.float32), 0), len(rows))
+            Reply(trainer.epoch(theta, rows, np.ones(len(rows), np.float32), 0), len(rows))
             for rows in clients
         ]
         theta = weighted_mean(replies, sizes)
     seconds = time.perf_counter() - start
     test = federation.rows(TEST)
-    predictions = work.scores(theta, test).argmax(axis=1)
+    predictions = trainer.scores(theta, test).argmax(axis=1)
     return seconds, float((predictions == federation.people.label[test]).mean())
 
 
 def compare(name: str, rounds: int) -> None:
     """Run both ways once and print a line."""
-    from fairfl_core.training.work import Work
+    from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 
     recipe = replace(recipes.recipe(name), rounds=rounds)
     federation = federate(datasets.open(recipe.dataset), recipe, seed=0)
-    turns = orders(federation, rounds)
-    model = Work(federation, recipe).model
+    local_rounds = orders(federation, rounds)
+    model = TensorFlowTrainer(federation, recipe).model
     first = model.initial(0)
     parts = np.split(first, np.cumsum([int(np.prod(shape)) for shape in model.shapes])[:-1])
     shaped = [part.reshape(shape) for part, shape in zip(parts, model.shapes, strict=True)]
-    ours, our_accuracy = our_way(federation, recipe, turns, first)
-    theirs, their_accuracy = authors_way(federation, recipe, turns, shaped)
+    ours, our_accuracy = our_way(federation, recipe, local_rounds, first)
+    theirs, their_accuracy = authors_way(federation, recipe, local_rounds, shaped)
     clients = len(federation.people.clients)
     print(
         f"{name:<16} {rounds:>6} {clients:>7} {theirs:>11.1f} s {ours:>6.1f} s {theirs / ours:>6.1f}x "
@@ -151,9 +154,9 @@ def compare_method(method: str, rounds: int) -> None:
     prepared = prepare(people, recipe, 0)
     train_prepared(prepared, recipe)
     ours = time.process_time() - start
-    federation, plan = prepared.federation, plan_of(prepared.federation, prepared.work)
+    federation, plan = prepared.federation, plan_of(prepared.federation, prepared.trainer)
     x, y = side_by_side(federation), federation.people.label
-    turns = orders(federation, rounds)
+    local_rounds = orders(federation, rounds)
 
     class Fitted:
         """A client's work the authors' way: a Keras model built, compiled and fitted."""
@@ -179,15 +182,15 @@ def compare_method(method: str, rounds: int) -> None:
             self.model = model
             return np.concatenate([part.ravel() for part in model.get_weights()])
 
-    made, worker = make_method(method, {}), Fitted()
+    made, trainer = make_method(method, {}), Fitted()
     start = time.process_time()
-    state = made.begin(prepared.work.model.initial(0), plan)
-    for number, clients in enumerate(turns):
+    state = made.begin(prepared.trainer.model.initial(0), plan)
+    for number, clients in enumerate(local_rounds):
         replies = []
         for client, rows in enumerate(clients):
-            turn = _turn(federation, plan, client, number, rows)
-            replies.append(made.client(state, turn, worker))
-        all_clients = _Predicted(federation, plan, number, worker, x)
+            local = _local_round(federation, plan, client, number, rows)
+            replies.append(made.client(state, local, trainer))
+        all_clients = _Predicted(federation, plan, number, trainer, x)
         state = made.server(state, replies, all_clients)
     theirs = time.process_time() - start
     print(
@@ -195,12 +198,12 @@ def compare_method(method: str, rounds: int) -> None:
     )
 
 
-def _turn(federation: Federation, plan: object, client: int, number: int, rows: np.ndarray):  # noqa: ANN202
-    from fairfl_core.training.method import Rows, Turn
+def _local_round(federation: Federation, plan: object, client: int, number: int, rows: np.ndarray):  # noqa: ANN202
+    from fairfl_core.training.method import LocalRound, Rows
 
     people = federation.people
     nobody = Rows(rows[:0], people.group[:0], people.label[:0])
-    return Turn(
+    return LocalRound(
         rows,
         people.group[rows],
         people.label[rows],
@@ -217,16 +220,16 @@ def _turn(federation: Federation, plan: object, client: int, number: int, rows: 
 class _Predicted:
     """All clients as the server asks them, answered by a Keras model's `predict`."""
 
-    def __init__(self, federation: Federation, plan: object, number: int, worker, x) -> None:  # noqa: ANN001
+    def __init__(self, federation: Federation, plan: object, number: int, trainer, x) -> None:  # noqa: ANN001
         self.plan, self.round = plan, number
-        self._federation, self._worker, self._x = federation, worker, x
+        self._federation, self._trainer, self._x = federation, trainer, x
 
     def _scores(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = self._federation.rows(TRAINING)
-        return rows, self._worker.model.predict(self._x[rows], batch_size=512, verbose=0)
+        return rows, self._trainer.model.predict(self._x[rows], batch_size=512, verbose=0)
 
     def counts(self, theta: np.ndarray, **_: object) -> np.ndarray:
-        from fairfl_core.training.turns import count_cells
+        from fairfl_core.training.local_rounds import count_cells
 
         rows, scores = self._scores(theta)
         labels = self.plan.counts.shape[-1]
@@ -235,7 +238,7 @@ class _Predicted:
         )
 
     def cell_losses(self, theta: np.ndarray) -> np.ndarray:
-        from fairfl_core.training.turns import count_cells
+        from fairfl_core.training.local_rounds import count_cells
 
         rows, scores = self._scores(theta)
         people = self._federation.people
@@ -250,14 +253,14 @@ def limit(name: str) -> None:
 
     recipe = recipes.recipe(name)
     prepared = prepare(datasets.open(recipe.dataset), recipe, 0)
-    federation, work = prepared.federation, prepared.work
-    theta = work.model.initial(0)
+    federation, trainer = prepared.federation, prepared.trainer
+    theta = trainer.model.initial(0)
     clients, unseen = federation.client_rows(TRAINING), federation.rows(VALIDATION)
     ones = [np.ones(len(rows), np.float32) for rows in clients]
-    epochs = lambda: [work.epoch(theta, r, o, 0) for r, o in zip(clients, ones, strict=True)]  # noqa: E731
-    epoch_seconds, score_seconds = _least(epochs), _least(lambda: work.scores(theta, unseen))
+    epochs = lambda: [trainer.epoch(theta, r, o, 0) for r, o in zip(clients, ones, strict=True)]  # noqa: E731
+    epoch_seconds, score_seconds = _least(epochs), _least(lambda: trainer.scores(theta, unseen))
     rows = sum(map(len, clients))
-    forward = _multiplications(work.model.shapes, federation.people.inputs.shape[1:])
+    forward = _multiplications(trainer.model.shapes, federation.people.inputs.shape[1:])
     first = forward[0]  # its inputs need no gradient
     arithmetic = 2 * rows * (3 * sum(forward) - first)
     square = np.ones((1024, 1024), np.float32)
@@ -269,13 +272,13 @@ def limit(name: str) -> None:
     )
 
 
-def _least(work) -> float:  # noqa: ANN001
+def _least(act) -> float:  # noqa: ANN001
     """Processor seconds, the least of three after one to compile."""
-    work()
+    act()
     seconds = []
     for _ in range(3):
         start = time.process_time()
-        work()
+        act()
         seconds.append(time.process_time() - start)
     return min(seconds)
 

@@ -1,12 +1,15 @@
 """How a client applies a fair predictor: the same person always gets the same answer."""
 
+from hashlib import blake2b
 
-def answer(predictor, client, group, seen, row_id):
+
+def answer(predictor, client, group, seen, row_id, salt=None):
     """The fair answer for one person; `predictor` is json.load of the file.
 
     `seen` is the model's answer; where the region is exact, its scores in the order of
     predictor["labels"]; of a mixture (predictor["folds"] above 1) a list of that of each fold
-    model. The group is not looked at after --without-group. What cannot be answered is a ValueError.
+    model. The group is not looked at after --without-group. `salt` is the secret text of a predictor
+    that has one: predictor["draw"]["salt_check"]. What cannot be answered is a ValueError.
     """
     labels, folds = predictor["labels"], predictor.get("folds", 1)
     mine = predictor["clients"][place(client, [c["name"] for c in predictor["clients"]], "client")]
@@ -14,17 +17,22 @@ def answer(predictor, client, group, seen, row_id):
     group = 0 if blind else place(group, predictor["groups"], "group")
     if row_id is None or row_id != row_id or not str(row_id).strip():
         raise ValueError("a person has no row id; give each one.")
+    secret = (predictor.get("draw") or {}).get("salt_check")
+    if secret != (salt and hashed(b"fairfl salt", salt).hex()):
+        raise ValueError(
+            "give the salt that the predictor was made with, or none where it has none."
+        )
     if folds > 1:
         if not isinstance(seen, list | tuple) or len(seen) != folds:
             raise ValueError(f"the predictor mixes {folds} fold models; give a list of theirs.")
-        seen = seen[int(draw(mine["name"], "fold\x1f" + whole(row_id)) * folds)]
+        seen = seen[int(draw(mine["name"], "fold\x1f" + whole(row_id), salt) * folds)]
     if "lottery" in mine:
         predicted = place(seen, labels, "prediction")
         chances = mine["lottery"][group][predicted]
     else:
         predicted, chances = chances_by_scores(predictor, mine, group, seen)
     order = sorted(range(len(labels)), key=lambda k: k != predicted)  # its own answer first
-    luck, total = draw(mine["name"], whole(row_id)), 0.0
+    luck, total = draw(mine["name"], whole(row_id), salt), 0.0
     for k in order[:-1]:
         total += chances[k]
         if luck < total:
@@ -32,17 +40,24 @@ def answer(predictor, client, group, seen, row_id):
     return labels[order[-1]]
 
 
-def draw(client, text):
-    """A number in [0, 1) that belongs to this person; FNV-1a, mixed as splitmix64 does."""
+def draw(client, text, salt=None):
+    """A number in [0, 1) that belongs to this person; FNV-1a, mixed as splitmix64 does, or keyed."""
     whose = f"{client}\x1f{text}".encode()
     if len(whose) > 1000:
         raise ValueError(f"a row id is {len(whose)} bytes long; use ids of at most 1000 bytes.")
+    if salt:
+        return (int.from_bytes(hashed(whose, salt), "big") >> 11) / 2**53
     state = 0xCBF29CE484222325
     for byte in whose:
         state = (state ^ byte) * 0x100000001B3 % 2**64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ state >> shift) * factor % 2**64
     return ((state ^ state >> 31) >> 11) / 2**53
+
+
+def hashed(text, salt):
+    """The keyed hash that nobody without the salt can foresee."""
+    return blake2b(text, key=blake2b(salt.encode()).digest(), digest_size=8).digest()
 
 
 def whole(value):

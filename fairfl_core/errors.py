@@ -9,6 +9,7 @@ __all__ = [
     "InputError",
     "OverBudgetError",
     "SolveError",
+    "check_type",
 ]
 
 
@@ -47,3 +48,10 @@ class InfeasibleError(FairflError):
     ) -> None:
         super().__init__(sentence)
         self.infeasible = infeasible
+
+
+def check_type(value: Any, kinds: type | tuple[type, ...], what: str, instead: str) -> None:
+    """Refuse a value of another type in a sentence: what it is, and what to give instead."""
+    if not isinstance(value, kinds):
+        kind = type(value).__name__
+        raise InputError(f"{what} is of type {kind}; give {instead}.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
 
 __all__ = ["EPSILONS", "Curve", "held_out_curve", "pooled_debiased", "squared_debiased"]
@@ -33,7 +33,7 @@ class Curve:
 
 
 def held_out_curve(
-    programs: Sequence[tuple[int, Program]],
+    programs: Sequence[tuple[int, FairnessProgram]],
     unseen: Sequence[People],
     epsilons: Sequence[float] = EPSILONS,
     *,

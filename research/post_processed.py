@@ -24,8 +24,8 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import EPSILONS
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import fit_logofair
@@ -92,11 +92,11 @@ class _Ours:
         eps_global: float,
         eps_local: float,
     ) -> None:
-        program = build_program(people, notion, region, guarantee=guarantee)
+        program = FairnessProgram(people, notion, region, guarantee=guarantee)
         solution = program.solve(eps_global, eps_local)
         self._predictor = predictor_of(solution)
         cell = people.counts.table[0].size  # counts up, a lottery down
-        self.bytes_per_client = int(getattr(solution, "bytes_per_client", 2 * _BYTES * cell))
+        self.bytes_per_client = solution.bytes_per_client or 2 * _BYTES * cell
 
     def answers(self, people: People) -> Answers:
         return evaluate(self._predictor, people).answers

@@ -178,7 +178,7 @@ class Sweeper:
             ticks.append(process_time())
 
         scored = train_prepared(prepared, recipe, start=start, on_progress=on_progress)
-        plan = plan_of(prepared.federation, prepared.work)
+        plan = plan_of(prepared.federation, prepared.trainer)
         numbers = make_method(recipe.method, recipe.method_settings).numbers(plan)
         return Kept(
             split=scored.split.astype(np.uint8),

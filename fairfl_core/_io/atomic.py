@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import os
 import secrets
 import stat
@@ -10,7 +9,12 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows: a file that is open cannot be removed there
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["STANDARD_INPUT", "read_whole", "write_whole"]
 
@@ -23,6 +27,7 @@ def read_whole(
     path: str | Path, most: int = MOST_BYTES, instead: str = "give a smaller one"
 ) -> bytes:
     """Read a file's bytes, `most` of them at most; "-" is standard input."""
+    check_type(path, (str, Path), "the path", "a path (a text)")
     path = Path(path)
     try:
         if path == STANDARD_INPUT:
@@ -74,6 +79,9 @@ def _replace(target: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            if fcntl:  # renamed while it is locked
+                os.replace(temporary, target)
+        if not fcntl:
             os.replace(temporary, target)
     finally:
         with contextlib.suppress(OSError):
@@ -86,7 +94,8 @@ def _temporary(folder: Path, beginning: str) -> tuple[Path, BinaryIO]:
     while True:
         path = folder / f"{beginning}{secrets.token_hex(6)}{_ENDING}"
         file = open(path, "xb")  # noqa: SIM115
-        fcntl.flock(file, fcntl.LOCK_EX)
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_EX)
         if path.exists():  # else another run took it for abandoned before it was locked
             return path, file
         file.close()
@@ -94,6 +103,8 @@ def _temporary(folder: Path, beginning: str) -> tuple[Path, BinaryIO]:
 
 def _take_after(file: BinaryIO, old: os.stat_result) -> None:
     """Give a file the owner, as far as one may, and the mode of the one it replaces."""
+    if not fcntl:
+        return
     with contextlib.suppress(PermissionError):
         os.fchown(file.fileno(), old.st_uid, old.st_gid)
     os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
@@ -104,5 +115,6 @@ def _remove_abandoned(folder: Path, beginning: str) -> None:
     for path in folder.iterdir():
         if path.name.startswith(beginning) and path.name.endswith(_ENDING):
             with contextlib.suppress(OSError), open(path, "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if fcntl:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()

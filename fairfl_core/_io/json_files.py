@@ -10,7 +10,15 @@ from typing import Any, NoReturn
 from fairfl_core._io.atomic import read_whole, write_whole
 from fairfl_core.errors import InputError
 
-__all__ = ["LARGEST", "check_keys", "nested_numbers", "parse_json", "read_json", "write_json"]
+__all__ = [
+    "LARGEST",
+    "check_keys",
+    "json_text",
+    "nested_numbers",
+    "parse_json",
+    "read_json",
+    "write_json",
+]
 
 LARGEST = 2**53  # beyond it a float64 no longer holds every integer
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a sign that takes two escapes
@@ -18,7 +26,12 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a sign that takes two escapes
 
 def write_json(path: str | Path, value: Any) -> Path:
     """Write one JSON document, whole."""
-    return write_whole(path, json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    return write_whole(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """One JSON document as `write_json` writes it."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_json(path: str | Path) -> Any:

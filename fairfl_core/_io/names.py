@@ -4,21 +4,17 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "LONGEST_SHOWN",
     "acts",
     "as_name",
-    "as_series",
     "check_names",
     "check_readable",
     "in_order",
@@ -131,10 +127,3 @@ def as_name(value: Any) -> str:
         return str(int(value))
     text = str(value)
     return text.split(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
-
-
-def as_series(values: ArrayLike) -> "pd.Series[Any]":
-    """A column from any array or list; a missing value in a list of names stays missing."""
-    import pandas as pd
-
-    return values if isinstance(values, pd.Series) else pd.Series(values)

@@ -4,24 +4,31 @@ import codecs
 import os
 import sys
 from io import TextIOWrapper
+from typing import Annotated
 
 import click
 import typer
+from typer.core import TyperCommand
 
+from fairfl_core.cli._shell import say
 from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.check import check
 from fairfl_core.cli.compare import compare
 from fairfl_core.cli.count import count
 from fairfl_core.cli.evaluate import evaluate
 from fairfl_core.cli.experiments import experiments
+from fairfl_core.cli.explore import explore
 from fairfl_core.cli.federation import federation
 from fairfl_core.cli.histogram import histogram
 from fairfl_core.cli.map import map_
+from fairfl_core.cli.plan import plan
 from fairfl_core.cli.predict import predict
 from fairfl_core.cli.privatize import privatize
 from fairfl_core.cli.review import review
 from fairfl_core.cli.solve import COLLISION, solve
 from fairfl_core.cli.train import train
+from fairfl_core.cli.verify import verify
+from fairfl_core.cli.watch import watch
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
@@ -34,12 +41,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+
+
+class _Command(TyperCommand):
+    """A command in whose help {notions} stands for those that are registered."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Look the names up only where help is asked for."""
+        from fairfl_core.fairness.notions import notion_names
+
+        names = ", ".join(notion_names())
+        for option in self.params:
+            if isinstance(option, click.Option) and option.help:
+                option.help = option.help.replace("{notions}", names)
+        super().format_help(ctx, formatter)
+
+
 for _command, _name in (
     (check, "check"),
     (count, "count"),
     (histogram, "histogram"),
     (solve, "solve"),
     (map_, "map"),
+    (explore, "explore"),
     (evaluate, "evaluate"),
     (compare, "compare"),
     (predict, "predict"),
@@ -48,9 +72,30 @@ for _command, _name in (
     (experiments, "experiments"),
     (review, "review"),
     (dashboard, "app"),
+    (plan, "plan"),
+    (verify, "verify"),
+    (watch, "watch"),
 ):
-    app.command(_name)(_command)
+    app.command(_name, cls=_Command)(_command)
 app.add_typer(federation, name="federation")
+
+
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        from fairfl_core import __version__
+
+        say(f"fairfl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Read the options of `fairfl` itself."""
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from fairfl_core._io.frames import records
 from fairfl_core.cli._shell import print_table, say
 
 if TYPE_CHECKING:
@@ -68,40 +69,43 @@ def show_rates(rates: "AllRates") -> None:
     """
     from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 
-    table = rates.table()
     favourable = rates.measures[0].label
-    shown = table[table["client"].isna() & table["label"].isin([favourable, None])]
+    shown = [
+        row
+        for row in records(rates.columns())
+        if row["client"] is None and row["label"] in (favourable, None)
+    ]
     print_table(
         f"Every rate of “{favourable}”, overall",
         ["rate", "group", "before", "after", "95 %", "n"],
         [
             [
-                row.rate,
-                row.group,
+                row["rate"],
+                row["group"],
                 *(
                     (
-                        _share(row.before),
-                        _share(row.after),
-                        f"{_share(row.after_low)} to {_share(row.after_high)}",
+                        _share(row["before"]),
+                        _share(row["after"]),
+                        f"{_share(row['after_low'])} to {_share(row['after_high'])}",
                     )
-                    if row.assessable
+                    if row["assessable"]
                     else (NOT_ASSESSABLE, NOT_ASSESSABLE, "")
                 ),
-                f"{row.n:,.0f}",
+                f"{row['n']:,.0f}",
             ]
-            for row in shown.itertuples()
+            for row in shown
         ],
     )
-    told = [
+    notions = [
         f"{one.notion} {_gap(one.before)} to {_gap(one.after)} ({one.word})"
         for one in rates.notions_of()
     ]
-    say(f"Overall gap of every notion, before to after: {'; '.join(told)}.")
+    say(f"Overall gap of every notion, before to after: {'; '.join(notions)}.")
     say(rates.base.sentence())
 
 
-def _share(value: float) -> str:
-    return "none" if value != value else f"{value:.1%}"
+def _share(value: float | None) -> str:
+    return "none" if value is None or value != value else f"{value:.1%}"
 
 
 def _gap(value: float) -> str:

@@ -1,11 +1,15 @@
 """What the commands share: shared options, tables for people, one JSON object for programs."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -20,31 +24,66 @@ if TYPE_CHECKING:
 __all__ = [
     "Counts",
     "Json",
-    "NotionName",
-    "RegionName",
     "print_json",
     "print_table",
+    "print_text",
     "progress_bar",
     "read_counts",
+    "read_salt",
     "say",
     "split_names",
+    "with_options",
     "working",
+    "write_apart",
 ]
 
 Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
-RegionName = Annotated[
-    str | None,
-    typer.Option(
-        "--region",
-        help="simplex, kernel or exact. Default: exact where scores of two labels are given, else "
-        "simplex (eo-full: kernel).",
-    ),
-]
 
 _out = Console(emoji=False)
 _err = Console(stderr=True, emoji=False)
+
+
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command one option for each field of its parameters that are dataclasses.
+
+    Typer sees the options, the command gets the dataclasses.
+    """
+    parameters: list[Parameter] = []
+    groups: dict[str, Any] = {}
+    for one in signature(command).parameters.values():
+        if not is_dataclass(one.annotation):
+            parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        groups[one.name] = one.annotation
+        hints = get_type_hints(one.annotation, include_extras=True)
+        parameters += [
+            Parameter(
+                part.name,
+                Parameter.KEYWORD_ONLY,
+                default=part.default,
+                annotation=hints[part.name],
+            )
+            for part in fields(one.annotation)
+        ]
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        made = {
+            name: group(**{part.name: given.pop(part.name) for part in fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**given, **made)
+
+    run.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def write_apart(out: Path, *sources: Path | None) -> None:
+    """Refuse to write over a file that is read."""
+    for source in sources:
+        if source is not None and os.path.realpath(out) == os.path.realpath(source):
+            raise InputError(f"{out}: is what is read; choose another name to write to.")
 
 
 def read_counts(path: Path) -> "ClientCounts":
@@ -59,6 +98,21 @@ def read_counts(path: Path) -> "ClientCounts":
     return counts
 
 
+def read_salt(path: Path) -> str:
+    """Read the secret salt of a predictor's draw: a file's text without blanks around it."""
+    from fairfl_core._io.atomic import read_whole
+    from fairfl_core.predictors.hashed_draws import salt_check
+
+    try:
+        salt = read_whole(path, 4096).decode("utf-8").strip()
+        salt_check(salt)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not text in UTF-8; write the salt as text.") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return salt
+
+
 def split_names(text: str | None) -> list[str] | None:
     """Names given as one comma-separated option."""
     return None if text is None else [name.strip() for name in text.split(",")]
@@ -66,8 +120,12 @@ def split_names(text: str | None) -> list[str] | None:
 
 def print_json(value: Any) -> None:
     """One JSON object, numbers to full precision."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
-    # JSON is UTF-8 whatever the terminal speaks; a path goes out in the bytes it came in.
+    print_text(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def print_text(text: str) -> None:
+    """Text for a program, and a line's end, in UTF-8 whatever the terminal speaks."""
+    text += "\n"  # a path goes out in the bytes it came in
     sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stdout.flush()
 

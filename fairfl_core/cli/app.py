@@ -31,7 +31,12 @@ def app(
 
     Example: `fairfl app --port 8600`
     """
-    from fairfl_core._io.places import TOP
+    from fairfl_core._io.extras import extra
+    from fairfl_core._io.paths import APP_ROOT
+
+    with extra("app"):
+        for package in ("streamlit", "plotly", "pandas", "segno"):
+            importlib.import_module(package)
 
     # Streamlit reads .streamlit/config.toml beside the script it runs, wherever that is. Its own
     # greeting is left out: on an open address it asks another host for this machine's address.
@@ -39,8 +44,8 @@ def app(
     given.append(f"--server.port={port}")
     if not headless and _has_a_screen():
         given += ["--server.headless=false", "--server.showEmailPrompt=false"]
-    script = TOP / "app.py"
-    sys.path.insert(0, str(TOP))  # as Streamlit will do
+    script = APP_ROOT / "app.py"
+    sys.path.insert(0, str(APP_ROOT))  # as Streamlit will do
     start = importlib.import_module("pages.shared.start")
     if warm:
         say("Opening every bundled experiment; this takes a minute.")

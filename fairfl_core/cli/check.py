@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairfl_core._io.names import listed
 from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
 
 if TYPE_CHECKING:
-    from fairfl_core.intake import ColumnRoles, Intake, TableFile
+    from fairfl_core.intake import Check, ColumnRoles, Intake, TableFile
 
 __all__ = ["check"]
 
@@ -29,6 +30,9 @@ def check(
     join: Annotated[
         bool, typer.Option("--join", help="Take names alike but for case and spaces as one.")
     ] = False,
+    missing_group: Annotated[
+        str, typer.Option(help="What becomes of rows without a group: drop, own or bound.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say what *Your data* would say of a file: which column holds what, and what to look at.
@@ -38,12 +42,14 @@ def check(
     Example: `fairfl check rows.csv`
     """
     from fairfl_core._io.atomic import read_whole
+    from fairfl_core.data.weighting import check_rule
     from fairfl_core.errors import InputError
     from fairfl_core.intake import experiment_from_counts, experiment_from_table, open_table
 
     named = {"client": client, "group": group, "label": label, "prediction": prediction}
     named |= {"split": split, "fold": fold, "row_id": row_id}
     data = read_whole(rows)
+    checks: list[Check] = []
     with working(f"Looking at {rows}"):
         if rows.suffix == ".json":
             taken, roles = experiment_from_counts([(rows.name, data)], favourable=favourable), None
@@ -55,12 +61,20 @@ def check(
                 raise InputError(
                     f"{rows}: no column looks like the {missing}'s; name it with --{missing}."
                 )
-            taken = experiment_from_table(table, roles, favourable=favourable, join=join)
+            missing = check_rule(missing_group) if missing_group else "drop"
+            taken = experiment_from_table(
+                table,
+                roles,
+                favourable=favourable,
+                join=join,
+                missing="own" if missing == "own" else "drop",
+            )
+            checks = _without_group(table, roles, missing_group)
     guessed = [role for role in _ROLES if roles and getattr(roles, role) and not named[role]]
     if as_json:
-        print_json(_told(taken, roles, guessed))
+        print_json(_summary(taken, roles, guessed, checks))
     else:
-        _show(taken, roles, guessed)
+        _show(taken, roles, guessed, checks)
 
 
 def _roles(table: "TableFile", named: dict[str, str]) -> "ColumnRoles":
@@ -76,7 +90,35 @@ def _roles(table: "TableFile", named: dict[str, str]) -> "ColumnRoles":
     return replace(guess_roles(table), **changes)
 
 
-def _told(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> dict[str, Any]:
+def _without_group(table: "TableFile", roles: "ColumnRoles", rule: str) -> "list[Check]":
+    """What `count` makes of rows without a group, where there are some."""
+    import numpy as np
+
+    from fairfl_core.data.tables.columns import code_column
+    from fairfl_core.data.tables.tables import read_columns
+    from fairfl_core.data.weighting import MissingGroup
+    from fairfl_core.intake import Check
+
+    columns, _ = read_columns(table, roles.group_columns)
+    lacking = [code_column(columns.column(name), name).codes < 0 for name in roles.group_columns]
+    n = int(np.any(lacking, axis=0).sum())
+    if not n:
+        return []
+    if rule:
+        return [Check(MissingGroup(rule, n).sentence(columns.num_rows - n))]
+    return [
+        Check(
+            f"{n:,} rows have no group. Here they are left out; `fairfl count` refuses them unless "
+            "--missing-group says drop, own (a group of their own) or bound (the worst of what "
+            "they may be).",
+            look=True,
+        )
+    ]
+
+
+def _summary(
+    taken: "Intake", roles: "ColumnRoles | None", guessed: list[str], checks: "list[Check]"
+) -> dict[str, Any]:
     experiment = taken.experiment
     return {
         "columns": None if roles is None else asdict(roles),
@@ -85,11 +127,13 @@ def _told(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> d
         "groups": list(experiment.groups),
         "labels": list(experiment.labels),
         "favourable": experiment.favourable,
-        "checks": [asdict(one) for one in taken.checks],
+        "checks": [asdict(one) for one in (*checks, *taken.checks)],
     }
 
 
-def _show(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> None:
+def _show(
+    taken: "Intake", roles: "ColumnRoles | None", guessed: list[str], checks: "list[Check]"
+) -> None:
     experiment = taken.experiment
     if roles is not None:
         print_table(
@@ -106,5 +150,10 @@ def _show(taken: "Intake", roles: "ColumnRoles | None", guessed: list[str]) -> N
         f"{len(experiment.clients):,} clients; groups {', '.join(experiment.groups)}; labels "
         f"{', '.join(experiment.labels)} (favourable: {experiment.favourable})."
     )
-    for one in taken.checks:
+    if guessed:
+        say(
+            f"Guessed: the columns of {listed(guessed)}. Name them with --{guessed[0].replace('_', '-')} "
+            "and so on where that is wrong; `count` asks for them."
+        )
+    for one in (*checks, *taken.checks):
         say(f"{'LOOK: ' if one.look else ''}{one.sentence}")

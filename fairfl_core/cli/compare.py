@@ -44,7 +44,7 @@ def compare(
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.own_models import frontier, model_settings
     from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
-    from fairfl_core.lp.build import default_region
+    from fairfl_core.lp.regions import default_region
 
     if len(model) < 2:
         raise InputError("one model is nothing to compare; name two or more with --model.")

@@ -5,47 +5,16 @@ from typing import Annotated
 
 import typer
 
-from fairfl_core.cli._people import (
-    Columns,
-    FoldColumn,
-    GroupNames,
-    OneGroupColumn,
-    RowIdColumn,
-    SplitColumn,
-    say_scores,
-    scores_json,
-)
-from fairfl_core.cli._shell import Json, print_json, say, working
+from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
+from fairfl_core.cli._table_options import TableOptions, say_scores, scores_json
 
 __all__ = ["count"]
 
 
+@with_options
 def count(
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet; - is CSV from standard input.")],
-    client: Annotated[str, typer.Option(help="Column of the client.")],
-    group: OneGroupColumn,
-    label: Annotated[str, typer.Option(help="Column of the true label.")],
-    prediction: Annotated[str | None, typer.Option(help="Column of the model's answer.")] = None,
-    scores: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of answers: one score column per label, COL,COL: named after its label "
-            "(ill, p_ill, P(ill)), or in the order of --labels."
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="All labels; in the order of the score columns where their names do not tell. "
-            "Default: those seen, sorted."
-        ),
-    ] = None,
-    groups: GroupNames = None,
-    clients: Annotated[str | None, typer.Option(help="All clients. Default: those seen.")] = None,
-    favourable: Annotated[str | None, typer.Option(help="Label. Default: the last.")] = None,
-    split: SplitColumn = None,
-    fold: FoldColumn = None,
-    row_id: RowIdColumn = None,
+    columns: TableOptions,
     out: Annotated[Path | None, typer.Option(help="File to write. Default: print it.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -60,20 +29,9 @@ def count(
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    columns = Columns(
-        client,
-        group,
-        label,
-        scores,
-        labels,
-        groups,
-        clients,
-        favourable,
-        prediction,
-        split,
-        fold,
-        row_id,
-    )
+    columns.check_complete()
+    if out is not None:
+        write_apart(out, rows)
     with working(f"Counting {rows}"):
         counts = columns.counted(rows)
     if out is None:
@@ -93,9 +51,11 @@ def count(
         print_json(summary | scores_json(counts))
         return
     say_scores(counts)
+    for sentence in counts.remarks():
+        say(sentence)
     models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
-        f"{out}: {counts.n:,} people{models} in {len(counts.clients)} clients; groups "
+        f"{out}: {counts.n:,.0f} {counts.whom}{models} in {len(counts.clients)} clients; groups "
         f"{_first_few(counts.groups)}; labels {_first_few(counts.labels)} "
         f"(favourable: {counts.favourable}); the model is right for {counts.model_accuracy:.1%}."
     )

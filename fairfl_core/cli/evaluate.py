@@ -1,105 +1,115 @@
 """`evaluate`: what a predictor does on counts, with intervals."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
+from fairfl_core._io.frames import records
+from fairfl_core._io.names import listed
 from fairfl_core.cli._harm import show_alarms, show_closed, show_rates, show_verdict
-from fairfl_core.cli._people import (
-    ClientColumn,
-    ClientNames,
-    Columns,
-    FoldColumn,
-    GroupColumn,
-    GroupNames,
-    LabelColumn,
-    LabelNames,
-    RowIdColumn,
-    ScoreColumns,
-    Source,
-    SplitColumn,
-    say_scores,
-    scores_json,
+from fairfl_core.cli._policy_options import PolicyIn
+from fairfl_core.cli._shell import (
+    Json,
+    print_json,
+    print_table,
+    print_text,
+    read_counts,
+    say,
+    split_names,
+    with_options,
+    write_apart,
 )
-from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, split_names
+from fairfl_core.cli._table_options import Source, TableOptions, say_scores, scores_json
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.impact_ratios import ImpactRatios
-    from fairfl_core.predictors.predictor import Predictor
+    from fairfl_core.lp.policy_file import PolicyFile
+    from fairfl_core.predictors.predictor import People, Predictor
 
 __all__ = ["evaluate"]
 
 _MOST = 15
+_FORMATS = ("text", "json", "junit", "github")
 
 
+@with_options
 def evaluate(
     predictor: Annotated[Path, typer.Argument(help="A fairfl-predictor/1 file.")],
     source: Source,
-    client: ClientColumn = None,
-    group: GroupColumn = None,
-    label: LabelColumn = None,
-    prediction: Annotated[
-        str | None, typer.Option(help="Instead of scores: column of the model's answer.")
+    columns: TableOptions,
+    policy: PolicyIn = None,
+    save_policy: Annotated[
+        Path | None, typer.Option(help="Write what is asked to this fairfl-policy/1 file.")
     ] = None,
-    scores: ScoreColumns = None,
-    labels: LabelNames = None,
-    groups: GroupNames = None,
-    clients: ClientNames = None,
+    decided_by: Annotated[
+        str, typer.Option(help="With --save-policy: who decided it; dated today.")
+    ] = "",
+    require: Annotated[
+        str | None,
+        typer.Option(
+            help="met: end with 1 where the verdict is worse, with 3 where it cannot be told."
+        ),
+    ] = None,
+    allow_unsure: Annotated[
+        bool, typer.Option("--allow-unsure", help="With --require: end with 0 where it cannot.")
+    ] = False,
+    form: Annotated[
+        str, typer.Option("--format", help="text, json, junit (XML) or github (annotations).")
+    ] = "text",
     leave_out: Annotated[
         float, typer.Option(help="Leave groups of less than this share out of impact ratios.")
     ] = 0.0,
-    split: SplitColumn = None,
-    fold: FoldColumn = None,
-    row_id: RowIdColumn = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Judge a predictor on people it was not fitted on: do its limits hold, who is worse off.
 
     A predictor of the region exact is judged on a table of scores, with its columns (--client,
     --group, --label, --scores). A mixture of fold models is judged on test people who have one
     row for each fold (--fold, --row-id): by what is expected over the model drawn.
 
+    With --policy it is judged by the limits of a policy file instead of its own. --require makes
+    a gate of it for a build server, whose --format may be junit or github.
+
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
     from fairfl_core.evaluation.all_rates import all_rates_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
+    from fairfl_core.evaluation.gate import PASSED, Gate
     from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+    from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.utility import Achieved
     from fairfl_core.predictors.load import read_predictor
 
+    if form not in _FORMATS:
+        raise InputError(f'--format takes one of {", ".join(_FORMATS)}, not "{form}".')
     fair = read_predictor(predictor)
-    given, declared = split_names(scores), split_names(labels)
-    pairs = None  # where their number is wrong, which the table is asked about
-    if given is not None and len(given) == len(declared or fair.labels):
-        pairs = fair.pair_scores(given, declared)
-    # The labels are the predictor's, unless others are declared.
-    names = labels or (",".join(fair.labels) if scores else None)
-    columns = Columns(
-        client,
-        group,
-        label,
-        scores,
-        names,
-        groups,
-        clients,
-        fair.favourable,
-        prediction,
-        split,
-        fold,
-        row_id,
-        pairs,
-    )
-    people = columns.unseen(source) if columns.named(fair.region) else read_counts(source)
+    asked = None if policy is None else PolicyFile.read(policy)
+    if save_policy is not None:
+        write_apart(save_policy, policy, predictor, source)
+        found = asked or PolicyFile.of(fair)
+        (found.decided(decided_by) if decided_by else found).write(save_policy)
+    people = _people(fair, columns, source)
     try:
         _check_models(fair, people.folds)
-        evaluation = judge(fair, people)
+        evaluation = judge(fair, people, asked)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
-    verdict, harm, rates = evaluation.verdict, evaluation.harm, all_rates_of([evaluation])
+    verdict = evaluation.verdict
+    gate = None
+    if require is not None or form in ("junit", "github"):
+        notion = evaluation.notion.name
+        gate = Gate.of(verdict, notion, require or "met", allow_unsure=allow_unsure)
+    code = PASSED if gate is None or require is None else gate.code
+    if gate is not None and form in ("junit", "github"):
+        print_text(gate.to_junit() if form == "junit" else gate.to_github(str(predictor)))
+        return code
+    harm, rates = evaluation.harm, all_rates_of([evaluation])
     ratios = impact_ratios_of([evaluation], leave_out=leave_out)
     utility = fair.policy.utility
     reached = [
@@ -107,11 +117,11 @@ def evaluate(
         for part in (evaluation, evaluation.before)
     ]
     achieved = Achieved(utility.name, *reached)
-    if as_json:
+    if as_json or form == "json":
         heading = fair.to_json()
         carried = ("epsilon", "region", "guarantee", "policy", "reached")
         kept = {key: heading[key] for key in carried}
-        told = {
+        more = {
             "verdict": None if verdict is None else verdict.to_json(),
             "harm": harm.to_json(),
             "alarms": [alarm.to_json() for alarm in harm.alarms],
@@ -119,41 +129,67 @@ def evaluate(
             "impact_ratios": ratios.to_json(),
             "utility": achieved.to_json(),
         }
-        print_json(evaluation.to_json() | kept | told | scores_json(people))
+        print_json(evaluation.to_json() | kept | more | scores_json(people))
     else:
         show_alarms(harm)
         show_verdict(verdict)
+        _show_not_judged(asked or PolicyFile.of(fair))
         _show_accuracy(evaluation, harm)
         say_scores(people)
         _show(fair, evaluation)
         show_closed(harm)
         show_rates(rates)
         _show_ratios(ratios)
+    return code
+
+
+def _people(fair: "Predictor", columns: TableOptions, source: Path) -> "People":
+    """The people to judge on; their labels are the predictor's unless others are declared."""
+    if columns.favourable not in (None, fair.favourable):
+        raise InputError(
+            f'the predictor\'s favourable label is "{fair.favourable}"; leave out --favourable.'
+        )
+    if not columns.is_table(fair.region):
+        return read_counts(source)
+    given, declared = split_names(columns.scores), split_names(columns.labels)
+    pairs = None  # where their number is wrong, which the table is asked about
+    if given is not None and len(given) == len(declared or fair.labels):
+        pairs = fair.pair_scores(given, declared)
+    names = columns.labels or (None if columns.prediction else ",".join(fair.labels))
+    return replace(columns, labels=names, favourable=fair.favourable).unseen(source, pairs)
+
+
+def _show_not_judged(asked: "PolicyFile") -> None:
+    if asked.not_judged:
+        say(
+            f"The verdict is about gaps; {listed(asked.not_judged)} are asked for too: see who is "
+            "worse off, the rates and the impact ratios below."
+        )
 
 
 def _show_ratios(ratios: "ImpactRatios") -> None:
     from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
 
-    table = ratios.table()
-    overall = table[table["client"].isna()]
+    overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:
         of = f" by {comparison.grouping}" if comparison.grouping else ""
-        rows = overall[overall["grouping"].isna() | (overall["grouping"] == comparison.grouping)]
+        rows = [row for row in overall if row["grouping"] in (None, comparison.grouping)]
         print_table(
             f"Impact ratios{of}, overall: screening, not compliance",
             ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
             [
                 [
-                    str(row.group),
-                    f"{row.n:,.0f}",
-                    _number(row.selection_rate_before),
-                    _number(row.selection_rate),
-                    f"{_number(row.selection_rate_low)} and {_number(row.selection_rate_high)}",
+                    str(row["group"]),
+                    f"{row['n']:,.0f}",
+                    _number(row["selection_rate_before"]),
+                    _number(row["selection_rate"]),
+                    f"{_number(row['selection_rate_low'])} and "
+                    f"{_number(row['selection_rate_high'])}",
                     "left out"
-                    if row.left_out
-                    else (_number(row.impact_ratio) if row.assessable else NOT_ASSESSABLE),
+                    if row["left_out"]
+                    else (_number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
                 ]
-                for row in rows.itertuples()
+                for row in rows
             ],
         )
 
@@ -209,26 +245,35 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     }
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
+    if evaluation.unknown is not None:
+        (_, most), (least, largest) = evaluation.unknown
+        say(
+            "Whatever groups the rows without one have, the overall gap is between "
+            f"{_number(least)} and {_number(largest)}, a client's at most {_number(np.nanmax(most))}."
+        )
+    for sentence in counts.remarks():
+        say(sentence)
     debiased = evaluation.debiased(evaluation.larger_half)
     say(
         f"Local gap once chance is taken out, {debiased.clients} larger "
         f"client{'s' * (debiased.clients != 1)}: "
         f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
-    table = evaluation.client_table().sort_values("gap", ascending=False).head(_MOST)
+    clients = records({"client": counts.clients, **evaluation.client_columns()})
+    clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
     print_table(
         "Clients, largest gap first",
         ["client", "n", "gap", "95 %, each on its own", "one draw", "chance alone"],
         [
             [
-                row.client,
-                f"{row.n:,.0f}",
-                _number(row.gap),
-                f"{_number(row.gap_low)} to {_number(row.gap_high)}",
-                _number(row.gap_one_draw),
-                _number(row.noise_floor),
+                row["client"],
+                f"{row['n']:,.0f}",
+                _number(row["gap"]),
+                f"{_number(row['gap_low'])} to {_number(row['gap_high'])}",
+                _number(row["gap_one_draw"]),
+                _number(row["noise_floor"]),
             ]
-            for row in table.itertuples()
+            for row in clients[:_MOST]
         ],
     )
     changed = zip(counts.groups, evaluation.changed, strict=True)

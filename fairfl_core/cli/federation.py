@@ -5,21 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairfl_core.cli._people import (
-    Confidence,
-    ConfidenceProof,
-    ConfidenceScope,
-    guarantee_of,
-)
-from fairfl_core.cli._policy import Floors, Keeps, policy_of
-from fairfl_core.cli._shell import (
-    Json,
-    NotionName,
-    print_json,
-    say,
-    split_names,
-    working,
-)
+from fairfl_core.cli._policy_options import LimitOptions, NotionName
+from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
 from fairfl_core.errors import InputError
 
 __all__ = ["federation"]
@@ -30,25 +17,20 @@ federation = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-_MOST = 5  # alarms shown to a person
 EpsGlobal = Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")]
 EpsLocal = Annotated[float, typer.Option(help="Gap allowed inside each client, epsilon_c.")]
 FederationRegion = Annotated[
     str | None,
     typer.Option(
         "--region",
-        help="simplex, kernel or exact. Default: exact where scores travel (--one-round), else "
-        "simplex, from counts.",
+        help="simplex, kernel, or exact (two labels, from histograms of scores). Default: "
+        "simplex, or kernel where the notion needs it.",
     ),
-]
-OneRound = Annotated[
-    bool,
-    typer.Option("--one-round", help="Region exact: from score histograms, in one exchange."),
 ]
 Example = Annotated[
     str | None, typer.Option(help="With people in: hospitals (made up) or adult (by education).")
 ]
-ModelName = Annotated[str | None, typer.Option("--model", help="linear, mlp or cnn.")]
+ModelName = Annotated[str | None, typer.Option("--model", help="linear or mlp.")]
 Rounds = Annotated[int | None, typer.Option(help="Rounds to train.", min=1)]
 Folds = Annotated[int | None, typer.Option(help="Cross-fit with so many folds.", min=0)]
 MethodName = Annotated[
@@ -61,9 +43,6 @@ Seed = Annotated[int | None, typer.Option(help="Decides every random choice.", m
 def init(
     folder: Annotated[Path, typer.Argument(help="Where the folders go.")],
     example: Example = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Clients share a bundled dataset: adult, ham10000 ...")
-    ] = None,
     clients: Annotated[str, typer.Option(help="Names of the clients.")] = "North,South,East",
     address: Annotated[
         str, typer.Option(help="Where the server will listen, host:port.")
@@ -84,8 +63,6 @@ def init(
     here = is_loopback(address)
     if example is not None:
         study, people = _example(example)
-    elif dataset is not None:
-        study, people = folders.declared_study(dataset), None
     else:
         study, people = folders.blank_study(split_names(clients) or []), None
     study = folders.trained_as(
@@ -95,7 +72,7 @@ def init(
     say(f"{server}: the server's. Start it with `fairfl federation server {server}`.")
     for name, path in zip(study.clients, others, strict=True):
         say(f'{path}: client "{name}". Start it with `fairfl federation client {path}`.')
-    if people is None and dataset is None:
+    if people is None:
         say("Fill in study.toml (the same everywhere), client.toml and each client's people.csv.")
     if not here:
         say(
@@ -116,70 +93,73 @@ def _example(name: str) -> Any:
 def server(
     folder: Annotated[Path, typer.Argument(help="The server's folder.")],
 ) -> None:
-    """Start the server and keep it running. Ctrl+C ends it.
+    """Become Flower's SuperLink, and keep running. Ctrl+C ends it.
 
     Example: `fairfl federation server study/server`
     """
-    from fairfl_core.federation.processes import Processes
+    from fairfl_core.federation.programs import become_server
     from fairfl_core.federation.server_folder import ServerFolder
-    from fairfl_core.federation.superlink import start_server
 
     known = ServerFolder.read(folder)
-    with Processes() as processes:
-        with working("Starting the server"):
-            start_server(known, processes)
-        say(f"The server listens at {known.address}. Ctrl+C ends it.")
-        processes.wait()
+    say(f"The server listens at {known.address}. Ctrl+C ends it.")
+    become_server(known)
+
+
+@federation.command("admit")
+def admit(
+    folder: Annotated[Path, typer.Argument(help="The server's folder.")],
+) -> None:
+    """Let in the clients whose keys are in the folder `keys`, while the server runs.
+
+    `fairfl federation server` does so when it starts; a client that comes later is let in by this.
+
+    Example: `fairfl federation admit study/server`
+    """
+    from fairfl_core.federation.programs import admit as let_in
+    from fairfl_core.federation.server_folder import ServerFolder
+
+    for key in let_in(ServerFolder.read(folder)):
+        say(f"{key}: let in.")
 
 
 @federation.command("client")
 def client(
-    folders: Annotated[list[Path], typer.Argument(help="A client's folder, or several.")],
+    folder: Annotated[Path, typer.Argument(help="A client's folder.")],
     check: Annotated[bool, typer.Option("--check", help="Look at the data, then stop.")] = False,
 ) -> None:
-    """Check a client's data, connect it to its server, and keep it running. Ctrl+C ends it.
+    """Check a client's data, then become its Flower SuperNode. Ctrl+C ends it.
 
     Data that cannot take part are told here in one sentence; the server hears only that this
     client takes no part, and nothing of the data.
 
     Example: `fairfl federation client study/north`
     """
-    from fairfl_core.federation.loader import ClientFolder, load_people
-    from fairfl_core.federation.processes import Processes
+    from fairfl_core.federation.loader import ClientFolder
+    from fairfl_core.federation.own_rows import OwnRows
+    from fairfl_core.federation.programs import become_client
     from fairfl_core.federation.study import Study
-    from fairfl_core.federation.superlink import keep_clients
 
-    known = [ClientFolder.read(folder) for folder in folders]
-    fit = True
-    for one in known:
-        try:
-            own = load_people(one, Study.read(one.path))
-            say(f'Client "{one.name}": {len(own.people):,} rows, ready.')
-        except InputError as error:
-            fit = False
-            say(f'Client "{one.name}" takes no part: {error}')
-    if check:
-        raise typer.Exit(0 if fit else 2)
-    with Processes() as processes:
-        for one in known:
-            log = one.path / "log.txt"
-            say(f'Client "{one.name}" calls {one.server}; what travels stands in {log}.')
-        keep_clients(known, processes, say)
+    one = ClientFolder.read(folder)
+    try:
+        rows = OwnRows(one, Study.read(one.path))
+        say(f'Client "{one.name}": {len(rows.base_split):,} rows, ready.')
+    except InputError as error:
+        say(f'Client "{one.name}" takes no part: {error}')
+        if check:
+            raise typer.Exit(2) from error
+    if not check:
+        say(f'Client "{one.name}" calls {one.server}; what travels stands in {one.path}/log.txt.')
+        become_client(one)
 
 
 @federation.command("run")
+@with_options
 def run(
     folder: Annotated[Path, typer.Argument(help="The server's folder.")],
-    notion: NotionName = "eo",
+    options: LimitOptions,
     region: FederationRegion = None,
     eps_global: EpsGlobal = 1.0,
     eps_local: EpsLocal = 1.0,
-    confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "all",
-    confidence_proof: ConfidenceProof = "measured",
-    floor: Floors = None,
-    keep: Keeps = None,
-    one_round: OneRound = False,
     privacy_epsilon: Annotated[
         float | None, typer.Option(help="Clients add noise to their tables, for this budget.")
     ] = None,
@@ -193,92 +173,47 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Folder to write to.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Train, solve, hand every client its own predictor, and judge it on unseen people.
+    """Train, solve, hand every client its own predictor, and judge it on new people.
 
-    The server and the clients run already. Stopped or killed, the same command goes on where it
-    was. Everything is written to OUT (the server's folder, `results`).
+    The server and the clients run already. What the run says comes as Flower's own stream; it
+    ends with the alarms and the verdict. Stopped or killed, the same command goes on where it was. Everything is written to OUT (the server's folder, `results`).
 
     Example: `fairfl federation run study/server --notion eo --eps-global 0.05 --eps-local 0.1
     --confidence 0.9`
     """
-    from fairfl_core._io.json_files import read_json
-    from fairfl_core.federation.jobs import Job
+    from fairfl_core.federation.programs import run_job
     from fairfl_core.federation.question import Question
     from fairfl_core.federation.server_folder import ServerFolder
-    from fairfl_core.federation.superlink import submit
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.policy import Policy
     from fairfl_core.privacy.mechanisms import Mechanism
 
     privacy = None
     if privacy_epsilon is not None:
         privacy = Mechanism(name=privacy_mechanism, epsilon=privacy_epsilon)
     question = Question(
-        notion,
+        options.notion,
         region or "",
         eps_global,
         eps_local,
-        one_round,
-        guarantee=guarantee_of(confidence, confidence_scope, confidence_proof),
-        policy=policy_of(floor, keep, None, None, 0.0, None, "accuracy", False),
+        guarantee=options.guarantee,
+        policy=Policy(floors=options.floors),
         privacy=privacy,
     )
-    known = ServerFolder.read(folder)
-    job = Job(folder, out or folder / "results", question, min_clients, patience)
-    with working("Handing the job to the server"):
-        number = submit(known, job)
-    job.wait((lambda sentence: None) if as_json else say, _alive(known, number))
-    result = read_json(job.out / "result.json")
-    if as_json:
-        told = ("clients", "left_out", "verdict", "alarms", "bytes")
-        print_json({key: result[key] for key in told})
-    else:
-        if region is None:
-            say(default_region_sentence(question.region))
-        _show(result, job.out)
-
-
-def _alive(known: Any, number: str) -> Any:
-    """Asks Flower, now and then, whether the run goes on."""
-    import time
-
-    from fairfl_core.federation.superlink import is_running
-
-    asked = [time.monotonic()]
-
-    def alive() -> bool:
-        if time.monotonic() - asked[0] < 15:
-            return True
-        asked[0] = time.monotonic()
-        return is_running(known, number)
-
-    return alive
-
-
-def _show(result: dict[str, Any], out: Path) -> None:
-    solution, judged, verdict = result["solution"], result["evaluation"], result["verdict"]
-    whom = "noised counts" if result["counts"].get("noisy") else "people"
-    say(
-        f"Accuracy {solution['accuracy']:.1%} on the {whom} it was solved on, the model's own "
-        f"{solution['model_accuracy']:.1%}."
+    where = out or folder / "results"
+    result = run_job(
+        ServerFolder.read(folder),
+        question,
+        where,
+        min_clients=min_clients,
+        patience=patience,
+        quiet=as_json,
     )
-    if judged is not None:
-        unseen = f"{judged['n']:,.0f} unseen people"
-        if judged["noisy"]:
-            unseen = f"noised counts (n = {judged['n']:,.0f})"
-        say(
-            f"On {unseen} {judged['accuracy']:.1%}, the model's own "
-            f"{judged['model_accuracy']:.1%}."
-        )
-    for alarm in result["alarms"][:_MOST]:
-        say(f"Worse off: {alarm['sentence']}")
-    if len(result["alarms"]) > _MOST:
-        say(f"... and {len(result['alarms']) - _MOST:,} more alarms, all in result.json.")
-    if verdict is not None:
-        say(f"{verdict['word'].upper()}. {verdict['why']}")
-    for lost in result["left_out"]:
-        say(f'Left out: "{lost["client"]}" ({lost["when"]}): {lost["reason"]}.')
-    most = max(result["bytes"].values())
-    say(f"No client sent and received more than {most:,} bytes. Everything is in {out}.")
+    if as_json:
+        kept = ("clients", "left_out", "verdict", "alarms", "bytes")
+        print_json({key: result[key] for key in kept})
+    else:
+        most = max(result["bytes"].values())
+        say(f"No client sent and received more than {most:,} bytes. Everything is in {where}.")
 
 
 @federation.command("demo")
@@ -288,7 +223,6 @@ def demo(
     region: FederationRegion = None,
     eps_global: EpsGlobal = 0.05,
     eps_local: EpsLocal = 0.1,
-    one_round: OneRound = False,
     model: ModelName = None,
     method: MethodName = None,
     rounds: Rounds = None,
@@ -304,20 +238,15 @@ def demo(
     """
     from fairfl_core.federation.demo import run_here
     from fairfl_core.federation.folders import trained_as
-    from fairfl_core.federation.processes import check_flower
+    from fairfl_core.federation.programs import check_flower
     from fairfl_core.federation.question import Question
 
     check_flower()
-    question = Question(notion, region or "", eps_global, eps_local, one_round)
+    question = Question(notion, region or "", eps_global, eps_local)
     study, people = _example(example)
     study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)
-    told = run_here(
-        study, people, question, folder=out, on_event=_to_standard_error, messages=messages
-    )
-    print_json(told.to_json())
-    if not told.agrees:
+    with working("Running the server and its clients"):
+        found = run_here(study, people, question, folder=out, messages=messages)
+    print_json(found)
+    if not found["agrees"]:
         raise typer.Exit(1)
-
-
-def _to_standard_error(sentence: str) -> None:
-    typer.echo(sentence, err=True)

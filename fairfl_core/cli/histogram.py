@@ -5,20 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairfl_core.cli._people import (
-    ClientColumn,
-    Columns,
-    Favourable,
-    GroupColumn,
-    GroupNames,
-    LabelColumn,
-    LabelNames,
-    ScoreColumns,
-    SplitColumn,
-    say_scores,
-    scores_json,
-)
-from fairfl_core.cli._shell import Json, print_json, say, working
+from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
+from fairfl_core.cli._table_options import TableOptions, say_scores, scores_json
 
 if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData
@@ -27,19 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["histogram"]
 
 
+@with_options
 def histogram(
     sources: Annotated[
         list[Path], typer.Argument(help="A table of scores, or histograms of clients to join.")
     ],
     out: Annotated[Path, typer.Option(help="File to write.")],
-    client: ClientColumn = None,
-    group: GroupColumn = None,
-    label: LabelColumn = None,
-    scores: ScoreColumns = None,
-    labels: LabelNames = None,
-    groups: GroupNames = None,
-    favourable: Favourable = None,
-    split: SplitColumn = None,
+    columns: TableOptions,
     bins: Annotated[int, typer.Option(help="Bins of the score; an even number.")] = 16,
     epsilon: Annotated[
         float | None,
@@ -69,7 +51,7 @@ def histogram(
     from fairfl_core.privacy.histogram_noise import release_histogram
     from fairfl_core.privacy.mechanisms import Mechanism
 
-    columns = Columns(client, group, label, scores, labels, groups, None, favourable, split=split)
+    write_apart(out, *sources)
     with working("Counting"):
         made, people = _made(sources, columns, bins)
         spent = None
@@ -77,20 +59,20 @@ def histogram(
             mechanism = Mechanism(name="histogram", epsilon=epsilon)
             made, spent = release_histogram(made, mechanism), mechanism.spent
     write_histogram(made, out)
-    told = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
-    told |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
-    given = {"groups": groups, "labels": labels}
+    summary = {"out": str(out), "n": float(made.table.sum()), "clients": len(made.clients)}
+    summary |= {"bins": made.bins, "noisy": made.noisy, "spent": spent}
+    given = {"groups": columns.groups, "labels": columns.labels}
     found = [field for field, names in given.items() if not declared and not (names and people)]
     if spent is not None:
-        told["names_protected"] = not found
+        summary["names_protected"] = not found
     if as_json:
-        print_json(told if people is None else told | scores_json(people))
+        print_json(summary if people is None else summary | scores_json(people))
         return
     if people is not None:
         say_scores(people)
     noise = f"; noise worth a privacy budget of {spent:g} was added" if spent is not None else ""
     say(
-        f"{out}: {made.table.sum():,.0f} people in {len(made.clients)} clients, {made.bins} bins "
+        f"{out}: {made.table.sum():,.0f} {'noised counts' if made.noisy else 'people'} in {len(made.clients)} clients, {made.bins} bins "
         f"each{noise}. Next: fairfl solve {out} --region exact"
     )
     if spent is not None:
@@ -98,7 +80,7 @@ def histogram(
 
 
 def _made(
-    sources: list[Path], columns: Columns, bins: int
+    sources: list[Path], columns: TableOptions, bins: int
 ) -> "tuple[ScoreHistogram, ScoredData | None]":
     """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
@@ -109,6 +91,10 @@ def _made(
         return join_histograms([read_histogram(path) for path in sources]), None
     if len(sources) > 1:
         raise InputError("give one table of scores, or histograms (.json) of several clients.")
-    columns.named("exact")
-    people = columns.fitted(sources[0])
+    columns.check_complete("exact")
+    if columns.prediction or columns.fold:
+        raise InputError(
+            "a histogram is of one model's scores; leave out --prediction and --fold."
+        )
+    people = columns.scored(sources[0])
     return ScoreHistogram.of(people, bins), people

@@ -10,11 +10,11 @@ import typer
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import listed
-from fairfl_core.cli._shell import Json, print_json, say, split_names, working
+from fairfl_core.cli._shell import Json, print_json, read_salt, say, split_names, working
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from fairfl_core.data.tables.columns import Coded
     from fairfl_core.data.tables.tables import TableFile
@@ -80,6 +80,10 @@ def predict(
             "column of the fold. All rows of a person get the person's answer."
         ),
     ] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the secret salt that `fairfl solve --salt-file` was given."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Apply the lottery to every row.
@@ -94,6 +98,9 @@ def predict(
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
+    salt = None if salt_file is None else read_salt(salt_file)
+    if salt is not None and row_id is None:
+        raise InputError("--salt-file goes with --row-id: a seed draws without it.")
     numbers = _Numbers(bool(scores or probability), scores_are, probability_of, threshold)
     if probability is None:
         looks = _looked_at(fair, prediction, scores, labels, fold)
@@ -106,7 +113,7 @@ def predict(
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
         groups = _group_columns(fair, group, file)
-        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers)
+        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers, salt)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
@@ -223,7 +230,7 @@ class _Numbers:
         self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
     ) -> NDArray[np.float64]:
         """A probability for each label and model, shape (rows, models, labels)."""
-        from fairfl_core.data.score_kinds import (
+        from fairfl_core.data.score_columns import (
             as_probabilities,
             check_column,
             of_one_probability,
@@ -250,21 +257,22 @@ class _Asked:
     row_id: str | None
     fold: str | None
     numbers: _Numbers
+    salt: str | None
 
-    def read(self, fair: "Predictor", file: "TableFile") -> "pd.DataFrame":
+    def read(self, fair: "Predictor", file: "TableFile") -> "pa.Table":
         """The columns that are looked at."""
         from fairfl_core.data.tables.tables import read_rows
 
         names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
         scored = self.looks if self._by_numbers(fair) else []
         answered = [] if scored else self.looks
-        return read_rows(file, [*names, *answered], scored).to_pandas()
+        return read_rows(file, [*names, *answered], scored).combine_chunks()
 
     def _by_numbers(self, fair: "Predictor") -> bool:
         """Whether the columns hold numbers; else the model's answers."""
         return fair.needs_scores or self.numbers.given
 
-    def answers(self, fair: "Predictor", frame: "pd.DataFrame") -> tuple[NDArray[Any], int, float]:
+    def answers(self, fair: "Predictor", frame: "pa.Table") -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones."""
         model = self._models(fair, frame)
         # In long form the model is a matter of the row, else of the column.
@@ -283,33 +291,29 @@ class _Asked:
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
-    def _models(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.int64]:
+    def _models(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
-        from fairfl_core.predictors.hashed_draws import fold_draws
-
         if fair.folds == 1:
             return np.zeros(len(frame), np.int64)
         if self.row_id is not None:
-            client = fair.position(frame[self.client], fair.clients, "client")
-            names = np.array(fair.clients, object)[client]  # 9.0 of one file is 9 of another
-            return fold_draws(names, frame[self.row_id], fair.folds)
+            return fair.fold_of(frame[self.client], frame[self.row_id], salt=self.salt)
         rng = np.random.default_rng([int(self.seed or 0), 1])
         return rng.integers(fair.folds, size=len(frame))
 
-    def _drawn(self, fair: "Predictor", frame: "pd.DataFrame", seen: NDArray[Any]) -> NDArray[Any]:
+    def _drawn(self, fair: "Predictor", frame: "pa.Table", seen: NDArray[Any]) -> NDArray[Any]:
         group = self._group(frame)
         named = None if group is None else np.array(group.names, object)[group.codes]
         whose = (frame[self.client], named, seen)
         if self.seed is not None:
             return fair.sample(*whose, seed=self.seed)
-        return fair.decide(*whose, row_id=frame[str(self.row_id)])
+        return fair.decide(*whose, row_id=frame[str(self.row_id)], salt=self.salt)
 
-    def _group(self, frame: "pd.DataFrame") -> "Coded | None":
+    def _group(self, frame: "pa.Table") -> "Coded | None":
         from fairfl_core.data.grouping import code_groups
 
         return code_groups(frame, self.groups) if self.groups else None
 
-    def _paired(self, fair: "Predictor", frame: "pd.DataFrame") -> NDArray[np.intp]:
+    def _paired(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
         from fairfl_core.data.fold_rows import FoldRows
 
@@ -328,7 +332,7 @@ class _Asked:
 
 
 def _scores(
-    frame: "pd.DataFrame",
+    frame: "pa.Table",
     columns: list[str],
     labels: tuple[str, ...],
     model: NDArray[np.int64],
@@ -344,7 +348,7 @@ def _scores(
     return scores, np.array(labels, dtype=object)[scores.argmax(axis=1)]
 
 
-def _answers(frame: "pd.DataFrame", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
+def _answers(frame: "pa.Table", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
     """The answer of every row's fold model."""
     from fairfl_core.data.tables.columns import code_names
 

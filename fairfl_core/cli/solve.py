@@ -2,63 +2,33 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairfl_core._io.names import listed
 from fairfl_core.cli._harm import show_worse_off
-from fairfl_core.cli._people import (
-    ClientColumn,
-    ClientNames,
-    Columns,
-    Confidence,
-    ConfidenceProof,
-    ConfidenceScope,
-    Favourable,
-    FoldColumn,
-    GroupColumn,
-    GroupNames,
-    LabelColumn,
-    LabelNames,
-    RatesName,
-    RowIdColumn,
-    ScoreColumns,
-    Source,
-    SplitColumn,
-    guarantee_of,
-    read_program,
-    say_scores,
-    scores_json,
-)
-from fairfl_core.cli._policy import (
-    Floors,
-    Keeps,
-    Limits,
-    RatioGlobal,
-    RatioLeaveOut,
-    RatioLocal,
-    UtilityName,
-    WithoutGroup,
-    policy_of,
-)
+from fairfl_core.cli._policy_options import PolicyOptions, ProgramOptions, read_program
 from fairfl_core.cli._shell import (
     Json,
-    NotionName,
-    RegionName,
     print_json,
     print_table,
+    read_salt,
     say,
+    with_options,
     working,
+    write_apart,
 )
+from fairfl_core.cli._table_options import Source, TableOptions, say_scores, scores_json
 from fairfl_core.errors import InfeasibleError, InputError
 
 if TYPE_CHECKING:
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
+    from fairfl_core.predictors.predictor import Predictor
+    from fairfl_core.predictors.without_chance import WithoutChance
 
 __all__ = ["solve"]
 
@@ -66,10 +36,12 @@ COLLISION = 3  # how the process ends where limits and floors collide
 _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 
+@with_options
 def solve(
     source: Source,
-    notion: NotionName = "eo",
-    region: RegionName = None,
+    options: PolicyOptions,
+    how: ProgramOptions,
+    columns: TableOptions,
     eps_global: Annotated[float, typer.Option(help="Overall gap allowed, epsilon_0.")] = 1.0,
     eps_local: Annotated[
         float, typer.Option(help="Gap allowed inside each client, epsilon_c.")
@@ -78,30 +50,28 @@ def solve(
         list[str] | None,
         typer.Option(help="NAME=EPSILON for one client; may be given several times."),
     ] = None,
-    rates: RatesName = None,
-    confidence: Confidence = None,
-    confidence_scope: ConfidenceScope = "all",
-    confidence_proof: ConfidenceProof = "measured",
-    floor: Floors = None,
-    keep: Keeps = None,
-    ratio_global: RatioGlobal = None,
-    ratio_local: RatioLocal = None,
-    ratio_leave_out: RatioLeaveOut = 0.0,
-    limit: Limits = None,
-    utility: UtilityName = "accuracy",
-    without_group: WithoutGroup = False,
-    client: ClientColumn = None,
-    group: GroupColumn = None,
-    label: LabelColumn = None,
-    scores: ScoreColumns = None,
-    labels: LabelNames = None,
-    groups: GroupNames = None,
-    clients: ClientNames = None,
-    favourable: Favourable = None,
-    split: SplitColumn = None,
-    fold: FoldColumn = None,
-    row_id: RowIdColumn = None,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="Of two labels: the best rules without chance (a threshold for each client and "
+            "group), told beside the lottery's; --out writes these.",
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with a secret text that the draw by row id is keyed with; without one "
+            "whoever chooses row ids can choose answers."
+        ),
+    ] = None,
+    score_counts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Region exact: write people by recalibrated score here, for `fairfl verify`."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the most accurate lottery within the gaps allowed, and what each limit costs.
@@ -116,50 +86,82 @@ def solve(
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.predictors.load import predictor_of
 
-    columns = Columns(
-        client,
-        group,
-        label,
-        scores,
-        labels,
-        groups,
-        clients,
-        favourable,
-        split=split,
-        fold=fold,
-        row_id=row_id,
-    )
-    guarantee = guarantee_of(confidence, confidence_scope, confidence_proof)
-    policy = policy_of(
-        floor, keep, ratio_global, ratio_local, ratio_leave_out, limit, utility, without_group
-    )
+    asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
+    salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
-        program = read_program(source, notion, region, rates, columns, guarantee, policy)
-        names = program.counts.clients
-        by_client = dict.fromkeys(names, eps_local) | _overrides(eps_local_client or [], names)
+        program = read_program(source, columns, how, asked)
+        limits = asked.limits(program.counts.clients)
         try:
-            solution = program.solve(eps_global, by_client)
+            solution = program.solve(**limits)
         except InfeasibleError as error:
             if not as_json:
                 raise
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
-        price = _prohibition(program, solution) if without_group else None
+        price = _prohibition(program, solution) if asked.policy.without_group else None
+        fair = predictor_of(solution)
+        plain = _without_chance(fair, program) if deterministic else None
+    fair = fair if plain is None else plain.predictor
+    if out is not None or score_counts is not None:
+        evidence = _evidence(program, source)
+        if evidence is not None:
+            fair = fair.certified(evidence, program.rates)
+        if score_counts is not None:
+            _write_score_counts(evidence, score_counts)
     if out is not None:
-        predictor_of(solution).write(out)
+        write_apart(out, source, salt_file)
+        named = {what: getattr(columns, what) for what in ("client", "group", "label")}
+        known = {what: column for what, column in named.items() if column is not None}
+        written = replace(fair, columns=known or None)
+        (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
-        told = {"verdict": None if verdict is None else verdict.to_json()}
-        if without_group:
-            told["prohibition"] = None if price is None else price.to_json()
-        print_json(solution.to_json() | scores_json(program.counts) | told)
+        more: dict[str, Any] = {"verdict": None if verdict is None else verdict.to_json()}
+        if asked.policy.without_group:
+            more["prohibition"] = None if price is None else price.to_json()
+        if plain is not None:
+            more["deterministic"] = plain.to_json()
+        print_json(solution.to_json() | scores_json(program.counts) | more)
     else:
         # A histogram holds no person, so nobody can be judged by it.
         judged = program.people if program.can_judge else None
-        harm = None if judged is None else evaluate(predictor_of(solution), judged).harm
-        _show(solution, harm, verdict, out, by_default=region is None)
+        harm = None if judged is None else evaluate(fair, judged).harm
+        _show(solution, harm, verdict, out, by_default=how.region is None)
+        if plain is not None:
+            say(plain.sentence())
         if price is not None:
-            _show_prohibition(price)
+            _show_prohibition(price, solution)
+
+
+def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
+    """The counts that prove what is found: by score where rules look at scores; None if none do."""
+    from fairfl_core.data.scored import ScoredData
+    from fairfl_core.lp.exact.histogram_file import read_histogram
+    from fairfl_core.predictors.certificate import score_counts
+
+    if not program.needs_scores:
+        return program.people.counts.to_json()
+    if len(program.counts.labels) > 2 or program.policy.without_group:
+        return None
+    people = program.people
+    return score_counts(people if isinstance(people, ScoredData) else read_histogram(source))
+
+
+def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
+    from fairfl_core._io.json_files import write_json
+
+    if evidence is None or evidence["format"] != "fairfl-score-counts/1":
+        raise InputError(
+            "--score-counts: counts by score are written for the region exact with two labels and "
+            "with the group; the other regions are proved by the counts themselves."
+        )
+    write_json(path, evidence)
+
+
+def _without_chance(fair: "Predictor", program: "FairnessProgram") -> "WithoutChance":
+    from fairfl_core.predictors.without_chance import without_chance
+
+    return without_chance(fair, program.people)
 
 
 def _verdict(solution: "Solution") -> "Verdict | None":
@@ -171,14 +173,14 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice | None":
+def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
     from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
 
     how = (program.notion.name, program.region)
-    knowing = build_program(
+    knowing = FairnessProgram(
         program.people,
         *how,
         rates=program.rates,
@@ -193,17 +195,18 @@ def _prohibition(program: "Program", solution: "Solution") -> "ProhibitionPrice 
     return ProhibitionPrice(*studies)
 
 
-def _show_prohibition(price: "ProhibitionPrice") -> None:
+def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
     with_group, without = (one.mean for one in price.accuracy(unseen=False))
     cost = 100 * (with_group - without)
     say(
         f"With the group these limits would allow {with_group:.1%}: not to look at it "
         f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
-        f"({price.people(unseen=False):,.0f} people, those it was fitted on)."
+        f"({price.people(unseen=False):,.0f} {solution.counts.whom}, those it was fitted on)."
     )
 
 
-def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
+def _own_limits(given: list[str]) -> dict[str, float]:
+    """Clients' own limits, each written NAME=EPSILON."""
     found: dict[str, float] = {}
     for text in given:
         name, equals, value = text.rpartition("=")
@@ -211,13 +214,8 @@ def _overrides(given: list[str], clients: tuple[str, ...]) -> dict[str, float]:
             number = float(value)
         except ValueError:
             number, equals = 0.0, ""
-        if not equals:
+        if not equals or not name:
             raise InputError(f'--eps-local-client "{text}" is not NAME=EPSILON, like NM=0.05.')
-        if name not in clients:
-            raise InputError(
-                f'--eps-local-client: there is no client "{name}" in the counts; '
-                f"they hold {listed(clients)}."
-            )
         if name in found:
             raise InputError(f'--eps-local-client: "{name}" is given twice; keep one.')
         found[name] = number
@@ -233,7 +231,7 @@ def _show(
     by_default: bool,
 ) -> None:
     from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.lp.build import default_region_sentence
+    from fairfl_core.lp.regions import default_region_sentence
 
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy
@@ -257,7 +255,7 @@ def _show(
         local = solution.eps_local[solution.eps_local < 1]
         limit = float(local.max()) if local.size else solution.eps_global
         say(f"On unseen people {solution.guarantee.promise(local.size, limit)}.")
-    for sentence in solution.remarks():
+    for sentence in (*counts.remarks(), *solution.remarks()):
         say(sentence)
     for sentence in _asked(solution):
         say(sentence)
@@ -307,6 +305,13 @@ def _asked(solution: "Solution") -> list[str]:
         if ratio is not None:
             said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
     said += [f"Kept besides: {limit}." for limit in policy.limits]
+    said += [f"Precision kept: {one}." for one in policy.precision]
+    for share, where in (
+        (policy.capacity_global, "all people"),
+        (policy.capacity_local, "each client's people"),
+    ):
+        if share is not None:
+            said.append(f"At most {share:g} of {where} are answered favourably.")
     if policy.without_group:
         said.append("One rule for all groups of a client: the predictor does not ask for a group.")
     if utility.name != "accuracy":

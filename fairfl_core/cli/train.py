@@ -223,11 +223,11 @@ def _train_all(
     from rich.progress import Progress
 
     with _silenced():
-        from fairfl_core.training.at_once import turns_at_once
+        from fairfl_core.training.parallel import parallel_clients
+        from fairfl_core.training.tensorflow_trainer import prepare_tensorflow
         from fairfl_core.training.training import Run, train_seed
-        from fairfl_core.training.work import prepare_tensorflow
 
-        prepare_tensorflow(recipe.threads, turns_at_once(len(people.clients), recipe.threads))
+        prepare_tensorflow(recipe.threads, parallel_clients(len(people.clients), recipe.threads))
     folds: list[int | None] = list(range(recipe.folds)) or [None]
     trained = []
     with Progress(*_columns(), console=Console(stderr=True)) as progress:

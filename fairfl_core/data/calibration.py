@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.extras import extra
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core.data.shares import normal_quantile, wilson
 from fairfl_core.errors import InputError
@@ -110,6 +111,8 @@ class Calibration:
         mapped = np.empty(scores.shape)
         for place, maps in enumerate(self.knots):
             rows = np.flatnonzero(group == place)
+            if not rows.size:  # of one person all groups but one
+                continue
             for label, (at, value) in enumerate(maps):
                 mapped[rows, label] = np.interp(scores[rows, label], at, value)
         # A map may end at 0: nobody is that sure of anything.
@@ -208,7 +211,8 @@ def calibration_table(people: Scored, label: str | None = None) -> "pd.DataFrame
     them; ``error``, the expected calibration error over ten bins of equal size; ``floor``, the
     error that perfectly calibrated scores would show on so few people.
     """
-    import pandas as pd
+    with extra("app"):
+        import pandas as pd
 
     which = people.labels.index(label or people.favourable)
     score, has = people.scores[:, which], people.label == which

@@ -1,28 +1,60 @@
 """The one thing a client sends: n[client, group, label, prediction], a table of counts."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import LARGEST, check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.extras import extra
+from fairfl_core._io.json_files import (
+    LARGEST,
+    check_keys,
+    json_text,
+    nested_numbers,
+    read_json,
+    write_json,
+)
 from fairfl_core._io.names import as_name, check_names, listed
+from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairfl_core.data.coding import CodedPeople
 
-__all__ = ["FORMAT", "ClientCounts", "count_people", "table_shape"]
+__all__ = ["FORMAT", "ClientCounts", "check_most_labels", "count_people", "table_shape"]
 
 FORMAT = "fairfl-counts/1"
+MOST_LABELS = 200
 Codes = NDArray[np.integer[Any]]
-_OPTIONAL = {"noisy", "folds", "grouping", "note"}  # a note is for people, and not kept
+_OPTIONAL = {
+    "noisy",
+    "folds",
+    "grouping",
+    "weights",
+    "missing_group",
+    "note",
+}  # a note is for people, and not kept
 _KEYS = {"format", "labels", "favourable", "groups", "clients", *_OPTIONAL}
+
+
+def check_most_labels(labels: Sequence[str]) -> None:
+    """Refuse more labels than a program can compare: a table has a number for each two of them."""
+    if len(labels) > MOST_LABELS:
+        raise InputError(
+            f"there are {len(labels):,} labels; at most {MOST_LABELS} can be compared: put them "
+            "into fewer classes, or choose the column of the label."
+        )
 
 
 def table_shape(
@@ -80,6 +112,10 @@ class ClientCounts:
         Of which columns the groups are crossed; None for groups of one column.
     score_columns : tuple of str or None
         Of which columns, one a label, the predictions are the largest; not written to files.
+    weighting : Weighting or None
+        How people were weighted: then the table holds reals that add up to the effective number.
+    missing : MissingGroup or None
+        What was made of rows whose group is missing; None where there were none.
     """
 
     table: NDArray[Any]
@@ -92,12 +128,18 @@ class ClientCounts:
     folds: int = field(default=1, kw_only=True)
     grouping: Grouping | None = field(default=None, kw_only=True)
     score_columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    weighting: Weighting | None = field(default=None, kw_only=True)
+    missing: MissingGroup | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for axis in ("clients", "groups", "labels"):
-            names = tuple(str(name) for name in getattr(self, axis))
+            given = getattr(self, axis)
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                raise InputError(f"{axis} must be a list of names, not {given!r:.40}; give one.")
+            names = tuple(str(name) for name in given)
             check_names(names, axis)
             object.__setattr__(self, axis, names)
+        check_most_labels(self.labels)
         favourable = self.favourable or self.labels[-1]
         if favourable not in self.labels:
             raise InputError(
@@ -127,7 +169,7 @@ class ClientCounts:
             (~np.isfinite(values), "not finite"),
             (values < 0, "negative"),
             (values > LARGEST, "too large"),
-            (np.zeros(shape, bool) if self.noisy else values % 1 != 0, "not a whole number"),
+            (values % 1 != 0 if self._is_whole else np.zeros(shape, bool), "not a whole number"),
         ):
             if wrong.any():
                 c, a, y, j = (int(i) for i in np.argwhere(wrong)[0])
@@ -141,9 +183,14 @@ class ClientCounts:
         if not rows.all() and not self.noisy:  # noise may take a small client's every row
             empty = self.clients[int(np.argmin(rows))]
             raise InputError(f'client "{empty}" has no rows; leave it out or give its counts.')
-        checked = values if self.noisy else values.astype(np.int64)
+        checked = values.astype(np.int64) if self._is_whole else values
         checked.setflags(write=False)
         return checked
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether they are whole numbers: counted people without noise or weights."""
+        return not self.noisy and self.weighting is None
 
     def _place(self, c: int, a: int, y: int, j: int) -> str:
         return (
@@ -157,6 +204,13 @@ class ClientCounts:
     def has_noise(self) -> bool:
         """Whether they carry noise, which no interval contains."""
         return self.noisy and not self.estimated
+
+    @property
+    def whom(self) -> str:
+        """What is counted, for a sentence: noised counts are no people, nor are weighted ones."""
+        if self.has_noise:
+            return "noised counts"
+        return "people" if self.weighting is None else "people (the effective number)"
 
     @property
     def n(self) -> float:
@@ -212,7 +266,21 @@ class ClientCounts:
                 f'there is no client "{missing[0]}" in the counts; they hold {listed(self.clients)}.'
             )
         rows = [place[name] for name in clients]
-        return replace(self, table=self.table[rows], clients=tuple(clients))
+        unknown = self.missing
+        if unknown is not None and unknown.table is not None:
+            unknown = replace(unknown, table=unknown.table[rows])
+        return replace(
+            self,
+            table=self.table[rows],
+            clients=tuple(clients),
+            weighting=None if self.weighting is None else self.weighting.of_clients(rows),
+            missing=unknown,
+        )
+
+    def remarks(self) -> list[str]:
+        """What a person should know of how these people were counted, in sentences."""
+        kinds = (self.weighting, self.missing)
+        return [one.sentence(self.n) for one in kinds if one is not None]
 
     # ---------------------------------------------------------------- from rows
 
@@ -252,6 +320,39 @@ class ClientCounts:
         )
         return replace(counted, score_columns=None)  # an array's columns have no names
 
+    # ---------------------------------------------------------------- tables, notebooks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a client, group, label and prediction, with the number of people, ``n``."""
+        with extra("app"):
+            import pandas as pd
+
+        axes = [self.clients, self.groups, self.labels, self.labels]
+        index = pd.MultiIndex.from_product(axes, names=["client", "group", "label", "prediction"])
+        return pd.DataFrame({"n": self.table.ravel()}, index=index).reset_index()
+
+    def _repr_html_(self) -> str:
+        by_group = self.table.sum(axis=(2, 3))
+        right = np.einsum("cajj->c", self.table)
+        return notebook_html(
+            f"Counts of {count(self.n)} people in {len(self.clients):,} clients",
+            [
+                f"Labels: {', '.join(self.labels)}; favourable: {self.favourable}. The model is "
+                f"right for {percent(self.model_accuracy)}."
+            ],
+            ["client", "people", *self.groups, "model right"],
+            (
+                [
+                    name,
+                    count(by_group[c].sum()),
+                    *map(count, by_group[c]),
+                    percent(right[c] / max(by_group[c].sum(), 1e-12)),
+                ]
+                for c, name in enumerate(self.clients)
+            ),
+            len(self.clients),
+        )
+
     @classmethod
     def from_table(
         cls,
@@ -268,6 +369,11 @@ class ClientCounts:
         favourable: str | None = None,
         fold: str | None = None,
         row_id: str | None = None,
+        probability: str | None = None,
+        probability_of: str | None = None,
+        threshold: float = 0.5,
+        weight: str | None = None,
+        missing_group: str | None = None,
     ) -> "ClientCounts":
         """Count the rows of a predictions table.
 
@@ -291,6 +397,14 @@ class ClientCounts:
         fold, row_id : str, optional
             Of cross-fitted predictions: the column of the fold whose model, which never saw the
             person, gave them; and the column that names the person inside a client.
+        probability, probability_of, threshold
+            Of two labels, instead of scores: the column of the probability of one of them, which
+            it is, and from which number on the model answers it.
+        weight : str, optional
+            The column of what each person counts for (a survey's weights); see `Weighting`.
+        missing_group : {"drop", "own", "bound"}, optional
+            What becomes of rows whose group is missing: left out, a group of their own, or gaps
+            are the worst of what they may be. Refused unless said.
         """
         from fairfl_core.data.coding import code_people
 
@@ -306,6 +420,11 @@ class ClientCounts:
             labels=labels,
             fold=fold,
             row_id=row_id,
+            probability=probability,
+            probability_of=probability_of,
+            threshold=threshold,
+            weight=weight,
+            missing_group=missing_group,
         )
         return cls.from_people(people, favourable)
 
@@ -313,12 +432,31 @@ class ClientCounts:
     def from_people(cls, people: "CodedPeople", favourable: str | None = None) -> "ClientCounts":
         """Count people whose rows are coded already."""
         names = people.clients, people.groups, people.labels
-        table = count_people(
-            people.client, people.group, people.label, people.prediction, table_shape(*names)
-        )
+        shape = table_shape(*names)
+        who = people.client, people.group, people.label, people.prediction
         favourable = "" if favourable is None else as_name(favourable)
-        counts = cls(table, *names, favourable, folds=people.folds, grouping=people.grouping)
-        return replace(counts, score_columns=people.score_columns)
+        weighting, missing, weight = None, people.missing, people.weight
+        if weight is None:
+            table = count_people(*who, shape)
+        else:
+            if people.folds > 1:
+                raise InputError("weights are for one model, not for fold models; leave one out.")
+            scale = weight.sum() / (weight**2).sum()
+            table = count_people(*who, shape, weight * scale)
+            squares = count_people(*who, shape, (weight * scale) ** 2).sum(axis=3)
+            weighting = Weighting(int((weight > 0).sum()), float(weight.sum()), squares)
+            if missing is not None and missing.table is not None:
+                missing = replace(missing, table=missing.table * scale)
+        return cls(
+            table,
+            *names,
+            favourable,
+            folds=people.folds,
+            grouping=people.grouping,
+            score_columns=people.score_columns,
+            weighting=weighting,
+            missing=missing,
+        )
 
     # ---------------------------------------------------------------- JSON
 
@@ -340,6 +478,10 @@ class ClientCounts:
             value["folds"] = self.folds
         if self.grouping is not None:
             value["grouping"] = self.grouping.to_json()
+        if self.weighting is not None:
+            value["weights"] = self.weighting.to_json()
+        if self.missing is not None:
+            value["missing_group"] = self.missing.to_json()
         return value
 
     @classmethod
@@ -369,7 +511,9 @@ class ClientCounts:
             axes = ("group", value["groups"]), ("label", labels), ("prediction", labels)
             tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
         shape = (len(names), len(value["groups"]), len(value["labels"]), len(value["labels"]))
-        if not noisy and any(isinstance(cell, float) for table in tables for cell in table):
+        if not (noisy or "weights" in value) and any(
+            isinstance(cell, float) for table in tables for cell in table
+        ):
             place = next(i for i, t in enumerate(tables) if any(isinstance(x, float) for x in t))
             raise InputError(
                 f'client "{names[place]}": a count is a real number; counts are integers '
@@ -379,6 +523,12 @@ class ClientCounts:
         fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
         grouping = Grouping.from_json(value["grouping"]) if "grouping" in value else None
         more = {"folds": value.get("folds", 1), "grouping": grouping}
+        if "weights" in value:
+            axes_of = (names, value["groups"], value["labels"])
+            more["weighting"] = Weighting.from_json(value["weights"], *axes_of)
+        if "missing_group" in value:
+            given = value["missing_group"]
+            more["missing"] = MissingGroup.from_json(given, names, value["labels"])
         return cls(table, *fields, value["favourable"], noisy, **more)
 
     @classmethod
@@ -389,6 +539,11 @@ class ClientCounts:
             return cls.from_json(value)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of its `fairfl-counts/1` file, as `sha256sum` tells it."""
+        return hashlib.sha256(json_text(self.to_json()).encode()).hexdigest()
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-counts/1` file, whole or not at all."""

@@ -1,16 +1,16 @@
 """Unseen people under cross-fitting: scored by every fold model, answered by one of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name
 from fairfl_core.data.answers import Answers, answers_to
-from fairfl_core.data.coding import code_people
+from fairfl_core.data.coding import TableColumns, code_people
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.fold_rows import FoldRows
 from fairfl_core.data.ranks import BetweenCuts
@@ -68,17 +68,8 @@ class FoldedData:
         cls,
         rows: Any,
         *,
-        client: str,
-        group: str | Sequence[str],
-        label: str,
-        fold: str,
-        row_id: str | None = None,
-        prediction: str | None = None,
-        scores: Sequence[str] | Mapping[str, str] | None = None,
-        clients: Sequence[str] | None = None,
-        groups: Sequence[str] | None = None,
-        labels: Sequence[str] | None = None,
         favourable: str | None = None,
+        **columns: Unpack[TableColumns],
     ) -> "FoldedData":
         """Take test people from a table that has one row for each person and fold.
 
@@ -86,19 +77,9 @@ class FoldedData:
         `ClientCounts.from_table`. A table of answers says no scores: only predictors that look at
         answers can be judged on it.
         """
-        people = code_people(
-            rows,
-            client=client,
-            group=group,
-            label=label,
-            prediction=prediction,
-            scores=scores,
-            clients=clients,
-            groups=groups,
-            labels=labels,
-            fold=fold,
-            row_id=row_id,
-        )
+        people = code_people(rows, **columns)
+        if people.weight is not None:
+            raise InputError("weights are for one model, not for fold models; leave one out.")
         dealt = cast(FoldRows, people.dealt)
         everybody = np.ones(len(people.label), bool)
         alike = {

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.atomic import write_whole
 from fairfl_core._io.json_files import read_json, write_json
-from fairfl_core._io.places import TOP
+from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.errors import InputError
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 FORMAT = "fairfl-method/1"
-FOLDER = TOP / "data" / "methods"
+FOLDER = APP_ROOT / "data" / "methods"
 SPLITS = ("validation", "test")
 _NAMES = ("client", "group", "label")
 _NEEDED = {"format", "method", "title", "experiment", "settings", "file", "sha256"} | {

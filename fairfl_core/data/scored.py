@@ -1,9 +1,9 @@
 """People with their scores: what the exact region looks at where counts do not suffice."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.answers import Answers, answers_to
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.coding import CodedPeople, code_people
+from fairfl_core.data.coding import CodedPeople, TableColumns, code_people
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.ranks import BetweenCuts, Ranks
+from fairfl_core.data.weighting import MissingGroup
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class ScoredData:
     score_columns : tuple of str or None
         The table's columns that hold the scores, in the order of `labels`; None where they come
         from no table.
+    missing : MissingGroup or None
+        What was made of rows whose group is missing.
     """
 
     client: Ints
@@ -74,6 +77,7 @@ class ScoredData:
     folds: int = 1
     grouping: Grouping | None = None
     score_columns: tuple[str, ...] | None = None
+    missing: MissingGroup | None = None
 
     def __post_init__(self) -> None:
         check_scores(self.scores, self.labels)
@@ -98,6 +102,7 @@ class ScoredData:
             folds=self.folds,
             grouping=self.grouping,
             score_columns=self.score_columns,
+            missing=self.missing,
         )
 
     def under_lottery(self, lottery: Floats) -> Answers:
@@ -185,30 +190,16 @@ class ScoredData:
         cls,
         rows: Any,
         *,
-        client: str,
-        group: str | Sequence[str],
-        label: str,
-        scores: Sequence[str] | Mapping[str, str],
-        clients: Sequence[str] | None = None,
-        groups: Sequence[str] | None = None,
-        labels: Sequence[str] | None = None,
         favourable: str | None = None,
-        fold: str | None = None,
-        row_id: str | None = None,
+        **columns: Unpack[TableColumns],
     ) -> "ScoredData":
         """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
-        people = code_people(
-            rows,
-            client=client,
-            group=group,
-            label=label,
-            scores=scores,
-            clients=clients,
-            groups=groups,
-            labels=labels,
-            fold=fold,
-            row_id=row_id,
-        )
+        people = code_people(rows, **columns)
+        if people.weight is not None or (people.missing and people.missing.table is not None):
+            raise InputError(
+                "weights, and the worst case over missing groups, are had for counts, not for the "
+                "exact region or rates from scores; choose the region simplex or kernel."
+            )
         counts = ClientCounts.from_people(people, favourable)
         return cls.from_coded(people, counts.favourable, folds=people.folds)
 
@@ -236,6 +227,7 @@ class ScoredData:
             folds=folds,
             grouping=people.grouping,
             score_columns=people.score_columns,
+            missing=people.missing,
         )
 
 

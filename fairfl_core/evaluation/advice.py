@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 
 __all__ = ["Advice", "CertaintyPrice", "price_of_certainty", "tightest_limits"]
 
@@ -29,7 +29,7 @@ class Advice:
 
 
 def tightest_limits(
-    programs: Sequence[Program], points: float, *, resolution: float = 0.005
+    programs: Sequence[FairnessProgram], points: float, *, resolution: float = 0.005
 ) -> Advice:
     """The tightest common limit that costs at most `points` (of a hundred) of accuracy.
 
@@ -38,7 +38,7 @@ def tightest_limits(
 
     Parameters
     ----------
-    programs : sequence of Program
+    programs : sequence of FairnessProgram
         One a run, of one setting.
     points : float
         Percentage points of accuracy that may be lost, on the fitted people.
@@ -88,8 +88,8 @@ class CertaintyPrice:
 
 
 def price_of_certainty(
-    sure: Sequence[Program],
-    plain: Sequence[Program],
+    sure: Sequence[FairnessProgram],
+    plain: Sequence[FairnessProgram],
     eps_global: float,
     eps_local: float,
     *,
@@ -100,7 +100,7 @@ def price_of_certainty(
 
     Parameters
     ----------
-    sure, plain : sequences of Program
+    sure, plain : sequences of FairnessProgram
         The same runs with and without a guarantee.
     """
     without = np.mean([program.solve(eps_global, eps_local).accuracy for program in plain])

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import records, to_frame
 from fairfl_core.evaluation.alarms import SHOWN
 from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, Shares, scopes, with_overall
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.evaluation.evaluation_json import records
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, gaps, notion_names, number_or_none
@@ -144,10 +144,8 @@ class BaseRates:
             "nothing of the truth) and unequal precision (unless they never err)."
         )
 
-    def table(self) -> "pd.DataFrame":
+    def columns(self) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: the group's people, and the share."""
-        import pandas as pd
-
         scope, group, label = np.indices(self.shares.share.shape).reshape(3, -1)
         names = {
             "client": np.array(self.scopes, object)[scope],
@@ -156,10 +154,7 @@ class BaseRates:
         }
         figures = {"n": self.shares.n, "share": self.shares.share}
         limits = {"low": self.shares.low, "high": self.shares.high}
-        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(
-            columns | {name: part.ravel() for name, part in (figures | limits).items()}
-        )
+        return names | {name: part.ravel() for name, part in (figures | limits).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +187,11 @@ class AllRates:
     base: BaseRates
 
     def table(self) -> "pd.DataFrame":
-        """One row a client (None: overall), label, rate and group: before and after, with limits."""
-        import pandas as pd
+        """`columns` as a table."""
+        return to_frame(self.columns())
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """One row a client (None: overall), label, rate and group: before and after, with limits."""
         before, after = self.rates.before, self.rates.after
         shape = (len(self.scopes), len(self.measures), len(self.groups))
         scope, measure, group = np.indices(shape).reshape(3, -1)
@@ -214,9 +211,8 @@ class AllRates:
             "after_low": after.low,
             "after_high": after.high,
         }
-        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(
-            columns
+        return (
+            names
             | {name: part[scope, group, measure] for name, part in figures.items()}
             | {"assessable": self.assessable[scope, group]}
         )
@@ -228,9 +224,9 @@ class AllRates:
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
         return {
-            "rates": records(self.table()),
+            "rates": records(self.columns()),
             "notions": [one.to_json() for one in self.notions],
-            "base_rates": records(self.base.table()),
+            "base_rates": records(self.base.columns()),
             "why_not_all": self.base.sentence(),
         }
 

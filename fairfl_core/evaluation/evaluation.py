@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
+from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.shares import normal_quantile, wilson
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import at_once, expected_gap, gap_interval
 from fairfl_core.fairness.notions import (
@@ -19,6 +25,8 @@ from fairfl_core.fairness.notions import (
     gaps,
     not_assessable,
 )
+from fairfl_core.fairness.unknown_groups import gap_bounds, rate_bounds
+from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.alarms import Alarm
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
+    from fairfl_core.lp.policy_file import PolicyFile
 
 __all__ = [
     "LEVEL",
@@ -71,6 +80,8 @@ class Evaluation:
         How much of each cell's lottery looks at the model; None for answers of no lottery.
     asked : Asked, optional
         What the predictor was asked for; None for answers of no predictor.
+    lottery : ndarray, shape (clients, groups, labels, labels), optional
+        Pr(answer k | the model says j), where rows without a group are to be bounded.
     """
 
     counts: ClientCounts
@@ -79,6 +90,7 @@ class Evaluation:
     own: Answers
     attention: Floats | None = None
     asked: Asked | None = None
+    lottery: Floats | None = None
 
     # ---------------------------------------------------------------- what is to be told first
 
@@ -127,6 +139,22 @@ class Evaluation:
         return self.notion.people(self.counts.n_label)
 
     @cached_property
+    def effective(self) -> Floats:
+        """As many unweighted people as would tell as much: `people`, unless they are weighted."""
+        weighting = self.counts.weighting
+        if weighting is None:
+            return self.people
+        return weighting.effective(self.people, self.notion.given)
+
+    @cached_property
+    def effective_overall(self) -> Floats:
+        """The same of all clients together, shape (groups, rates)."""
+        weighting = self.counts.weighting
+        if weighting is None:
+            return np.asarray(self.people.sum(axis=0))
+        return weighting.effective(self.people, self.notion.given, pooled=True)
+
+    @cached_property
     def answered(self) -> Floats:
         """Expected people whom each rate counts."""
         return self.notion.answered(self.confusion)
@@ -167,7 +195,26 @@ class Evaluation:
     @cached_property
     def local_interval(self) -> tuple[Floats, Floats]:
         """Limits of each client's gap, each on its own."""
-        return gap_interval(np.nan_to_num(self.rates), self.people, LEVEL)
+        return gap_interval(np.nan_to_num(self.rates), self.effective, LEVEL)
+
+    @cached_property
+    def unknown(self) -> "tuple[tuple[Floats, Floats], tuple[float, float]] | None":
+        """Least and largest gaps, local and overall, whatever groups the rows without one have.
+
+        None unless the counts hold such rows.
+        """
+        missing = self.counts.missing
+        if missing is None or missing.table is None or self.lottery is None:
+            return None
+        given, asked = self.notion.given, self.notion.asked
+        many = np.einsum("cyj,ry->crj", np.asarray(missing.table, float), given)
+        chance = np.einsum("cajk,rk->carj", self.lottery, asked)
+        many = np.broadcast_to(many[:, None], chance.shape)
+        local = gap_bounds(*rate_bounds(self.answered, self.people, chance, many))
+        flat = [np.moveaxis(part, 0, 2).reshape(*part.shape[1:3], -1) for part in (chance, many)]
+        pooled = (part.sum(axis=0) for part in (self.answered, self.people))
+        low, high = gap_bounds(*rate_bounds(*pooled, *flat))
+        return local, (float(low), float(high))
 
     @property
     def compared_clients(self) -> int:
@@ -179,7 +226,7 @@ class Evaluation:
 
         They hold for a client that was chosen because its gap is the largest.
         """
-        rates, people = np.nan_to_num(self.rates[client]), self.people[client]
+        rates, people = np.nan_to_num(self.rates[client]), self.effective[client]
         low, high = gap_interval(rates, people, at_once(LEVEL, self.compared_clients))
         return float(low), float(high)
 
@@ -188,7 +235,7 @@ class Evaluation:
         """Limits of the global gap."""
         people = self.people.sum(axis=0)
         rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
-        low, high = gap_interval(rates, people, LEVEL)
+        low, high = gap_interval(rates, self.effective_overall, LEVEL)
         return float(low), float(high)
 
     def told_interval(self, client: int | None = None) -> tuple[float, float]:
@@ -286,18 +333,101 @@ class Evaluation:
     @cached_property
     def before(self) -> "Evaluation":
         """The model's own answers on the same people."""
-        return Evaluation(self.counts, self.notion, self.own, self.own)
+        own = None if self.lottery is None else np.eye(len(self.counts.labels))
+        lottery = None if own is None else np.broadcast_to(own, self.counts.table.shape)
+        return Evaluation(self.counts, self.notion, self.own, self.own, lottery=lottery)
 
     @property
     def not_assessable(self) -> tuple[NotAssessable, ...]:
         """Cells that cannot be judged because nobody is in them."""
         return not_assessable(self.notion, self.counts)
 
+    def to_frame(self) -> "pd.DataFrame":
+        """The table of clients; `group_table` and `rate_table` are the others."""
+        return self.client_table()
+
+    def metrics(self) -> dict[str, float]:
+        """The figures of all clients by name, for a logger such as MLflow; undefined ones left out."""
+        found = {
+            "n": self.counts.n,
+            "accuracy": self.accuracy,
+            "accuracy_low": self.accuracy_interval[0],
+            "accuracy_high": self.accuracy_interval[1],
+            "accuracy_before": self.before.accuracy,
+            "gap_global": self.gaps.overall,
+            "gap_global_low": self.global_interval[0],
+            "gap_global_high": self.global_interval[1],
+            "gap_global_before": self.before.gaps.overall,
+            "gap_local_mean": self.gaps.local_mean,
+            "gap_local_worst": self.gaps.local_worst,
+            "gap_local_worst_before": self.before.gaps.local_worst,
+        }
+        return {name: float(value) for name, value in found.items() if value == value}
+
+    def plot(self) -> Any:
+        """Draw each client's gap before and after with its interval: a Plotly figure."""
+        from fairfl_core.report.figures import client_gaps
+
+        asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
+        return client_gaps({"client": self.counts.clients} | self.client_columns() | asked)
+
+    def model_card(
+        self,
+        format: str = "md",
+        *,
+        title: str = "A fair predictor",
+        dataset: str = "the people it was judged on",
+        license: str | None = None,
+    ) -> str:
+        """Write its model card.
+
+        Parameters
+        ----------
+        format : {"md", "html", "hf"}
+            Markdown, one HTML file, or Markdown below the block of metadata that Hugging Face's
+            hub reads.
+        title, dataset : str
+            What the predictor, and the people it was judged on, are called.
+        license : str, optional
+            For Hugging Face: an identifier such as ``apache-2.0``.
+        """
+        from fairfl_core.report.model_card import card_of_evaluation
+
+        return card_of_evaluation(self, title=title, dataset=dataset, license=license).write(
+            format
+        )
+
+    def _repr_html_(self) -> str:
+        low, high = self.global_interval
+        columns = self.client_columns()
+        verdict = [] if self.verdict is None else [f"{self.verdict.word}. {self.verdict.why}"]
+        return notebook_html(
+            f"Evaluation on {count(self.counts.n)} people: {self.notion.name}",
+            [
+                *verdict,
+                f"{percent(self.accuracy)} right, {percent(self.before.accuracy)} by the model. "
+                f"Overall gap {gap(self.gaps.overall)} (95 %: {gap(low)} to {gap(high)}), "
+                f"{gap(self.before.gaps.overall)} before.",
+            ],
+            ["client", "people", "accuracy before", "accuracy", "gap before", "gap", "95 %"],
+            (
+                [
+                    name,
+                    count(columns["n"][c]),
+                    percent(columns["accuracy_before"][c]),
+                    percent(columns["accuracy"][c]),
+                    gap(columns["gap_before"][c]),
+                    gap(columns["gap"][c]),
+                    f"{gap(columns['gap_low'][c])} to {gap(columns['gap_high'][c])}",
+                ]
+                for c, name in enumerate(self.counts.clients)
+            ),
+            len(self.counts.clients),
+        )
+
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""
-        import pandas as pd
-
-        return pd.DataFrame({"client": self.counts.clients, **self.client_columns()})
+        return to_frame({"client": self.counts.clients, **self.client_columns()})
 
     def client_columns(self) -> dict[str, Floats]:
         """The figures of the client table, each of shape (clients,)."""
@@ -316,30 +446,37 @@ class Evaluation:
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""
-        import pandas as pd
+        return to_frame({"group": self.counts.groups, **self.group_columns()})
 
+    def group_columns(self) -> dict[str, Floats]:
+        """The figures of the group table, each of shape (groups,)."""
         people = self.counts.table.sum(axis=(0, 2, 3))
-        return pd.DataFrame(
-            {
-                "group": self.counts.groups,
-                "n": people,
-                "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
-                "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
-                "changed": self.changed,
-            }
-        )
+        return {
+            "n": people,
+            "accuracy_before": _share(np.einsum("cayy->a", self.before.confusion), people),
+            "accuracy": _share(np.einsum("cayy->a", self.confusion), people),
+            "changed": self.changed,
+        }
 
     def rate_table(self) -> "pd.DataFrame":
         """One row a client, group and rate: people behind it, before, after, Wilson limits."""
-        import pandas as pd
+        return to_frame(self.rate_columns())
 
-        low, high = wilson(np.nan_to_num(self.rates), self.people, _z())
+    def rate_columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the rate table, each of shape (clients x groups x rates,)."""
+        low, high = wilson(np.nan_to_num(self.rates), self.effective, _z())
         names = (
             self.counts.clients,
             self.counts.groups,
             [str(rate) for rate in self.notion.rates],
         )
-        index = pd.MultiIndex.from_product(names, names=["client", "group", "rate_of"])
+        places = np.indices(self.people.shape).reshape(3, -1)
+        index = {
+            name: np.array(values, object)[place]
+            for name, values, place in zip(
+                ("client", "group", "rate_of"), names, places, strict=True
+            )
+        }
         columns = {
             "n": self.people,
             "rate_before": self.before.rates,
@@ -347,8 +484,7 @@ class Evaluation:
             "rate_low": np.where(self.people > 0, low, np.nan),
             "rate_high": np.where(self.people > 0, high, np.nan),
         }
-        flat = {name: values.ravel() for name, values in columns.items()}
-        return pd.DataFrame(flat, index=index).reset_index()
+        return index | {name: values.ravel() for name, values in columns.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""
@@ -357,16 +493,45 @@ class Evaluation:
         return to_json(self)
 
 
-def evaluate(predictor: Predictor, people: People) -> Evaluation:
+def evaluate(
+    predictor: Predictor, people: People, policy: "PolicyFile | None" = None
+) -> Evaluation:
     """Judge a predictor on any people of its clients: fitted, test, noisy or true.
 
     A predictor of the exact region looks at scores and needs `ScoredData`; to any other one
-    their counts say everything. `FoldedData` are answered by a mixture of fold models.
+    their counts say everything. `FoldedData` are answered by a mixture of fold models. With a
+    policy it is judged by the notion and limits of that, not by those it was solved for.
     """
-    notion = Notion.of(predictor.notion, people.labels, predictor.favourable)
+    check_type(predictor, Predictor, "the predictor", "one, such as Predictor.from_solution(…)")
+    kinds = (ClientCounts, ScoredData, FoldedData)
+    check_type(people, kinds, "the people", "ClientCounts, ScoredData or FoldedData")
+    name = predictor.notion if policy is None else policy.notion
+    notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
-    asked = Asked.of(predictor, people.counts.clients)
-    return replace(judged, attention=predictor.attention_to(people), asked=asked)
+    clients = people.counts.clients
+    asked = (
+        Asked.of(predictor, clients)
+        if policy is None
+        else Asked.by_policy(policy, predictor, clients)
+    )
+    return replace(
+        judged,
+        attention=predictor.attention_to(people),
+        asked=asked,
+        lottery=_lottery(predictor, people.counts),
+    )
+
+
+def _lottery(predictor: Predictor, counts: ClientCounts) -> Floats | None:
+    """The lottery over the model's answers, where rows without a group are to be bounded."""
+    if counts.missing is None or counts.missing.table is None:
+        return None
+    if not isinstance(predictor, FairPredictor):
+        raise InputError(
+            "the worst case over missing groups is told of predictors that look at the model's "
+            "answer; choose --missing-group drop or own for one that looks at scores."
+        )
+    return predictor.lottery_for(counts)
 
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:

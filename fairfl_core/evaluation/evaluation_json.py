@@ -1,16 +1,14 @@
 """An evaluation as a file: `fairfl-evaluation/1`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fairfl_core._io.frames import records
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.fairness.notions import number_or_none
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["FORMAT", "records", "to_json"]
+__all__ = ["FORMAT", "to_json"]
 
 FORMAT = "fairfl-evaluation/1"
 
@@ -19,7 +17,8 @@ def to_json(one: Evaluation) -> dict[str, Any]:
     """The `fairfl-evaluation/1` form."""
     worst = one.gaps.worst
     low, high = one.told_interval()
-    return {
+    unknown = {} if one.unknown is None else {"missing_group": _unknown(one)}
+    return unknown | {
         "format": FORMAT,
         "notion": one.notion.name,
         "n": one.counts.n,
@@ -58,22 +57,22 @@ def to_json(one: Evaluation) -> dict[str, Any]:
             "global": number_or_none(one.before.gaps.overall),
             "local_mean": number_or_none(one.before.gaps.local_mean),
         },
-        "clients": records(one.client_table()),
-        "groups": records(one.group_table()),
-        "rates": records(one.rate_table()),
+        "clients": records({"client": one.counts.clients, **one.client_columns()}),
+        "groups": records({"group": one.counts.groups, **one.group_columns()}),
+        "rates": records(one.rate_columns()),
         "not_assessable": [vars(cell) for cell in one.not_assessable],
     }
 
 
-def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """The rows of a table as files carry them: what is undefined is null."""
-    names = [str(name) for name in table.columns]
-    there = [table[name].notna().to_list() for name in table.columns]
-    columns = [
-        [
-            value if known else None
-            for value, known in zip(table[name].to_list(), mask, strict=True)
-        ]
-        for name, mask in zip(table.columns, there, strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+def _unknown(one: Evaluation) -> dict[str, Any]:
+    """The least and the largest gaps, whatever groups the rows without one have."""
+    assert one.unknown is not None and one.counts.missing is not None
+    (low, high), overall = one.unknown
+    return {
+        "rows": one.counts.missing.rows,
+        "gap_global": [number_or_none(value) for value in overall],
+        "gap_local": {
+            name: [number_or_none(float(least)), number_or_none(float(most))]
+            for name, least, most in zip(one.counts.clients, low, high, strict=True)
+        },
+    }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import records, to_frame
 from fairfl_core._io.numbers import plural
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import (
@@ -27,7 +28,6 @@ from fairfl_core.evaluation.alarms import (
 )
 from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.evaluation_json import records
 from fairfl_core.evaluation.gap_decomposition import ClosedGap, closed_gaps
 from fairfl_core.evaluation.harm_tests import Alike, diagonal, harm_tests
 from fairfl_core.fairness.notions import number_or_none
@@ -196,13 +196,7 @@ class Harm:
 
     def recognition_table(self) -> "pd.DataFrame":
         """`recognition_columns` as a table."""
-        import pandas as pd
-
-        names = ("client", "group", "label")
-        columns = self.recognition_columns()
-        return pd.DataFrame(
-            columns | {name: pd.Series(columns[name], dtype=object) for name in names}
-        )
+        return to_frame(self.recognition_columns())
 
     def recognition_columns(self, at: Sequence[int] | None = None) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits.
@@ -237,7 +231,7 @@ class Harm:
         """The form that evaluations carry, but for the alarms."""
         return {
             "sentence": self.sentence(),
-            "recognition": records(self.recognition_table()),
+            "recognition": records(self.recognition_columns()),
             "closed_gaps": [gap.to_json() for gap in self.closed],
         }
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import concat_columns, records, to_frame
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.assessable import assessable
 from fairfl_core.evaluation.before_after import BeforeAfter, Counted, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.evaluation_json import records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +63,8 @@ class Comparison:
         none = np.where(np.isnan(rate), np.nan, 1.0)
         return np.where(highest > 0, rate / np.where(highest > 0, highest, 1.0), none)
 
-    def table(self, scopes: tuple[str | None, ...]) -> "pd.DataFrame":
+    def columns(self, scopes: tuple[str | None, ...]) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall) and group: people, rates with limits, ratios."""
-        import pandas as pd
-
         scope, group = np.indices((len(scopes), len(self.groups))).reshape(2, -1)
         names = {
             "grouping": np.full(len(scope), self.grouping, object),
@@ -86,8 +84,7 @@ class Comparison:
             "impact_ratio_before": self.ratio(after=False),
             "impact_ratio": self.ratio(),
         }
-        columns = {name: pd.Series(values, dtype=object) for name, values in names.items()}
-        return pd.DataFrame(columns | {name: part.ravel() for name, part in figures.items()})
+        return names | {name: part.ravel() for name, part in figures.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +113,16 @@ class ImpactRatios:
         return tuple(name for one in self.comparisons for name in one.left_out)
 
     def table(self) -> "pd.DataFrame":
-        """Every comparison, one row a client (None: overall) and group."""
-        import pandas as pd
+        """`columns` as a table."""
+        return to_frame(self.columns())
 
-        return pd.concat([one.table(self.scopes) for one in self.comparisons], ignore_index=True)
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Every comparison, one row a client (None: overall) and group."""
+        return concat_columns([one.columns(self.scopes) for one in self.comparisons])
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
-        return {"left_out": list(self.left_out), "groups": records(self.table())}
+        return {"left_out": list(self.left_out), "groups": records(self.columns())}
 
 
 def impact_ratios_of(evaluations: Sequence[Evaluation], *, leave_out: float = 0.0) -> ImpactRatios:

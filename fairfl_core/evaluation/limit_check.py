@@ -136,7 +136,10 @@ def check_limits(
         _Scopes.of(runs, overall=overall)
         for runs in (evaluations, [e.before for e in evaluations])
     )
-    low, high = map(run_mean, gap_interval(after.rate, after.people, level))
+    low, high = gap_interval(after.rate, after.effective, level)
+    low, high = (
+        run_mean(part) for part in _with_unknown(low, high, after.gap, evaluations, overall)
+    )
     gap, was = run_mean(after.gap), run_mean(before.gap)
     counts = evaluations[0].counts
     n = run_mean(
@@ -162,24 +165,43 @@ def check_limits(
     ]
 
 
+def _with_unknown(
+    low: Floats, high: Floats, gap: Floats, evaluations: Sequence[Evaluation], overall: bool
+) -> tuple[Floats, Floats]:
+    """Intervals, wider by what gaps could be if rows without a group had one."""
+    if evaluations[0].unknown is None:
+        return low, high
+    bounds = [one.unknown for one in evaluations]
+    local = np.stack([[*one[0]] for one in bounds if one])
+    both = np.array([one[1] for one in bounds if one])[..., None] if overall else local
+    least, most = both[:, 0], both[:, 1]
+    return np.clip(low - (gap - least), 0, 1), np.clip(high + (most - gap), 0, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class _Scopes:
-    """Rates and people of every run and scope: (runs, scopes, groups, rates); their gaps."""
+    """Rates and people of every run and scope: (runs, scopes, groups, rates); their gaps.
+
+    `effective` are those people, or as many unweighted ones as would tell as much.
+    """
 
     rate: Floats
     people: Floats
+    effective: Floats
     gap: Floats
 
     @classmethod
     def of(cls, runs: Sequence[Evaluation], *, overall: bool) -> "_Scopes":
-        answered, people = (
-            np.stack([getattr(one, name) for one in runs]) for name in ("answered", "people")
+        answered, people, effective = (
+            np.stack([getattr(one, name) for one in runs])
+            for name in ("answered", "people", "effective")
         )
         gap = np.stack([[one.gaps.overall] if overall else one.gaps.local for one in runs])
         if overall:
             answered, people = (part.sum(axis=1, keepdims=True) for part in (answered, people))
+            effective = np.stack([one.effective_overall[None] for one in runs])
         rate = np.divide(answered, people, out=np.zeros_like(people), where=people > 0)
-        return cls(rate, people, gap)
+        return cls(rate, people, effective, gap)
 
     @property
     def rate_or_nan(self) -> Floats:

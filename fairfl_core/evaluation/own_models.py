@@ -19,7 +19,7 @@ from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.errors import SolveError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.fairness.notions import number_or_none
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People
@@ -103,7 +103,7 @@ def model_settings(
     has_scores = experiment.has_scores
     region = region if has_scores or not region_kind(region).needs_scores else _USUAL
     fit, test = _people(experiment, seed, has_scores)
-    program = build_program(fit, notion, region)
+    program = FairnessProgram(fit, notion, region)
     fitted = float(fit.counts.n)
     settings = []
     for epsilon in epsilons:

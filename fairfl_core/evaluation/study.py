@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.frames import to_frame
 from fairfl_core.budget import look
 from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import People, Predictor
@@ -111,9 +112,7 @@ class Study:
 
     def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
         """`client_columns` as a table."""
-        import pandas as pd
-
-        return pd.DataFrame(self.client_columns(unseen=unseen, at=at))
+        return to_frame(self.client_columns(unseen=unseen, at=at))
 
     def client_columns(self, *, unseen: bool, at: Sequence[int] | None = None) -> dict[str, Any]:
         """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
@@ -150,11 +149,10 @@ class Study:
 
     def group_table(self, *, unseen: bool) -> "pd.DataFrame":
         """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
-        import pandas as pd
-
-        tables = [each.group_table() for each in self.evaluations(unseen=unseen)]
-        means = pd.concat(tables).groupby("group", sort=False, as_index=False).mean()
-        return means.assign(n=means["n"].round())
+        runs = [each.group_columns() for each in self.evaluations(unseen=unseen)]
+        means = {name: run_mean([run[name] for run in runs]) for name in runs[0]}
+        groups = self.first.solution.counts.groups
+        return to_frame({"group": groups} | means | {"n": means["n"].round()})
 
 
 def _client_means(
@@ -191,7 +189,7 @@ def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluatio
 
 
 def run_study(
-    programs: Sequence[tuple[int, Program]],
+    programs: Sequence[tuple[int, FairnessProgram]],
     unseen: Sequence[People | None],
     eps_global: float,
     eps_local: EpsLocal,
@@ -200,13 +198,13 @@ def run_study(
 
     Parameters
     ----------
-    programs : sequence of (seed, Program)
+    programs : sequence of (seed, FairnessProgram)
         One program a seed, built on that seed's fitted people. What was reached is judged on
         them by their labels, whatever rates the program saw.
     unseen : sequence of people or None
         The test people of the same seeds, in the same order; the exact region needs scores.
     eps_global, eps_local
-        As for `Program.solve`.
+        As for `FairnessProgram.solve`.
     """
     outcomes = []
     for (seed, program), test in zip(programs, unseen, strict=True):

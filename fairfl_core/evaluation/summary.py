@@ -10,8 +10,8 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.solution import Solution
 
 __all__ = [
     "FREE",
@@ -25,7 +25,6 @@ __all__ = [
     "summarise",
 ]
 
-FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 _BINDS = 1e-7  # a price above it is not the solver's rounding
 
 
@@ -196,7 +195,7 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
         verdict=verdict,
         harm=harm,
         policy=solution.policy,
-        remarks=tuple(Solution.remarks(solution)),
+        remarks=tuple(solution.certainty_remarks()),
     )
 
 

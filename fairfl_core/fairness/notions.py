@@ -9,13 +9,15 @@ notion's rates; inside one client it is local, over the pooled people of all cli
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.data.counts import ClientCounts
 
 __all__ = [
     "Gaps",
@@ -57,11 +59,14 @@ class NotionKind(ABC):
         Its name in words.
     meaning : str
         What it asks, in one sentence; ``{favourable}`` stands for the favourable label.
+    aliases : tuple of str
+        What fairlearn calls it.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     meaning: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
@@ -93,11 +98,12 @@ def notion_names() -> tuple[str, ...]:
 
 
 def notion_kind(name: str) -> NotionKind:
-    """The notion of a name, or a sentence that lists those there are."""
+    """The notion of a name, ours or fairlearn's, or a sentence that lists those there are."""
     known = _kinds()
-    if name not in known:
+    found = next((kind for kind in known.values() if name in (kind.name, *kind.aliases)), None)
+    if found is None:
         raise InputError(f'there is no notion "{name}"; choose one of {", ".join(known)}.')
-    return known[name]
+    return found
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,8 @@ class Notion:
     @classmethod
     def of(cls, name: str, labels: tuple[str, ...], favourable: str) -> "Notion":
         """Make the notion called `name` for these labels."""
-        return cls(name, labels, notion_kind(name).rates(labels, favourable))
+        kind = notion_kind(name)
+        return cls(kind.name, labels, kind.rates(labels, favourable))
 
     @property
     def counts_errors(self) -> bool:
@@ -224,7 +231,7 @@ class NotAssessable:
     n: float
 
 
-def not_assessable(notion: Notion, counts: ClientCounts) -> tuple[NotAssessable, ...]:
+def not_assessable(notion: Notion, counts: "ClientCounts") -> tuple[NotAssessable, ...]:
     """Return every (client, group, label) whose rate nobody is behind."""
     people = notion.people(counts.n_label)
     found = {

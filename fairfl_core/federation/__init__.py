@@ -1,9 +1,40 @@
-"""The whole method across machines, on Flower: training, statistics, fair answers, no row sent.
+"""Fairness for federated models on Flower: for any app, and for our own training.
 
-    study -> join -> split -> turns -> statistics -> solution -> each client's own predictor -> verdict
-
-`study` is what all agreed on, `loader` opens a client's own rows, `messages` names everything that
-may travel, with its shape and its purpose, and `log` writes it down in plain words. `client`
-answers messages, `server` asks, `statistics` turns answers into a program; none of them knows
-Flower. `client_app`, `server_app`, `superlink` and `processes` are its thin skin.
+`fair_rounds` (server) and `fairfl_client` (client) are the two calls that any Flower app adds once
+its model is trained. `wire` names everything that may leave a client, with its shape and purpose;
+`message_log` writes it down in plain words. Our own training is such an app: `study` is what all
+agreed on, `training_client` and `training_server` are its ClientApp and its ServerApp.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairfl_core.federation.client import Consent, fairfl_client, received_model
+    from fairfl_core.federation.server import FairRounds, fair_rounds
+    from fairfl_core.federation.wire import FederationStopped
+
+__all__ = [
+    "Consent",
+    "FairRounds",
+    "FederationStopped",
+    "fair_rounds",
+    "fairfl_client",
+    "received_model",
+]
+
+_MODULES = {
+    "Consent": "client",
+    "FairRounds": "server",
+    "FederationStopped": "wire",
+    "fair_rounds": "server",
+    "fairfl_client": "client",
+    "received_model": "client",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a promised name from its module; Flower is imported then, not before."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,222 +1,450 @@
-"""What a client does with a message: it works on its own rows, and tables come out."""
+"""The client's side of the fair rounds: `fairfl_client` adds it to any ClientApp.
 
+It works on the client's own rows; tables come out, and each is a line in the client's log.
+"""
+
+import hashlib
+import io
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message
+from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import shown
+from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.json_files import write_json
+from fairfl_core.data.folded import FoldedData
 from fairfl_core.errors import InputError
-from fairfl_core.federation.desk import Desk
-from fairfl_core.federation.loader import ClientFolder, Refusal
-from fairfl_core.federation.log import MessageLog, entry_of
-from fairfl_core.federation.messages import (
-    KINDS,
-    REFUSAL,
-    Parcel,
-    arrays_under,
-    check_leaving,
-    prefixed,
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.federation.message_log import MessageLog, entry_of
+from fairfl_core.federation.scores import (
+    ClientScores,
+    Names,
+    from_bytes,
+    names_in,
+    read_scores,
+    to_bytes,
 )
-from fairfl_core.federation.study import Study
-from fairfl_core.training.data import TRAINING, VALIDATION, Federation
-from fairfl_core.training.method import Method, Plan, Reply, State
-from fairfl_core.training.methods import make_method
-from fairfl_core.training.scaling import Scaler
-from fairfl_core.training.turns import make_turn, row_weights, with_cells
-from fairfl_core.training.workers import LocalWorker, make_worker
+from fairfl_core.federation.wire import (
+    KINDS,
+    MODEL,
+    REFUSAL,
+    Refusal,
+    WireMessage,
+    check_leaving,
+    from_records,
+    to_records,
+)
+from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
+from fairfl_core.predictors.hashed_draws import fold_draws
+from fairfl_core.predictors.load import predictor_from_json
+from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.privacy.histogram_noise import release_histogram
+from fairfl_core.privacy.mechanisms import Mechanism, release
 
-__all__ = ["Client", "scaler_of", "state_of"]
+__all__ = [
+    "STATISTICS",
+    "Consent",
+    "client_folder",
+    "client_name",
+    "fairfl_client",
+    "received_model",
+    "respond",
+]
 
+STATISTICS = ("counts", "histogram")
+_TABLE = "fairfl.table"
 Arrays = dict[str, NDArray[Any]]
-Told = tuple[dict[str, Any], Arrays]
+Answer = tuple[dict[str, Any], Arrays]
+T = TypeVar("T")
 
 
-class Client:
-    """One client, as the messages of a server meet it."""
+@dataclass(frozen=True)
+class Consent:
+    """What a client allows.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = ClientFolder.read(folder)
-        self.study = Study.read(folder)
+    Attributes
+    ----------
+    statistics : tuple of str
+        Those that may be asked for: ``counts``, ``histogram``.
+    largest_epsilon : float
+        0 where tables leave as they are; else they leave with noise only, and this is the largest
+        privacy budget that may be spent on one.
+    """
+
+    statistics: tuple[str, ...] = STATISTICS
+    largest_epsilon: float = 0.0
+
+
+_EVERYTHING = Consent()
+
+
+def client_name(context: Context) -> str:
+    """Name a client by ``name`` of its node's configuration, else by its partition or number."""
+    config = context.node_config
+    if "name" in config:
+        return str(config["name"])
+    return f"client {config.get('partition-id', context.node_id)}"
+
+
+def client_folder(context: Context) -> Path:
+    """Choose a client's folder: ``folder`` of its node's configuration, else one by its name."""
+    if "folder" in context.node_config:
+        return Path(str(context.node_config["folder"]))
+    safe = "".join(sign if sign.isalnum() else "-" for sign in client_name(context).lower())
+    return Path("fairfl-clients") / (safe.strip("-") or "client")
+
+
+def received_model(context: Context) -> ArrayRecord:
+    """Return the model that ``fair_rounds(arrays=...)`` sent, for the scores function."""
+    if MODEL not in context.state.array_records:
+        raise InputError("no model came with the fair rounds; pass arrays= to fair_rounds.")
+    return context.state.array_records[MODEL]
+
+
+def fairfl_client(
+    app: ClientApp,
+    scores: Callable[[Context], Any],
+    *,
+    name: str | Callable[[Context], str] = client_name,
+    folder: Path | str | Callable[[Context], Path] = client_folder,
+    labels: tuple[Any, ...] = (),
+    groups: tuple[Any, ...] = (),
+    consent: Consent | Callable[[Context], Consent] = _EVERYTHING,
+) -> ClientApp:
+    """Add the fair rounds to a Flower app: query handlers ``fairfl_join`` and so on.
+
+    Parameters
+    ----------
+    app : ClientApp
+        Whatever trains the model; nothing else of it is touched.
+    scores : callable
+        Returns, given Flower's context, a table with one row a person: see
+        `fairfl_core.federation.scores.read_scores`. It is called once a run, on the client.
+    name, folder : str or callable
+        The client's name, and where its log and its own predictor go.
+    labels, groups : tuple
+        The names that were agreed on. Others are refused here, before anything leaves.
+    consent : Consent or callable
+        What may be asked of this client.
+    """
+
+    def handler(kind: str) -> Callable[[Message, Context], Message]:
+        def handle(message: Message, context: Context) -> Message:
+            one = _Client(
+                context,
+                scores,
+                _given(name, context),
+                Path(folder(context) if callable(folder) else folder),
+                Names.of(labels, groups),
+                _given(consent, context),
+            )
+            model = message.content.array_records.get(MODEL)
+            note = ""
+            if model is not None:
+                context.state[MODEL] = model
+                size = sum(len(array.data) for array in model.values())
+                note = f"With it came the app's own model ({size:,} bytes)."
+            reply = respond(
+                lambda: from_records(message.content), kind, one.log, one.name, one.answer, note
+            )
+            return Message(to_records(reply), reply_to=message)
+
+        return handle
+
+    for kind in ("join", "counts", "histogram", "predictor"):
+        app.query(f"fairfl_{kind}")(handler(kind))
+    return app
+
+
+def _given(value: T | Callable[[Context], T], context: Context) -> T:
+    return value(context) if callable(value) else value
+
+
+def respond(
+    read: Callable[[], WireMessage],
+    kind: str,
+    log: MessageLog,
+    name: str,
+    answer: Callable[[WireMessage], tuple[WireMessage, Mapping[str, int], int]],
+    note: str = "",
+) -> WireMessage:
+    """Answer one message; what cannot be answered is refused in one sentence, and no more.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the message.
+    kind : str
+        One of `wire.KINDS`.
+    log : MessageLog
+    name : str
+        The client's.
+    answer : callable
+        Gives the reply, how long each axis of its arrays is, and how many people it is about.
+    note : str
+        What else the log says of the message.
+    """
+    spent = ""
+    try:
+        asked = read()
+        log.add(entry_of(asked, "received", "the server", reply=False, note=note))
+        if asked.kind != kind:
+            raise Refusal(
+                f'the server asked for "{asked.kind[:40]}" where "{kind}" was called; nothing '
+                "was sent.",
+                "it was asked for what is not part of the protocol",
+            )
+        reply, lengths, people = answer(asked)
+        check_leaving(reply, lengths, people)
+        spent = str(reply.header.get("spent", ""))
+    except InputError as error:
+        log.say(f"Refused: {error}")
+        public = getattr(error, "public", "it could not do what it was asked; its log says why")
+        reply = WireMessage(REFUSAL, {"client": name, "public": public})
+    except Exception as error:  # whatever it says may hold what people are: it stays here
+        log.say(f"A fault of the program: {traceback.format_exc()}")
+        public = f"a fault of the program ({type(error).__name__}); its log says more"
+        reply = WireMessage(REFUSAL, {"client": name, "public": public})
+    log.add(entry_of(reply, "sent", "the server", reply=True, note=spent))
+    return reply
+
+
+class _Client:
+    """One client for one message; what it remembers lies in Flower's context and its folder."""
+
+    def __init__(
+        self,
+        context: Context,
+        scores: Callable[[Context], Any],
+        name: str,
+        folder: Path,
+        declared: Names,
+        consent: Consent,
+    ) -> None:
+        self._context, self._scores, self._declared = context, scores, declared
+        self.name, self.folder, self._consent = name, folder, consent
         self.log = MessageLog(folder)
-        self._handlers: dict[str, Callable[[Desk, Parcel], Told]] = {
-            "join": self._join,
-            "split": self._split,
-            "turn": self._turn,
-            "held-out": self._judge,
-            "tables": self._tables,
-            **dict.fromkeys(("counts", "histogram", "corners", "price", "predictor"), self._told),
+
+    def answer(self, asked: WireMessage) -> tuple[WireMessage, Mapping[str, int], int]:
+        """Answer a message of the fair rounds."""
+        header = asked.header
+        names = self._names(header)
+        if asked.kind == "join":
+            found = names_in(self._fresh_table(), names)
+            people = self._read(self._with_favourable(found, names.favourable), header)
+            reply = self._join(found, people)
+            arrays: dict[str, NDArray[Any]] = {}
+        else:
+            people = self._read(names, header)
+            method = {"predictor": self._predictor}.get(asked.kind, self._statistic)
+            reply, arrays = method(asked, people)
+        lengths = {"groups": len(names.groups), "labels": len(names.labels), "bins": BINS}
+        many = len(people.fit)
+        if asked.kind == "predictor" and people.new is not None:
+            many = len(people.new)
+        return WireMessage(asked.kind, {"client": self.name, **reply}, arrays), lengths, many
+
+    def _names(self, header: Mapping[str, Any]) -> Names:
+        """The names that the server says, if they are those agreed on here."""
+        asked = Names.of(
+            header.get("labels") or (),
+            header.get("groups") or (),
+            header.get("favourable") or "",
+        )
+        for what in ("labels", "groups"):
+            ours, theirs = getattr(self._declared, what), getattr(asked, what)
+            if ours and theirs and sorted(ours) != sorted(theirs):
+                raise Refusal(
+                    f"the server's {what} ({', '.join(theirs)[:200]}) are not those agreed on "
+                    f"here ({', '.join(ours)}); nothing was sent.",
+                    f"its {what} are not those agreed on",
+                )
+        return Names(
+            asked.labels or self._declared.labels,
+            asked.groups or self._declared.groups,
+            asked.favourable,
+        )
+
+    @staticmethod
+    def _with_favourable(found: Names, favourable: str) -> Names:
+        known = favourable if favourable in found.labels else found.labels[-1]
+        return Names(found.labels, found.groups, known)
+
+    # ---------------------------------------------------------------- the table
+
+    def _fresh_table(self) -> Any:
+        """Call the app's own scores function, and keep what it gave on this client."""
+        try:
+            given = self._scores(self._context)
+        except InputError:
+            raise
+        except Exception as error:
+            self.log.say(traceback.format_exc())
+            raise Refusal(
+                f"the scores function raised {type(error).__name__}: {error}.",
+                "its scores function failed; its own log says why",
+            ) from error
+        data = to_bytes(given)
+        self._context.state[_TABLE] = ConfigRecord({"arrow": data})
+        return from_bytes(data)
+
+    def _read(self, names: Names, header: Mapping[str, Any]) -> ClientScores:
+        kept = self._context.state.config_records.get(_TABLE)
+        if kept is None:
+            raise Refusal(
+                "the server asked for a table before this client joined; nothing was sent.",
+                "it has not joined this run",
+            )
+        table = from_bytes(cast(bytes, kept["arrow"]))
+        return read_scores(table, self.name, names, least=int(header.get("least", 1)))
+
+    # ---------------------------------------------------------------- answers
+
+    def _join(self, found: Names, people: ClientScores) -> dict[str, Any]:
+        return {
+            "labels": list(found.labels),
+            "groups": list(found.groups),
+            "fit": len(people.fit),
+            "new": 0 if people.new is None else len(people.new),
+            "folds": people.fit.folds,
+            "scores": people.has_scores,
         }
 
-    def answer(self, parcel: Parcel) -> Parcel:
-        """Answer a message; what cannot be answered is refused in one sentence, and no more."""
-        note = _note(parcel)
-        try:
-            if parcel.kind not in self._handlers:
+    def _statistic(self, asked: WireMessage, people: ClientScores) -> Answer:
+        """The table that fairness is solved from, with the noise that was agreed on."""
+        mechanism = self._consented(asked)
+        if asked.kind == "histogram":
+            if not people.has_scores:
                 raise Refusal(
-                    f'the server asked for "{shown(parcel.kind)}", which is not part of the '
-                    "protocol; nothing was sent.",
-                    "it was asked for what is not part of the protocol",
+                    "the server asked for a histogram of scores, and the table holds answers "
+                    "only; ask for the region simplex.",
+                    "it has answers and no scores",
                 )
-            self.log.add(entry_of(parcel, "received", "the server", reply=False, note=note))
-            desk = self._desk(parcel)
-            header, arrays = self._handlers[parcel.kind](desk, parcel)
-            reply = Parcel(parcel.kind, {"client": self.folder.name, **header}, arrays)
-            check_leaving(reply, self.study, desk.sizes())
-        except InputError as error:
-            reply = self._refusal(error)
-        except Exception as error:  # whatever it says may hold what people are: it stays here
-            self.log.say(f"A fault of the program: {traceback.format_exc()}")
-            reply = self._refusal(InputError(f"a fault of the program ({type(error).__name__})"))
-        spent = str(reply.header.get("spent", "")) or note
-        self.log.add(entry_of(reply, "sent", "the server", reply=True, note=spent))
-        return reply
-
-    def _refusal(self, error: InputError) -> Parcel:
-        self.log.say(f"Refused: {error}")
-        told = getattr(error, "told", "it could not do what it was asked; its own log says why")
-        return Parcel(REFUSAL, {"client": self.folder.name, "told": told})
-
-    def _desk(self, parcel: Parcel) -> Desk:
-        """The desk of the run, if the server has the study that was agreed on."""
-        if parcel.header.get("study") != self.study.fingerprint:
-            raise Refusal(
-                "the server's study is not the one in this folder, so it asks for something that "
-                "was not agreed on; compare the two study.toml.",
-                "its study is another one",
+            histogram = ScoreHistogram.of(people.fit)
+            table, noised = (
+                histogram.table,
+                lambda by: release_histogram(histogram, by).table,
             )
-        return Desk(self.folder, self.study, str(parcel.header.get("run", "")))
+        else:
+            counts = people.fit.counts
+            table, noised = counts.table, lambda by: release(counts, by).table
+        return self._released(asked, asked.kind, table, mechanism, noised)
 
-    # ---------------------------------------------------------------- before training
-
-    def _join(self, desk: Desk, parcel: Parcel) -> Told:
-        return {"rows": len(desk.own.people), "units": desk.units}, {}
-
-    def _split(self, desk: Desk, parcel: Parcel) -> Told:
-        fitted_before = parcel.header.get("fitted_before")
-        if not self.study.folds:
-            fitted_before = []
-        desk.begin(parcel.header["before"], fitted_before)
-        header = {"fitted_units": desk.fitted_units, "per_row": desk.pixels}
-        if fitted_before is None:
-            return header, {}
-        return header, {"counts": desk.training_counts(), "moments": desk.moments()}
-
-    # ---------------------------------------------------------------- training
-
-    def _turn(self, desk: Desk, parcel: Parcel) -> Told:
-        header, state = parcel.header, state_of("state", parcel)
-        round_, model = int(header["round"]), int(header["model"])
-        federation, worker = self._worker(desk, parcel)
-        method = make_method(self.study.method, self.study.settings)
-        plan = self._plan(desk, parcel)
-        memory = {} if header.get("fresh") else desk.memory(model, round_)
-        arrays: Arrays = {}
-        if header.get("judge"):
-            arrays = self._judged(desk, federation, worker, method.model(state, memory))
-        reply = self._trained(desk, federation, worker, method, state, memory, plan, parcel)
-        desk.keep_memory(model, round_ + 1, reply.memory)
-        arrays |= {"theta": reply.theta} | prefixed("sent", reply.sent)
-        return {"rows": reply.rows}, arrays
-
-    def _trained(
+    def _released(
         self,
-        desk: Desk,
-        federation: Federation,
-        worker: LocalWorker,
-        method: Method,
-        state: State,
-        memory: Any,
-        plan: Plan,
-        parcel: Parcel,
-    ) -> Reply:
-        people, rows = federation.people, federation.rows(TRAINING)
-        labels = plan.counts.sum(axis=(0, 1)) if self.study.class_weighting else None
-        turn = make_turn(
-            people,
-            rows,
-            client=int(parcel.header["place"]),
-            round=int(parcel.header["round"]),
-            seed=self.study.seed,
-            weight=row_weights(people, labels),
-            validation=with_cells(people, federation.rows(VALIDATION)),
-            memory=memory,
-            plan=plan,
+        asked: WireMessage,
+        name: str,
+        table: NDArray[Any],
+        mechanism: Mechanism | None,
+        noised: Callable[[Mechanism], NDArray[Any]],
+    ) -> Answer:
+        """A table as it is, or with noise; asked again in the same run, the same noisy one."""
+        if mechanism is None:
+            return {}, {name: table[0]}
+        question = f"{asked.header.get('run')} {asked.kind} {mechanism}".encode() + table.tobytes()
+        path = self.folder / f"released_{hashlib.sha256(question).hexdigest()[:16]}.npy"
+        if not path.is_file():
+            file = io.BytesIO()
+            np.save(file, noised(mechanism)[0])
+            write_whole(path, file.getvalue())
+        sent = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        return {"budget": mechanism.spent, "spent": mechanism.sentence()}, {name: sent}
+
+    def _consented(self, asked: WireMessage) -> Mechanism | None:
+        """Whether this client allows what is asked, and with which noise."""
+        privacy, consent = asked.header.get("privacy"), self._consent
+        mechanism = None if privacy is None else Mechanism(**privacy)
+        if asked.kind in STATISTICS and asked.kind not in consent.statistics:
+            raise Refusal(
+                f'the server asked for "{asked.kind}", which this client does not allow.',
+                f'it does not allow "{asked.kind}"',
+            )
+        most = consent.largest_epsilon
+        if most and (mechanism is None or mechanism.spent > most):
+            raise Refusal(
+                "the server asked for a table with less noise than this client allows (a budget "
+                f"of at most {most:g}); nothing was sent.",
+                f"it spends a privacy budget of at most {most:g} on a table",
+            )
+        return mechanism
+
+    def _predictor(self, asked: WireMessage, people: ClientScores) -> Answer:
+        """Keep this client's part, write its new people's answers, and count how they fare."""
+        predictor = predictor_from_json(asked.header.get("predictor"))
+        if predictor.clients != (self.name,):
+            raise Refusal(
+                "the server sent a predictor that is not this client's own part; it was not used.",
+                "the predictor it got is not its own",
+            )
+        write_json(self.folder / "predictor.json", predictor.to_json())
+        if people.new is None:
+            return {}, {}
+        self._write_answers(predictor, people)
+        judged = evaluate(predictor, people.new)
+        self._say_own(judged, predictor)
+        mechanism = self._consented(asked)
+        if mechanism is None:
+            return {}, _tables(judged)
+        if isinstance(people.new, FoldedData) or predictor.needs_scores:
+            return {}, {}  # more than one table would have to leave, and be paid for
+        counts = people.new.counts
+        return self._released(
+            asked, "counts", counts.table, mechanism, lambda by: release(counts, by).table
         )
-        return method.client(state, turn, worker)
 
-    def _plan(self, desk: Desk, parcel: Parcel) -> Plan:
-        """What all know; it comes with the first round and whenever a client was lost."""
-        model = int(parcel.header["model"])
-        if "plan" in parcel.arrays:
-            desk.keep_plan(model, np.asarray(parcel.arrays["plan"], np.int64))
-        favourable = self.study.labels.index(self.study.favourable)
-        return Plan(desk.plan(model), favourable, self.study.shapes)
+    def _say_own(self, judged: Evaluation, predictor: Predictor) -> None:
+        """Write this client's own figures into its log: its gap, and who is worse off here."""
+        (low,), (high,) = judged.local_interval
+        self.log.say(
+            f"On {judged.counts.n:,.0f} new people here the gap is {judged.gaps.local[0]:.3f} "
+            f"({low:.3f} to {high:.3f}), the model's own {judged.before.gaps.local[0]:.3f}; limit "
+            f"{predictor.eps_local[0]:g}. Accuracy {judged.accuracy:.1%}, the model's own "
+            f"{judged.before.accuracy:.1%}."
+        )
+        for alarm in judged.alarms:
+            if alarm.client is not None:
+                self.log.say(f"Worse off: {alarm.sentence()}")
 
-    def _judge(self, desk: Desk, parcel: Parcel) -> Told:
-        federation, worker = self._worker(desk, parcel)
-        method = make_method(self.study.method, self.study.settings)
-        memory = desk.memory(int(parcel.header["model"]), int(parcel.header["round"]))
-        theta = method.model(state_of("state", parcel), memory)
-        return {}, self._judged(desk, federation, worker, theta)
+    def _write_answers(self, predictor: Predictor, people: ClientScores) -> None:
+        """One line a new person: id, group, the model's answer and the fair one; stays here."""
+        import pyarrow as pa
+        import pyarrow.csv
 
-    def _judged(
-        self, desk: Desk, federation: Federation, worker: LocalWorker, theta: Any
-    ) -> Arrays:
-        """How a model does on held-out people: a table, and one sum."""
-        desk.check_plain_tables()
-        counts, losses = self._tabled(federation, worker, theta, VALIDATION)
-        return {"held_out_counts": counts, "held_out_loss": np.array(losses.sum())}
-
-    def _tables(self, desk: Desk, parcel: Parcel) -> Told:
-        federation, worker = self._worker(desk, parcel)
-        part = VALIDATION if parcel.header["held_out"] else TRAINING
-        if part == VALIDATION:
-            desk.check_plain_tables()
-        counts, losses = self._tabled(federation, worker, parcel.arrays["theta"], part)
-        return {}, {"counts": counts, "losses": losses}
-
-    def _tabled(
-        self, federation: Federation, worker: LocalWorker, theta: Any, part: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        rows, people = federation.rows(part), federation.people
-        scores = worker.scores(np.asarray(theta, np.float32), rows)
-        group, label = people.group[rows], people.label[rows]
-        counts = np.zeros(self.study.table, np.int64)
-        np.add.at(counts, (group, label, scores.argmax(axis=1)), 1)
-        losses = np.zeros(self.study.table[:2])
-        truth = scores[np.arange(len(rows)), label]
-        np.add.at(losses, (group, label), -np.log(truth + 1e-12))
-        return counts, losses
-
-    def _told(self, desk: Desk, parcel: Parcel) -> Told:
-        """Statistics and the predictor; what they need is loaded when they are asked for."""
-        from fairfl_core.federation.client_statistics import ANSWERS
-
-        return ANSWERS[parcel.kind](desk, parcel)
-
-    def _worker(self, desk: Desk, parcel: Parcel) -> tuple[Federation, LocalWorker]:
-        federation = desk.federation(int(parcel.header["model"]), scaler_of("scaler", parcel))
-        return federation, make_worker(federation, self.study.recipe)
+        models = people.new.by_fold if isinstance(people.new, FoldedData) else (people.new,)
+        first, ids = models[0], np.array(people.new_id, object)
+        assert first is not None
+        names = np.full(len(first), self.name)
+        which = fold_draws(names, ids, len(models))
+        place = np.arange(len(first))
+        labels = np.array(first.labels, object)
+        model = labels[np.stack([one.predicted for one in models if one])[which, place]]
+        scores = np.stack([one.scores for one in models if one])[which, place]
+        group = np.array(first.groups, object)[first.group]
+        seen = scores if predictor.needs_scores else model
+        table = pa.table(
+            {
+                "row": ids.astype(str),
+                "group": group.astype(str),
+                "model": model.astype(str),
+                "fair_answer": np.asarray(predictor.decide(names, group, seen, row_id=ids)).astype(
+                    str
+                ),
+            }
+        )
+        file = io.BytesIO()
+        pyarrow.csv.write_csv(table, file)
+        write_whole(self.folder / "answers.csv", file.getvalue())
 
 
-def state_of(prefix: str, parcel: Parcel) -> State:
-    """The state that a message brings under a name."""
-    arrays = arrays_under(prefix, parcel.arrays)
-    return State(np.asarray(arrays["theta"], np.float32), arrays_under("memory", arrays))
-
-
-def scaler_of(prefix: str, parcel: Parcel) -> Scaler:
-    """The scaler that a message brings under a name."""
-    arrays = arrays_under(prefix, parcel.arrays)
-    return Scaler(arrays["shift"], arrays["spread"])
-
-
-def _note(parcel: Parcel) -> str:
-    """Which round and which model a message is of."""
-    if parcel.kind not in KINDS or KINDS[parcel.kind].action != "train":
-        return ""
-    return f"Round {int(parcel.header.get('round', 0)) + 1}."
+def _tables(judged: Evaluation) -> Arrays:
+    """The counts that the verdict needs, of the one client there is."""
+    arrays: Arrays = {"counts": judged.counts.table[0]}
+    for who, answers in (("fair", judged.answers), ("own", judged.own)):
+        arrays |= {f"{who}/{name}": np.asarray(array)[0] for name, array in vars(answers).items()}
+    return {name: arrays[name] for name in KINDS["predictor"].arrays}

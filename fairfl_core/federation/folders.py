@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfl_core._io.atomic import write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.loader import STATISTICS
+from fairfl_core.federation.client import STATISTICS
 from fairfl_core.federation.study import Features, Study, toml_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ __all__ = [
     "EXAMPLES",
     "adult_example",
     "blank_study",
-    "declared_study",
     "hospital_example",
     "trained_as",
     "write_folders",
@@ -100,7 +99,7 @@ def write_folders(
     write_whole(server / "make-certificates.sh", _CERTIFICATES)
     (server / "keys").mkdir()
     for name, path in zip(study.clients, clients, strict=True):
-        write_whole(path / "client.toml", _client(name, address, study))
+        write_whole(path / "client.toml", _client(name, address))
         write_whole(path / "make-key.sh", _KEY)
         if people is not None:
             write_whole(path / "people.csv", people[name].to_csv(index=False))
@@ -128,16 +127,13 @@ def _server(address: str) -> str:
     )
 
 
-def _client(name: str, address: str, study: Study) -> str:
-    data: dict[str, Any] = {"table": "people.csv", "label": "label", "group": "group"}
-    if study.features.dataset:
-        data = {"dataset": study.features.dataset}
+def _client(name: str, address: str) -> str:
     return "# One client of a federation; docs/federation.md explains every line.\n" + toml_of(
         {
             "format": "fairfl-client/1",
             "name": name,
             "server": address,
-            "data": data,
+            "data": {"table": "people.csv", "label": "label", "group": "group"},
             "consent": {"statistics": list(STATISTICS), "largest_epsilon": 0.0},
             "security": {"root_certificate": "ca.crt", "private_key": "client.key"},
         }
@@ -212,31 +208,6 @@ def adult_example(source: Path | None = None) -> tuple[Study, People]:
     )
     parts = {name: pd.DataFrame(table[education.isin(band)]) for name, band in _BANDS.items()}
     return study, parts
-
-
-def declared_study(name: str, source: Path | None = None) -> Study:
-    """A bundled dataset by its own declaration: every client takes its share of the same copy."""
-    from fairfl_core.data import datasets
-
-    people, declared = datasets.open(name, source=source), datasets.declaration(name)
-    images = people.inputs.ndim > 2
-    features = Features(
-        dataset=name,
-        channels=people.inputs.shape[-1] if images else 0,
-        width=0 if images else people.inputs.shape[1],
-        scaled=people.scaled,
-    )
-    return Study(
-        title=declared.title,
-        labels=people.labels,
-        favourable=declared.favourable,
-        groups=people.groups,
-        clients=people.clients,
-        features=features,
-        model="cnn" if images else "linear",
-        batch=32 if images else 512,
-        learning_rate=0.001 if images else 0.01,
-    )
 
 
 EXAMPLES = {"hospitals": hospital_example, "adult": adult_example}

@@ -17,21 +17,14 @@ from fairfl_core.data.datasets import People
 from fairfl_core.data.tables.columns import as_numbers, code_names
 from fairfl_core.data.tables.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
+from fairfl_core.federation.client import STATISTICS, Consent
 from fairfl_core.federation.study import Study, read_toml
+from fairfl_core.federation.wire import Refusal
 
-__all__ = ["CLIENT", "STATISTICS", "ClientFolder", "OwnPeople", "Refusal", "load_people"]
+__all__ = ["CLIENT", "ClientFolder", "OwnPeople", "load_people"]
 
 CLIENT = "client.toml"
 FORMAT = "fairfl-client/1"
-STATISTICS = ("counts", "histogram", "corners", "price")
-
-
-class Refusal(InputError):
-    """Why a client takes no part: the sentence for its own people, and `told` for the server."""
-
-    def __init__(self, sentence: str, told: str) -> None:
-        super().__init__(sentence)
-        self.told = told
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +40,9 @@ class ClientFolder:
     server : str
         Address of the server, host and port.
     data : mapping
-        ``table`` with ``label``, ``group`` and perhaps ``unit`` and ``row_id`` (columns), or
-        ``dataset`` with perhaps ``source`` and ``grouping``.
-    statistics : tuple of str
-        Those it allows to be asked for.
-    largest_epsilon : float
-        0 where it sends tables as they are; else the largest privacy budget it spends on a table.
+        ``table``, and its columns ``label``, ``group`` and perhaps ``unit`` and ``row_id``.
+    consent : Consent
+        What it allows to be asked for.
     root_certificate, private_key : str
         By which it knows the server, and by which the server knows it.
     """
@@ -61,8 +51,7 @@ class ClientFolder:
     name: str
     server: str
     data: Mapping[str, str]
-    statistics: tuple[str, ...] = STATISTICS
-    largest_epsilon: float = 0.0
+    consent: Consent = Consent()
     root_certificate: str = ""
     private_key: str = ""
 
@@ -83,8 +72,10 @@ class ClientFolder:
                 str(value["name"]),
                 str(value["server"]),
                 {key: str(given) for key, given in value["data"].items()},
-                tuple(allowed.get("statistics", STATISTICS)),
-                float(allowed.get("largest_epsilon", 0.0)),
+                Consent(
+                    tuple(allowed.get("statistics", STATISTICS)),
+                    float(allowed.get("largest_epsilon", 0.0)),
+                ),
                 str(security.get("root_certificate", "")),
                 str(security.get("private_key", "")),
             )
@@ -111,7 +102,7 @@ def load_people(folder: ClientFolder, study: Study) -> OwnPeople:
             f"({listed(study.clients)}); correct the name.",
             "its name is not one of the study",
         )
-    own = _from_dataset(folder, study) if "dataset" in folder.data else _from_table(folder, study)
+    own = _from_table(folder, study)
     present = np.unique(own.people.group)
     if len(present) < 2:
         only = study.groups[int(present[0])]
@@ -123,16 +114,7 @@ def load_people(folder: ClientFolder, study: Study) -> OwnPeople:
     return own
 
 
-# -------------------------------------------------------------------- a table of its own
-
-
 def _from_table(folder: ClientFolder, study: Study) -> OwnPeople:
-    if study.features.dataset:
-        raise Refusal(
-            f"{folder.path / CLIENT}: the study is of the dataset {study.features.dataset}; name "
-            "it with dataset = ... under [data].",
-            "its data are not those of the study",
-        )
     try:
         return _read_table(folder, study)
     except Refusal:
@@ -204,46 +186,3 @@ def _codes(
             f"its {what} are not those of the study",
         )
     return codes
-
-
-# -------------------------------------------------------------------- a bundled dataset
-
-
-def _from_dataset(folder: ClientFolder, study: Study) -> OwnPeople:
-    """The rows of a bundled dataset's declaration that are this client's."""
-    from dataclasses import replace
-
-    from fairfl_core.data import datasets
-
-    named = folder.data
-    if named["dataset"] != study.features.dataset:
-        raise Refusal(
-            f'{folder.path / CLIENT}: the dataset "{named["dataset"]}" is not the study\'s '
-            f'("{study.features.dataset}"); correct it.',
-            "its data are not those of the study",
-        )
-    source = named.get("source")
-    everybody = datasets.open(
-        named["dataset"],
-        source=None if not source else folder.path / source,
-        grouping=named.get("grouping"),
-    )
-    same = (everybody.labels, everybody.groups) == (study.labels, study.groups)
-    if not same or folder.name not in everybody.clients:
-        raise Refusal(
-            f"{folder.path / CLIENT}: the declaration of {named['dataset']} has other labels, "
-            "groups or clients than the study; correct the study.",
-            "its labels are not those of the study",
-        )
-    mine = np.flatnonzero(everybody.client == everybody.clients.index(folder.name))
-    people = replace(
-        everybody,
-        inputs=everybody.inputs[mine],
-        label=everybody.label[mine],
-        group=everybody.group[mine],
-        client=np.full(len(mine), study.clients.index(folder.name), np.int16),
-        unit=everybody.unit[mine],
-        clients=study.clients,
-        favourable=study.favourable,
-    )
-    return OwnPeople(people, tuple(map(str, mine)))

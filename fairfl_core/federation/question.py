@@ -6,11 +6,9 @@ from typing import Any
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.lp.build import default_region
-from fairfl_core.lp.exact.histograms import BINS
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.lp.regions import default_region, region_kind, region_names
 from fairfl_core.privacy.mechanisms import Mechanism
 
 __all__ = ["Question"]
@@ -18,21 +16,17 @@ __all__ = ["Question"]
 
 @dataclass(frozen=True)
 class Question:
-    """Limits and how they are to be met.
+    """Limits, and how they are to be met.
 
     Attributes
     ----------
     notion, region : str
-        Where no region is asked for it is `default_region`: of scores where histograms of them
-        travel (`one_round`), else of counts.
+        Where no region is asked for it is the simplex, or the kernel where the notion needs it;
+        ``exact`` is solved from histograms of the scores of two labels.
     eps_global, eps_local : float
         The overall gap, and the gap inside each client.
-    one_round : bool
-        The exact region from score histograms, in one exchange.
-    bins : int
-        Of such a histogram.
     guarantee : Guarantee, optional
-        With what confidence the limits are to hold on unseen people.
+        With what confidence the limits are to hold on new people.
     policy : Policy
         What else is asked.
     privacy : Mechanism, optional
@@ -43,15 +37,13 @@ class Question:
     region: str = ""
     eps_global: float = 1.0
     eps_local: float = 1.0
-    one_round: bool = False
-    bins: int = BINS
     guarantee: Guarantee | None = None
     policy: Policy = Policy()
     privacy: Mechanism | None = None
 
     def __post_init__(self) -> None:
         if not self.region and self.notion in notion_names():
-            region = default_region(self.notion, labels=2, scores=self.one_round)
+            region = default_region(self.notion, labels=2, scores=False)
             object.__setattr__(self, "region", region)
         for name, known, what in (
             (self.notion, notion_names(), "notion"),
@@ -59,15 +51,10 @@ class Question:
         ):
             if name not in known:
                 raise InputError(f'there is no {what} "{name}"; choose one of {", ".join(known)}.')
-        if self.privacy is not None and self.in_rounds:
-            raise InputError(
-                "rounds of the exact region would each spend a privacy budget; ask for it in one "
-                "round (--one-round), or for the region simplex or kernel."
-            )
         if self.policy.without_group and self.needs_scores:
             raise InputError(
                 "without the group the exact region needs every client's own bins, which are not "
-                "part of the protocol; choose --region kernel or simplex."
+                "part of the protocol; choose the region kernel or simplex."
             )
 
     @property
@@ -76,20 +63,9 @@ class Question:
         return region_kind(self.region).needs_scores
 
     @property
-    def in_rounds(self) -> bool:
-        """Whether clients are asked more than once."""
-        return self.needs_scores and not self.one_round
-
-    def statistic(self, labels: int) -> str:
-        """What clients are asked for first."""
-        if not self.needs_scores or (self.in_rounds and labels > 2):
-            return "counts"
-        return "histogram" if self.one_round else "corners"
-
-    @property
-    def privacy_json(self) -> dict[str, Any] | None:
-        """The noise, as messages carry it."""
-        return None if self.privacy is None else asdict(self.privacy)
+    def statistic(self) -> str:
+        """What clients are asked for."""
+        return "histogram" if self.needs_scores else "counts"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a file."""
@@ -98,21 +74,16 @@ class Question:
             "region": self.region,
             "eps_global": self.eps_global,
             "eps_local": self.eps_local,
-            "one_round": self.one_round,
-            "bins": self.bins,
             "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
             "policy": None if self.policy.is_plain else self.policy.to_json(),
-            "privacy": self.privacy_json,
+            "privacy": None if self.privacy is None else asdict(self.privacy),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Question":
         """Take what `to_json` gave."""
         privacy = value["privacy"]
-        plain = {
-            name: value[name]
-            for name in ("notion", "region", "eps_global", "eps_local", "one_round", "bins")
-        }
+        plain = {name: value[name] for name in ("notion", "region", "eps_global", "eps_local")}
         return cls(
             **plain,
             guarantee=Guarantee.from_json(value["guarantee"]),

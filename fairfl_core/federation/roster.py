@@ -1,40 +1,35 @@
-"""Who takes part: clients by name and node, what they are asked, and who is left out and why.
+"""Who takes part: nodes by their clients' names, what they are asked, who is left out and why.
 
 Every reply is read with suspicion. A client that is silent, refuses, or sends what cannot be is
-lost: the run goes on without it or stops, as the operator chose.
+left out: the run goes on without it or stops, as the operator chose.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
-from fairfl_core._io.names import listed, shown
-from fairfl_core.errors import FairflError
-from fairfl_core.federation.log import MessageLog, entry_of
-from fairfl_core.federation.messages import REFUSAL, HostileReply, Parcel, check_reply
-from fairfl_core.federation.study import Study
+from flwr.app import ArrayRecord, Message
+from flwr.serverapp import Grid
 
-__all__ = ["ClientsLost", "FederationStopped", "Grid", "Lost", "Roster", "Silence"]
+from fairfl_core._io.names import check_readable, in_order, shown
+from fairfl_core.errors import InputError
+from fairfl_core.federation.message_log import MessageLog, entry_of
+from fairfl_core.federation.wire import (
+    REFUSAL,
+    FederationStopped,
+    HostileReply,
+    WireMessage,
+    check_reply,
+    from_records,
+    to_records,
+)
 
+__all__ = ["Lost", "Roster", "read_reply", "wait_for_nodes"]
 
-@dataclass(frozen=True)
-class Silence:
-    """What came instead of a reply, in words."""
-
-    reason: str
-
-
-class Grid(Protocol):
-    """The network as the server meets it: nodes with numbers, and one exchange at a time."""
-
-    def nodes(self) -> Sequence[int]:
-        """The nodes that are there now."""
-        ...
-
-    def ask(self, parcels: Mapping[int, Parcel], patience: float) -> dict[int, Parcel | Silence]:
-        """Send each node its message and wait for the replies, `patience` seconds at most."""
-        ...
+_POLL = 0.5
+Check = Callable[[str, WireMessage], None]
 
 
 @dataclass(frozen=True)
@@ -50,192 +45,252 @@ class Lost:
         return f'Client "{self.client}" is left out ({self.when}): {self.reason}.'
 
 
-class FederationStopped(FairflError):
-    """The run cannot go on; what was done so far is kept."""
-
-
-class ClientsLost(Exception):
-    """Some clients were lost in an exchange, and enough are left; `replies` are of those."""
-
-    def __init__(self, replies: dict[str, Parcel]) -> None:
-        super().__init__()
-        self.replies = replies
+def wait_for_nodes(grid: Grid, least: int, patience: float) -> list[int]:
+    """Wait until so many nodes are connected; return those that are there when patience ends."""
+    end = time.monotonic() + patience
+    while len(nodes := sorted(grid.get_node_ids())) < least and time.monotonic() < end:
+        time.sleep(_POLL)
+    return nodes
 
 
 class Roster:
-    """The clients of a run, in the order of the study."""
+    """The clients of a run.
+
+    Parameters
+    ----------
+    grid : Grid
+        Flower's.
+    log : MessageLog
+        The server's.
+    clients : sequence of str
+        Those expected; empty where anybody may take part.
+    min_clients : int
+        The run stops when fewer are left; 0 asks for all that are expected, or that were there.
+    patience : float
+        Seconds that one answer may take, and that missing clients are waited for.
+    say : callable
+        Gets a sentence whenever a client is left out.
+    lost, spent
+        Who was left out before, and the bytes of each client so far.
+    """
 
     def __init__(
         self,
-        study: Study,
         grid: Grid,
         log: MessageLog,
         *,
-        run: str,
-        min_clients: int,
-        patience: float,
-        on_event: Callable[[str], None],
+        clients: Sequence[str] = (),
+        min_clients: int = 0,
+        patience: float = 600.0,
+        say: Callable[[str], None] = print,
+        lost: Sequence[Lost] = (),
+        spent: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self.study, self.run = study, run
-        self._grid, self._log, self._on_event = grid, log, on_event
-        self._least, self._patience = min_clients, patience
+        self.grid, self.log, self.patience = grid, log, patience
+        self._expected, self._say = tuple(clients), say
+        self.least = min_clients or len(clients)
         self._node: dict[str, int] = {}
-        self.rows: dict[str, int] = {}
-        self.units: dict[str, int] = {}
-        self.lost: list[Lost] = []
-        self.bytes: dict[str, int] = {}
+        self.lost: list[Lost] = list(lost)
+        self.bytes: dict[str, int] = dict(spent)
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """Those who take part now."""
-        return tuple(name for name in self.study.clients if name in self._node)
+        """Those who take part, in order."""
+        if self._expected:
+            return tuple(name for name in self._expected if name in self._node)
+        return in_order(list(self._node))
 
-    # ---------------------------------------------------------------- who is there
+    @property
+    def names(self) -> dict[int, str]:
+        """The client of each node."""
+        return {node: name for name, node in self._node.items()}
 
-    def wait(self, wanted: int) -> None:
-        """Wait until as many nodes are there as are wanted, or patience ends."""
-        end, told = time.monotonic() + self._patience, -1
-        while (there := len(self._grid.nodes())) < wanted and time.monotonic() < end:
-            if there != told:
-                self._on_event(f"{there} of {wanted} clients are there; waiting for the others.")
-                told = there
-            time.sleep(min(0.5, self._patience / 10))
-
-    def join(self, expected: Sequence[str]) -> None:
-        """Ask every node who it is; learn which of the `expected` clients take part."""
-        self.wait(len(expected))
-        asked = {node: self._parcel("join", {}) for node in self._grid.nodes()}
-        found = self._grid.ask(asked, self._patience) if asked else {}
-        by_name: dict[str, list[tuple[int, Parcel]]] = {}
-        for node, reply in found.items():
-            if isinstance(reply, Silence):
-                self._on_event(f"A node did not join: {reply.reason}.")
-                continue
-            name = shown(str(reply.header.get("client", "")))
-            self._log.add(entry_of(asked[node], "sent", name or "a node", reply=False))
-            self._log.add(entry_of(reply, "received", name or "a node", reply=True))
-            by_name.setdefault(name, []).append((node, reply))
-        for name in by_name.keys() - set(expected):
-            self._on_event(f'A node calls itself "{name}", which is no client of this run.')
-        for name in expected:
-            self._admit(name, by_name.get(name, []))
-        self._check_enough("joining")
-
-    def _admit(self, name: str, claims: list[tuple[int, Parcel]]) -> None:
-        if not claims:
-            self._lose(name, "joining", "it is not there")
-        elif len(claims) > 1:
-            self._lose(name, "joining", "two nodes call themselves so, and one is not it")
-        else:
-            node, reply = claims[0]
-            self._node[name] = node
+    def join(
+        self,
+        kind: str,
+        header: Mapping[str, Any],
+        *,
+        model: ArrayRecord | None = None,
+        lengths: Mapping[str, int] = MappingProxyType({}),
+        needs: Iterable[str] = (),
+        check: Check = lambda name, reply: None,
+    ) -> dict[str, WireMessage]:
+        """Ask every node who it is; return the replies that can be believed, by name."""
+        nodes = wait_for_nodes(self.grid, max(self.least, len(self._expected), 1), self.patience)
+        self.least = self.least or len(nodes)
+        self._node, replies = {}, {}
+        found = self._exchange(kind, {node: WireMessage(kind, header) for node in nodes}, model)
+        for node in nodes:
+            name = f"node {node}"
             try:
-                self._check(name, reply, "join", noisy=False)
-                rows, units = reply.header.get("rows"), reply.header.get("units")
-                if not _whole(rows, 1) or not _whole(units, 1) or int(str(units)) > int(str(rows)):
-                    raise HostileReply("it says it has a number of people that cannot be")
-                self.rows[name], self.units[name] = int(str(rows)), int(str(units))
+                name, reply = self._named(found.get(node))
+                self._node[name] = node
+                replies[name] = self.believed(
+                    name, reply, kind, lengths, float("inf"), needs, False, check
+                )
             except HostileReply as error:
-                self._lose(name, "joining", str(error))
+                self.lose(name, "joining", str(error))
+        refused = {one.client for one in self.lost if one.when == "joining"}
+        for name in self._expected:
+            if name not in self._node and name not in refused:
+                self.lose(name, "joining", "it is not there")
+        self.check_enough("joining")
+        return replies
 
-    # ---------------------------------------------------------------- asking
+    def _named(self, reply: WireMessage | str | None) -> tuple[str, WireMessage]:
+        """The name a node goes by: a new one, and one of those expected."""
+        if not isinstance(reply, WireMessage):
+            raise HostileReply(reply or "it did not answer in time")
+        name = str(reply.header.get("client", ""))
+        try:
+            check_readable([name], "client")
+        except InputError as error:
+            raise HostileReply("its name cannot be read") from error
+        if not name or (self._expected and name not in self._expected):
+            raise HostileReply(f'it goes by "{shown(name)}", which is no name of this study')
+        if name in self._node:
+            raise HostileReply(f'it goes by "{shown(name)}", as another node does')
+        return name, reply
 
     def ask(
         self,
         kind: str,
-        make: Callable[[str], tuple[dict[str, Any], dict[str, Any]]],
+        make: Callable[[str], Mapping[str, Any]],
         *,
         when: str,
-        needs: Sequence[str] = (),
+        lengths: Mapping[str, int],
+        people: Mapping[str, float],
+        needs: Iterable[str] = (),
         noisy: bool = False,
-        check: Callable[[str, Parcel], None] = lambda name, reply: None,
-    ) -> dict[str, Parcel]:
-        """Ask every client; raise `ClientsLost` where some were lost and the others suffice.
+        check: Check = lambda name, reply: None,
+    ) -> dict[str, WireMessage]:
+        """Ask every client; return the replies that can be believed, by name.
 
         Parameters
         ----------
         kind : str
-            One of `messages.KINDS`.
+            One of `wire.KINDS`.
         make : callable
-            The header and the arrays of one client's message.
+            The header of one client's message.
         when : str
-            Where the run stands, for the log and for whoever is lost.
-        needs : sequence of str
+            Where the run stands, for whoever is left out.
+        lengths : mapping of str to int
+            How long each axis of the arrays is.
+        people : mapping of str to float
+            How many people each client may count.
+        needs : iterable of str
             Arrays that a reply must have.
         noisy : bool
             Whether counts may be reals.
         check : callable
             Raises `HostileReply` where a reply does not go with what is known of the client.
         """
-        parcels = {name: self._parcel(kind, *make(name)) for name in self.clients}
-        for name, parcel in parcels.items():
-            self._log.add(entry_of(parcel, "sent", name, reply=False, note=when))
-            self._account(name, parcel)
-        found = self._grid.ask(
-            {self._node[name]: parcel for name, parcel in parcels.items()}, self._patience
-        )
-        replies, before = {}, len(self.lost)
-        for name in self.clients:
-            reply = found.get(self._node[name], Silence(f"no answer in {self._patience:g} s"))
-            if isinstance(reply, Silence):
-                self._lose(name, when, reply.reason)
-                continue
-            self._log.add(entry_of(reply, "received", name, reply=True, note=when))
-            self._account(name, reply)
+        names = {self._node[name]: name for name in self.clients}
+        asked = {node: WireMessage(kind, make(name)) for node, name in names.items()}
+        found = self._exchange(kind, asked, None)
+        replies = {}
+        for node, name in names.items():
+            reply = found.get(node, f"no answer in {self.patience:g} s")
             try:
-                self._check(name, reply, kind, noisy=noisy)
-                missing = [array for array in needs if array not in reply.arrays]
-                if missing:
-                    raise HostileReply(f'its reply lacks "{missing[0]}"')
-                check(name, reply)
-                replies[name] = reply
+                if not isinstance(reply, WireMessage):
+                    raise HostileReply(reply)
+                replies[name] = self.believed(
+                    name, reply, kind, lengths, people[name], needs, noisy, check
+                )
             except HostileReply as error:
-                self._lose(name, when, str(error))
-        if len(self.lost) > before:
-            self._check_enough(when)
-            raise ClientsLost(replies)
+                self.lose(name, when, str(error))
+        self.check_enough(when)
         return replies
 
-    def _parcel(
-        self, kind: str, header: dict[str, Any], arrays: dict[str, Any] | None = None
-    ) -> Parcel:
-        known = {"study": self.study.fingerprint, "run": self.run}
-        return Parcel(kind, known | header, arrays or {})
-
-    def _check(self, name: str, reply: Parcel, kind: str, *, noisy: bool) -> None:
+    def believed(
+        self,
+        name: str,
+        reply: WireMessage,
+        kind: str,
+        lengths: Mapping[str, int],
+        people: float,
+        needs: Iterable[str],
+        noisy: bool,
+        check: Check,
+    ) -> WireMessage:
+        """Return a reply that can be what the client was asked for; refuse any other."""
         claimed = shown(str(reply.header.get("client", "")))
         if claimed != name:
             raise HostileReply(f'it answered in the name of "{claimed}"')
         if reply.kind == REFUSAL:
-            raise HostileReply(f"it takes no part: {shown(str(reply.header.get('told', '')))}")
-        rows = self.rows.get(name, 0)
-        check_reply(reply, kind, self.study, noisy=noisy, rows=rows)
+            raise HostileReply(f"it takes no part: {shown(str(reply.header.get('public', '')))}")
+        check_reply(reply, kind, lengths, people=people, noisy=noisy)
+        missing = [array for array in needs if array not in reply.arrays]
+        if missing:
+            raise HostileReply(f'its reply lacks "{missing[0]}"')
+        check(name, reply)
+        return reply
 
-    def _account(self, name: str, parcel: Parcel) -> None:
-        self.bytes[name] = self.bytes.get(name, 0) + parcel.bytes
+    def _exchange(
+        self, kind: str, asked: Mapping[int, WireMessage], model: ArrayRecord | None
+    ) -> dict[int, WireMessage | str]:
+        """Send all messages and read the replies, by node; a text says why one is missing."""
+        known = {node: name for name, node in self._node.items()}
+        messages = []
+        for node, one in asked.items():
+            self.log.add(
+                entry_of(one, "sent", known.get(node, f"node {node}"), reply=False, note="")
+            )
+            messages.append(
+                Message(
+                    to_records(one, model),
+                    dst_node_id=node,
+                    message_type=f"query.fairfl_{kind}",
+                    ttl=self.patience + 60,
+                )
+            )
+        found: dict[int, WireMessage | str] = {}
+        for message in self.grid.send_and_receive(messages, timeout=self.patience):
+            node = message.metadata.src_node_id
+            found[node] = read_reply(message)
+            reply = found[node]
+            if isinstance(reply, WireMessage):
+                name = known.get(node) or shown(str(reply.header.get("client", "")))
+                self.log.add(entry_of(reply, "received", name, reply=True))
+                more = 0 if model is None else sum(len(one.data) for one in model.values())
+                self.account(name, asked[node].bytes + reply.bytes + more)
+        return found
 
-    def _lose(self, name: str, when: str, reason: str) -> None:
+    def account(self, name: str, size: int) -> None:
+        """Add to the bytes that a client sent and received."""
+        self.bytes[name] = self.bytes.get(name, 0) + size
+
+    def missed(self, name: str, when: str, reason: str) -> None:
+        """Say that a client missed one round; it is asked again in the next."""
         lost = Lost(name, when, reason)
-        self.lost.append(lost)
-        self._node.pop(name, None)
-        self._log.say(lost.sentence())
-        self._on_event(lost.sentence())
+        if lost not in self.lost:
+            self.lost.append(lost)
+        self.log.say(lost.sentence())
+        self._say(lost.sentence())
 
-    def _check_enough(self, when: str) -> None:
+    def lose(self, name: str, when: str, reason: str) -> None:
+        """Leave a client out, and say so."""
+        self._node.pop(name, None)
+        self.missed(name, when, reason)
+
+    def check_enough(self, when: str) -> None:
+        """Stop the run where too few clients are left."""
         left = len(self.clients)
-        if left < self._least or not left:
+        if left < max(self.least, 1):
             why = " ".join(lost.sentence() for lost in self.lost)
             raise FederationStopped(
-                f"Stopped ({when}): {left} of {len(self.study.clients)} clients are left and at "
-                f"least {self._least} were asked for. {why} What was done so far is kept: run the "
-                "same command again when they are back, or allow fewer with --min-clients."
+                f"Stopped ({when}): {left} of {left + len(self.lost)} clients are left and at "
+                f"least {max(self.least, 1)} were asked for. {why} What was done so far is kept: "
+                "run the same command again when they are back, or allow fewer (min_clients, "
+                "--min-clients)."
             )
 
-    def sentence(self) -> str:
-        """Who takes part, for the operator."""
-        people = sum(self.rows[name] for name in self.clients)
-        return f"{len(self.clients)} clients take part ({listed(self.clients)}), {people:,} rows."
 
-
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**53
+def read_reply(message: Message) -> WireMessage | str:
+    """Read a reply, or say why there is none."""
+    if message.has_error():
+        return "its machine could not be reached, or failed"
+    try:
+        return from_records(message.content)
+    except InputError:
+        return "its reply cannot be read"

@@ -1,288 +1,422 @@
-"""The server of a federation, from first round to fair answers.
+"""The server's side of the fair rounds: counts out, the linear program here, parts back, verdict."""
 
-    join -> split -> turns (one model, or one a fold) -> statistics -> solution -> parts -> verdict
-
-Everything it has is in its folder after every step, so that the same command goes on where a
-killed or stopped one was.
-"""
-
-import io
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from flwr.app import ArrayRecord
+from flwr.serverapp import Grid
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.json_files import write_json
+from fairfl_core._io.names import in_order, listed
+from fairfl_core.data.answers import Answers
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.alarms import Alarm
+from fairfl_core.evaluation.asked import Asked
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.verdict import Verdict
-from fairfl_core.federation.log import MessageLog, read_log
-from fairfl_core.federation.messages import Parcel
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.roster import ClientsLost, Grid, Roster
-from fairfl_core.federation.rounds import FarRun, Rounds
-from fairfl_core.federation.statistics import ask_program, held_out, own_parts
-from fairfl_core.federation.study import Study
+from fairfl_core.federation.roster import Lost, Roster
+from fairfl_core.federation.scores import Names
+from fairfl_core.federation.wire import HostileReply, WireMessage
+from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.training.scaling import Moments, Scaler
+from fairfl_core.privacy.mechanisms import Mechanism
 
-__all__ = ["FORMAT", "Outcome", "Server"]
+__all__ = ["FORMAT", "FairRounds", "fair_rounds", "own_parts", "solve_with"]
 
 FORMAT = "fairfl-federation/1"
+Replies = Mapping[str, WireMessage]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run came to."""
+class FairRounds:
+    """What the fair rounds came to.
 
-    runs: tuple[FarRun, ...]
+    Attributes
+    ----------
+    question : Question
+    solution : Solution
+        Of the linear program, on the people it was solved on.
+    predictor : Predictor
+        The whole of it; each client has its own part only.
+    evaluation : Evaluation or None
+        On new people; None where no client has any.
+    left_out : tuple of Lost
+        Clients that were left out, when and why.
+    bytes : mapping of str to int
+        What each client sent and received for the fair rounds.
+    messages : sequence of mapping
+        The server's log.
+    more : mapping
+        What else `result.json` holds.
+    """
+
+    question: Question
     solution: Solution
     predictor: Predictor
     evaluation: Evaluation | None
-    verdict: Verdict | None
+    left_out: tuple[Lost, ...]
+    bytes: Mapping[str, int]
+    messages: Sequence[Mapping[str, Any]] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the limits hold on new people, and whether anybody is hurt."""
+        return None if self.evaluation is None else self.evaluation.verdict
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Everybody who is worse off, or may be; those first where most people are."""
+        return () if self.evaluation is None else self.evaluation.alarms
+
+    def to_json(self) -> dict[str, Any]:
+        """The `fairfl-federation/1` form."""
+        counts, judged = self.solution.counts, self.evaluation
+        return {
+            "format": FORMAT,
+            **self.more,
+            "question": self.question.to_json(),
+            "clients": list(counts.clients),
+            "left_out": [asdict(lost) for lost in self.left_out],
+            "counts": counts.to_json(),
+            "test_counts": None if judged is None else judged.counts.to_json(),
+            "predictor": self.predictor.to_json(),
+            "solution": self.solution.to_json(),
+            "evaluation": None if judged is None else judged.to_json(),
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "alarms": [alarm.to_json() for alarm in self.alarms],
+            "bytes": dict(self.bytes),
+            "messages": list(self.messages),
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write `result.json`, `predictor.json` and `counts.json`."""
+        self.solution.counts.write(folder / "counts.json")
+        self.predictor.write(folder / "predictor.json")
+        write_json(folder / "result.json", self.to_json())
+
+    def sentences(self) -> list[str]:
+        """What is to be told: the figures, every alarm, each client's gap, the verdict."""
+        solved, judged = self.solution.to_json(), self.evaluation
+        whom = "noised counts" if self.solution.counts.noisy else "people"
+        found = [
+            f"Region {self.question.region}. Accuracy {solved['accuracy']:.1%} on the {whom} it "
+            f"was solved on, the model's own {solved['model_accuracy']:.1%}."
+        ]
+        if judged is None:
+            return [*found, "No client has new people, so that nothing is judged."]
+        unseen = f"{judged.counts.n:,.0f} new people"
+        if judged.counts.noisy:
+            unseen = f"noised counts (n = {judged.counts.n:,.0f})"
+        found.append(
+            f"On {unseen} {judged.accuracy:.1%}, the model's own {judged.before.accuracy:.1%}."
+        )
+        found += [f"Worse off: {alarm.sentence()}" for alarm in self.alarms]
+        if self.verdict is None:
+            return [*found, "No limit was asked for, so there is nothing to be met."]
+        for one in self.verdict.limits:
+            where = "Overall" if one.client is None else f'Client "{one.client}"'
+            told = (
+                "above it"
+                if one.is_broken
+                else ""
+                if one.is_conclusive
+                else "too few people to tell"
+            )
+            found.append(
+                f"{where}: gap {one.gap:.3f} ({one.low:.3f} to {one.high:.3f}), the model's own "
+                f"{one.before:.3f}; limit {one.eps:g}{': ' if told else ''}{told}."
+            )
+        return [*found, f"{self.verdict.word.upper()}. {self.verdict.why}"]
 
 
-class Server:
-    """One run of a study.
+def fair_rounds(
+    grid: Grid,
+    *,
+    notion: str = "eo",
+    eps_global: float = 1.0,
+    eps_local: float = 1.0,
+    confidence: float | Guarantee | None = None,
+    region: str = "",
+    policy: Policy = Policy(),
+    privacy: Mechanism | None = None,
+    labels: Sequence[Any] = (),
+    groups: Sequence[Any] = (),
+    favourable: Any = None,
+    arrays: ArrayRecord | None = None,
+    clients: Sequence[str] = (),
+    min_clients: int = 0,
+    min_people: int = 1,
+    timeout: float = 600.0,
+    out: Path | str | None = "fairfl-result",
+    log: MessageLog | None = None,
+    run: str = "",
+    say: Callable[[str], None] = print,
+    more: Mapping[str, Any] | None = None,
+    earlier: Roster | None = None,
+) -> FairRounds:
+    """Make the answers of any federated model fair, once it is trained.
 
     Parameters
     ----------
-    study : Study
-    question : Question
     grid : Grid
-        The network.
-    folder : Path
-        Where everything is kept.
+        Flower's, as the ServerApp got it. Every node's ClientApp has `fairfl_client`.
+    notion, region : str
+        See `fairfl_core.federation.question.Question`.
+    eps_global, eps_local : float
+        The overall gap allowed, and the gap inside each client.
+    confidence : float or Guarantee, optional
+        With what confidence the limits are to hold on new people.
+    policy : Policy
+        What else is asked: floors, ratios.
+    privacy : Mechanism, optional
+        The noise that each client adds to its table before it leaves.
+    labels, groups : sequence, optional
+        Their names, in order; else all that any client has.
+    favourable : optional
+        The label that statistical parity and equal opportunity look at; else the last one.
+    arrays : ArrayRecord, optional
+        The trained model, for `received_model` in the clients' scores function.
+    clients : sequence of str, optional
+        Names of those expected; others are not let in.
     min_clients : int
-        The run stops when fewer are left; 0 asks for all of the study.
-    patience : float
-        Seconds that a client may take for one answer.
-    on_event : callable
-        Called with a sentence whenever something is to be told.
+        Go on without clients down to so many; 0 stops when one is lost.
+    min_people : int
+        Clients with fewer people to solve on take no part.
+    timeout : float
+        Seconds that one answer may take, and that missing clients are waited for.
+    out : path, optional
+        Where `result.json`, `predictor.json`, `counts.json` and the log go; None writes nothing.
+    say : callable
+        Gets each sentence of what came of it.
+    log, run, more, earlier
+        For our own training, which has a log, a name for its run, more to write, and a roster of
+        clients already.
+
+    Returns
+    -------
+    FairRounds
     """
+    guarantee = Guarantee(confidence) if isinstance(confidence, int | float) else confidence
+    question = Question(notion, region, eps_global, eps_local, guarantee, policy, privacy)
+    folder = Path("." if out is None else out)
+    log = log or MessageLog(None if out is None else folder)
+    roster = Roster(
+        grid,
+        log,
+        clients=clients,
+        min_clients=min_clients,
+        patience=timeout,
+        say=say,
+        lost=earlier.lost if earlier else (),
+        spent=earlier.bytes if earlier else {},
+    )
+    rounds = _Rounds(roster, question, run or secrets.token_hex(8))
+    names = rounds.join(Names.of(labels, groups, favourable), min_people, arrays)
+    say(
+        f"{len(roster.clients)} clients take part ({listed(roster.clients)}), "
+        f"{sum(rounds.fit.values()):,} people to solve on, {sum(rounds.new.values()):,} new ones."
+    )
+    solution = solve_with(rounds.program(names), question)
+    predictor = predictor_of(solution)
+    evaluation = rounds.judge(names, predictor)
+    result = FairRounds(
+        question,
+        solution,
+        predictor,
+        evaluation,
+        tuple(roster.lost),
+        roster.bytes,
+        log.entries,
+        {"run": rounds.run, **(more or {})},
+    )
+    if out is not None:
+        result.write(folder)
+    for sentence in result.sentences():
+        say(sentence)
+    return result
 
-    def __init__(
-        self,
-        study: Study,
-        question: Question,
-        grid: Grid,
-        folder: Path,
-        *,
-        min_clients: int = 0,
-        patience: float = 600.0,
-        on_event: Callable[[str], None] = lambda sentence: None,
-    ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.study, self.question, self.folder = study, question, folder
-        self._on_event = on_event
-        self._begun = self._begin()
-        self.roster = Roster(
-            study,
-            grid,
-            MessageLog(folder),
-            run=self._begun["run"],
-            min_clients=min_clients or len(study.clients),
-            patience=patience,
-            on_event=on_event,
-        )
 
-    def run(self) -> Outcome:
-        """The whole way; what was done by an earlier call is not done again."""
-        self.roster.join(self._begun["clients"] or self.study.clients)
-        self._on_event(self.roster.sentence())
-        counts, scalers = self._split()
-        runs = tuple(self._train(model, scaler, counts) for model, scaler in enumerate(scalers))
-        solution = self._solve(runs, scalers)
-        predictor = predictor_of(solution)
-        replies = self._hand_out(predictor)
-        evaluation = held_out(self.study, self.question, predictor, replies)
-        verdict = None if evaluation is None else evaluation.verdict
-        outcome = Outcome(runs, solution, predictor, evaluation, verdict)
-        self._write(outcome)
-        return outcome
+def solve_with(program: FairnessProgram, question: Question) -> Solution:
+    """Solve a program under the limits asked for."""
+    return program.solve(question.eps_global, question.eps_local)
 
-    # ---------------------------------------------------------------- beginning
 
-    def _begin(self) -> dict[str, Any]:
-        """The run's name, and who took part so far; refused where the study is another one."""
-        path = self.folder / "run.json"
-        if path.is_file():
-            begun = dict(read_json(path))
-            if begun["study"] != self.study.fingerprint:
-                raise InputError(
-                    f"{path}: is a run of another study; choose another folder with --out."
-                )
-            return begun
-        begun = {"run": secrets.token_hex(8), "study": self.study.fingerprint, "clients": []}
-        write_json(path, begun)
-        return begun
+class _Rounds:
+    """The three exchanges: join, statistic, predictor."""
 
-    def _remember(self) -> None:
-        """Who takes part from here on."""
-        self._begun["clients"] = list(self.roster.clients)
-        write_json(self.folder / "run.json", self._begun)
+    def __init__(self, roster: Roster, question: Question, run: str) -> None:
+        self._roster, self._question, self.run = roster, question, run
+        self._least = 1
+        self.fit: dict[str, int] = {}
+        self.new: dict[str, int] = {}
+        self._folds = 1
 
-    def _split(self) -> tuple[dict[str, NDArray[np.int64]], list[Scaler]]:
-        """Every client's training counts, and the scalers of all of them together."""
-        path = self.folder / "split.npz"
-        if not path.is_file():
-            found = self._ask_split()
-            file = io.BytesIO()
-            np.savez(file, **found)
-            write_whole(path, file.getvalue())
-            self._remember()
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-        clients = [name for name in self.study.clients if f"counts/{name}" in found]
-        counts = {name: found[f"counts/{name}"] for name in clients}
-        least = 1.0 if self.study.features.channels else 0.0
-        scalers = []
-        for model in range(self.study.models):
-            parts = []
-            for name in clients:
-                total, squares = np.split(found[f"moments/{name}"][model], 2)
-                rows = int(counts[name][model].sum()) * _per_row(self.study, found, name)
-                parts.append(Moments(rows, total, squares))
-            scalers.append(Moments.pooled(parts).scaler(least))
-        return counts, scalers
+    # ---------------------------------------------------------------- join
 
-    def _ask_split(self) -> dict[str, Any]:
-        """Tell every client where its split begins in the common stream of random numbers."""
-        while True:
-            order, units = self.roster.clients, dict(self.roster.units)
-            try:
-                replies = self._asked_split(order, units, None)
-                if self.study.folds:
-                    fitted = {
-                        name: int(reply.header["fitted_units"]) for name, reply in replies.items()
-                    }
-                    replies = self._asked_split(order, units, fitted)
-            except ClientsLost:
-                continue  # the others are split as if it had never been there
-            found: dict[str, Any] = {}
-            for name, reply in replies.items():
-                found[f"counts/{name}"] = np.asarray(reply.arrays["counts"], np.int64)
-                found[f"moments/{name}"] = np.asarray(reply.arrays["moments"], float)
-                found[f"pixels/{name}"] = np.array(int(reply.header.get("per_row", 1)))
-            return found
-
-    def _asked_split(
-        self, order: Sequence[str], units: dict[str, int], fitted: dict[str, int] | None
-    ) -> dict[str, Parcel]:
-        place = {name: c for c, name in enumerate(order)}
-
-        def before(sizes: dict[str, int] | None, name: str) -> list[int] | None:
-            return None if sizes is None else [sizes[one] for one in order[: place[name]]]
-
-        last = fitted is not None or not self.study.folds
-        return self.roster.ask(
-            "split",
-            lambda name: (
-                {"before": before(units, name), "fitted_before": before(fitted, name)},
-                {},
-            ),
-            when="splitting",
-            needs=("counts", "moments") if last else (),
-        )
-
-    # ---------------------------------------------------------------- training
-
-    def _train(self, model: int, scaler: Scaler, counts: dict[str, NDArray[np.int64]]) -> FarRun:
-        which = f"model {model + 1} of {self.study.models}, " if self.study.folds else ""
-
-        def on_round(run: FarRun) -> None:
-            self._remember()
-            if run.judged:
-                self._on_event(
-                    f"{which}round {run.done} of {self.study.rounds}: held-out loss "
-                    f"{run.loss[-1]:.4f}, accuracy {run.accuracy[-1]:.1%} (round {run.judged})."
-                )
-            else:
-                self._on_event(f"{which}round {run.done} of {self.study.rounds}.")
-
-        rounds = Rounds(
-            self.roster,
-            model,
-            scaler,
-            {name: table[model] for name, table in counts.items()},
-            self.folder / f"model_{model}.npz",
-            quiet=self.question.privacy is not None,
-            on_round=on_round,
-        )
-        return rounds.train()
-
-    # ---------------------------------------------------------------- fairness
-
-    def _solve(self, runs: Sequence[FarRun], scalers: Sequence[Scaler]) -> Solution:
-        while True:
-            try:
-                program = ask_program(self.roster, self.question, runs, scalers)
-                return program.solve(self.question.eps_global, self.question.eps_local)
-            except ClientsLost:
-                self._remember()  # the others are asked once more, and solved for
-
-    def _hand_out(self, predictor: Predictor) -> dict[str, Parcel]:
-        """Give every client its own part; who is lost now has none, and the others keep theirs."""
-        parts = own_parts(predictor)
-        try:
-            return self.roster.ask(
-                "predictor",
-                lambda name: (
-                    {
-                        "predictor": parts[name],
-                        "privacy": self.question.privacy_json,
-                    },
-                    {},
-                ),
-                when="the verdict",
-                noisy=self.question.privacy is not None,
+    def join(self, declared: Names, least: int, model: ArrayRecord | None) -> Names:
+        """Learn who takes part; return the names of the labels and groups of all of them."""
+        self._least = least
+        replies = self._roster.join("join", self._header(declared), model=model, check=_check_join)
+        header = {name: replies[name].header for name in self._roster.clients}
+        self.fit = {name: one["fit"] for name, one in header.items()}
+        self.new = {name: one["new"] for name, one in header.items()}
+        self._folds = self._same([(name, one["folds"]) for name, one in header.items()])
+        labels = declared.labels or _union([one["labels"] for one in header.values()])
+        groups = declared.groups or _union([one["groups"] for one in header.values()])
+        favourable = declared.favourable or labels[-1]
+        if favourable not in labels:
+            raise InputError(
+                f'the favourable label "{favourable}" is not one of the labels ({listed(labels)}); '
+                "choose one of them."
             )
-        except ClientsLost as lost:
-            return lost.replies
+        if self._question.needs_scores and len(labels) != 2:
+            raise InputError(
+                f"the exact region is solved from histograms of the scores of two labels, and "
+                f"there are {len(labels)} ({listed(labels)}); choose the region simplex or kernel."
+            )
+        return Names(labels, groups, favourable)
 
-    # ---------------------------------------------------------------- what is written
+    def _same(self, folds: list[tuple[str, int]]) -> int:
+        """All clients were scored by as many models."""
+        first = folds[0][1]
+        for name, other in folds:
+            if other != first:
+                raise InputError(
+                    f'client "{name}" was scored by {other} fold models, "{folds[0][0]}" by '
+                    f"{first}; score all clients by the same models."
+                )
+        return first
 
-    def _write(self, outcome: Outcome) -> None:
-        counts, evaluation = outcome.solution.counts, outcome.evaluation
-        counts.write(self.folder / "counts.json")
-        outcome.predictor.write(self.folder / "predictor.json")
-        value = {
-            "format": FORMAT,
-            "study": self.study.to_json(),
-            "question": self.question.to_json(),
-            "run": self._begun["run"],
-            "clients": list(counts.clients),
-            "left_out": [vars(lost) for lost in self.roster.lost],
-            "training": [
-                {
-                    "chosen": run.best_done,
-                    "loss": run.loss.tolist(),
-                    "accuracy": run.accuracy.tolist(),
-                }
-                for run in outcome.runs
-            ],
-            "counts": counts.to_json(),
-            "test_counts": None if evaluation is None else evaluation.counts.to_json(),
-            "predictor": outcome.predictor.to_json(),
-            "solution": outcome.solution.to_json(),
-            "evaluation": None if evaluation is None else evaluation.to_json(),
-            "verdict": None if outcome.verdict is None else outcome.verdict.to_json(),
-            "alarms": []
-            if evaluation is None
-            else [alarm.to_json() for alarm in evaluation.alarms],
-            "bytes": self.roster.bytes,
-            "messages": read_log(self.folder),
+    def _header(self, names: Names) -> dict[str, Any]:
+        privacy = self._question.privacy
+        return {
+            "run": self.run,
+            "labels": list(names.labels),
+            "groups": list(names.groups),
+            "favourable": names.favourable,
+            "least": self._least,
+            "privacy": None if privacy is None else asdict(privacy),
         }
-        write_json(self.folder / "result.json", value)
+
+    # ---------------------------------------------------------------- statistic
+
+    def program(self, names: Names) -> FairnessProgram:
+        """Ask every client for its table, and build the program that is solved from them."""
+        question, kind = self._question, self._question.statistic
+        replies = self._roster.ask(
+            kind,
+            lambda name: self._header(names),
+            when="statistics",
+            lengths=_lengths(names),
+            people={name: float(many) for name, many in self.fit.items()},
+            needs=(kind,),
+            noisy=question.privacy is not None,
+            check=self._check_budget,
+        )
+        clients, noisy = self._roster.clients, question.privacy is not None
+        table = np.stack([replies[name].arrays[kind] for name in clients])
+        whose = clients, names.groups, names.labels, names.favourable
+        more: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
+        if kind == "histogram":
+            histogram = ScoreHistogram(table.astype(float), *whose, noisy=noisy, folds=self._folds)
+            return FairnessProgram(histogram, question.notion, "exact", **more)
+        counts = ClientCounts(table, *whose, noisy=noisy, folds=self._folds)
+        return FairnessProgram(counts, question.notion, question.region, **more)
+
+    def _check_budget(self, name: str, reply: WireMessage) -> None:
+        if self._question.privacy is None:
+            return
+        budget = reply.header.get("budget")
+        spent = self._question.privacy.spent
+        if reply.arrays and not (isinstance(budget, int | float) and abs(budget - spent) <= 1e-9):
+            raise HostileReply("it spent another privacy budget than was asked for")
+
+    # ---------------------------------------------------------------- predictor
+
+    def judge(self, names: Names, predictor: Predictor) -> Evaluation | None:
+        """Give every client its own part, and judge what new people are answered by it."""
+        parts, noisy = own_parts(predictor), self._question.privacy is not None
+        roster = self._roster
+        replies = roster.ask(
+            "predictor",
+            lambda name: self._header(names) | {"predictor": parts[name]},
+            when="the verdict",
+            lengths=_lengths(names),
+            people={name: float(many) for name, many in self.new.items()},
+            noisy=noisy,
+            check=self._check_budget,
+        )
+        told = [name for name in predictor.clients if name in replies and replies[name].arrays]
+        if not told:
+            return None
+        table = np.stack([replies[name].arrays["counts"] for name in told])
+        counts = ClientCounts(
+            table, tuple(told), names.groups, names.labels, names.favourable, noisy=noisy
+        )
+        if noisy:
+            return evaluate(predictor, counts)
+        fair, own = (
+            Answers(
+                **{
+                    part: np.stack([replies[name].arrays[f"{who}/{part}"] for name in told])
+                    for part in ("confusion", "squares", "turned", "both_right")
+                }
+            )
+            for who in ("fair", "own")
+        )
+        notion = Notion.of(self._question.notion, names.labels, names.favourable)
+        attention = predictor.attention_to(counts)
+        return Evaluation(
+            counts, notion, fair, own, attention, Asked.of(predictor, counts.clients)
+        )
 
 
-def _per_row(study: Study, found: dict[str, Any], name: str) -> int:
-    """How many values of a quantity one row has: pixels of an image, else one."""
-    return int(found[f"pixels/{name}"]) if study.features.channels else 1
+def _lengths(names: Names) -> dict[str, int]:
+    return {"groups": len(names.groups), "labels": len(names.labels), "bins": BINS}
+
+
+def _union(parts: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    return in_order(list(dict.fromkeys(str(name) for part in parts for name in part)))
+
+
+def _check_join(name: str, reply: WireMessage) -> None:
+    """A client has names of labels and groups, and numbers of people that can be."""
+    header = reply.header
+    for key in ("labels", "groups"):
+        names = header.get(key)
+        if not (isinstance(names, list) and 2 <= len(names) <= 1000):
+            raise HostileReply(f"it says no {key} that can be")
+    for key, least in (("fit", 1), ("new", 0), ("folds", 1)):
+        many = header.get(key)
+        if not isinstance(many, int) or isinstance(many, bool) or not least <= many < 2**53:
+            raise HostileReply("it says it has a number of people that cannot be")
+
+
+def own_parts(predictor: Predictor) -> dict[str, dict[str, Any]]:
+    """Cut a predictor's file into what each client may see: its own lottery, nobody else's name."""
+    whole = predictor.to_json()
+    epsilon, reached = whole["epsilon"], whole["reached"]
+    parts = {}
+    for entry in whole["clients"]:
+        name = entry["name"]
+        gap = reached["gap"] | {"local": {name: reached["gap"]["local"][name]}}
+        parts[name] = whole | {
+            "clients": [entry],
+            "epsilon": epsilon | {"local": {name: epsilon["local"][name]}},
+            "reached": reached | {"gap": gap},
+        }
+    return parts

@@ -13,14 +13,14 @@ from fairfl_core._io.atomic import read_whole, write_whole
 from fairfl_core._io.names import check_names, check_readable, listed
 from fairfl_core.errors import InputError
 from fairfl_core.training.methods import USUAL, make_method
-from fairfl_core.training.parameters import Shapes, parameter_shapes
+from fairfl_core.training.parameters import Shapes, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.workers import MODELS
 
 __all__ = ["STUDY", "Features", "Study", "read_toml", "toml_of"]
 
 STUDY = "study.toml"
 FORMAT = "fairfl-study/1"
+_MODELS = ("linear", "mlp")
 
 
 @dataclass(frozen=True)
@@ -33,36 +33,15 @@ class Features:
         Columns of quantities; they are standardised over all clients.
     categories : mapping of str to tuple of str
         Columns of names, each with all the names it may hold; they become one-hots.
-    dataset : str
-        Instead of both: the bundled dataset whose declaration says it.
-    channels : int
-        Of a bundled dataset of images: its colours; 0 for features.
-    width : int
-        Of a bundled dataset of features: how many there are, and
-    scaled : int
-        how many of them, the first ones, are quantities.
     """
 
     numbers: tuple[str, ...] = ()
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    dataset: str = ""
-    channels: int = 0
-    width: int = 0
-    scaled: int = 0
 
     @property
     def inputs(self) -> int:
-        """Numbers the model sees: features, or colours of an image."""
-        if self.dataset:
-            return self.channels or self.width
+        """How many numbers the model sees."""
         return len(self.numbers) + sum(len(names) for names in self.categories.values())
-
-    @property
-    def moments(self) -> int:
-        """Quantities whose sums and squares a scaler needs."""
-        if self.dataset:
-            return self.channels or self.scaled
-        return len(self.numbers)
 
 
 @dataclass(frozen=True)
@@ -106,9 +85,9 @@ class Study:
                 f'the favourable label "{self.favourable}" is not one of the labels '
                 f"({listed(self.labels)}); choose one of them."
             )
-        if self.model not in MODELS:
+        if self.model not in _MODELS:
             raise InputError(
-                f'there is no model "{self.model}"; choose one of: {", ".join(MODELS)}.'
+                f'there is no model "{self.model}" for tables; choose one of: {", ".join(_MODELS)}.'
             )
         if not self.features.inputs:
             raise InputError(
@@ -123,6 +102,12 @@ class Study:
         if len(self.split) != 3 or min(self.split) <= 0 or abs(sum(self.split) - 1) > 1e-9:
             raise InputError(
                 "split must be three shares above 0 that sum to one (training, validation, test)."
+            )
+        if self.method != USUAL:
+            raise InputError(
+                f'a federation trains by {USUAL}, not by "{self.method}"; train by other methods '
+                "in one place (`fairfl train`), or with a Flower app of your own that calls "
+                "fair_rounds (docs/federation.md)."
             )
         make_method(self.method, self.settings)
 
@@ -145,11 +130,23 @@ class Study:
         return len(self.groups), len(self.labels), len(self.labels)
 
     @property
+    def lengths(self) -> dict[str, int]:
+        """How long each axis of the arrays is that travel in training."""
+        groups, labels, _ = self.table
+        return {
+            "groups": groups,
+            "labels": labels,
+            "models": self.models,
+            "quantities": 1 + 2 * len(self.features.numbers),
+            "parameters": size_of(self.shapes),
+        }
+
+    @property
     def recipe(self) -> Recipe:
         """The same choices as a one-process training takes them."""
         return Recipe(
             experiment="federation",
-            dataset=self.features.dataset or "tables",
+            dataset="tables",
             title=self.title,
             model=self.model,
             rounds=self.rounds,

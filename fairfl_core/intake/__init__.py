@@ -18,8 +18,7 @@ from fairfl_core.intake._example import (
 )
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._from_federation import Travelled
-from fairfl_core.intake._from_files import take_in
-from fairfl_core.intake._from_table import experiment_from_table
+from fairfl_core.intake._from_table import experiment_from_table, take_in
 from fairfl_core.intake._models import MOST_MODELS, Model
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores

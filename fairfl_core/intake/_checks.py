@@ -10,7 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion, not_assessable
 from fairfl_core.intake._coding import CodedRows, same_but_for_case
 
-__all__ = ["NEITHER", "Check", "counted", "of_counts", "of_folds", "of_rows"]
+__all__ = ["NEITHER", "Check", "of_counts", "of_folds", "of_rows"]
 
 NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
 FEW = 30  # people in a group of a client, below which a rate says little
@@ -41,11 +41,6 @@ def of_rows(rows: CodedRows, kept: int, dropped: Sequence[tuple[str, int]]) -> l
         *_continuous(rows),
         *_class_order(rows),
     ]
-
-
-def counted(counts: ClientCounts) -> str:
-    """What a file of counts tells of: people, unless noise was added."""
-    return "noised counts" if counts.noisy else "people"
 
 
 def of_counts(

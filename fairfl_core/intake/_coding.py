@@ -12,11 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, check_readable, in_order, shown
-from fairfl_core.data.coding import all_labels, check_two, score_matrix
+from fairfl_core.data.coding import all_labels, check_two, score_matrix, with_own_name
 from fairfl_core.data.fold_rows import FoldRows, RowIds
 from fairfl_core.data.grouping import cross
-from fairfl_core.data.score_columns import check_order, check_probability
-from fairfl_core.data.score_kinds import as_probabilities, check_column, of_one_probability
+from fairfl_core.data.score_columns import (
+    as_probabilities,
+    check_column,
+    check_order,
+    check_probability,
+    of_one_probability,
+)
 from fairfl_core.data.tables.columns import Coded, as_numbers, encode
 from fairfl_core.data.tables.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
@@ -58,8 +63,14 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
     return in_order(_coded(table.column(column), column, "label", join=False).names)
 
 
-def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> CodedRows:
-    """Read and code the chosen columns; `join` takes names alike but for case and spaces as one."""
+def code_rows(
+    upload: TableFile, roles: ColumnRoles, *, join: bool = False, missing: str = "drop"
+) -> CodedRows:
+    """Read and code the chosen columns.
+
+    `join` takes names alike but for case and spaces as one; `missing` is "own" where rows without
+    a group are a group of their own.
+    """
     _check_named(roles)
     score_columns = [column for _, column in roles.scores]
     score_columns += [roles.probability] if roles.probability else []
@@ -74,7 +85,10 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool = False) -> C
         return _coded(table.column(header), header, role, join, like)
 
     client, label = coded(roles.client, "client"), coded(roles.label, "label")
-    group = cross([coded(column, "group") for column in groups], groups)
+    parts = [coded(column, "group") for column in groups]
+    if missing == "own":
+        parts = [with_own_name(part, name) for part, name in zip(parts, groups, strict=True)]
+    group = cross(parts, groups)
     split = coded(roles.split, "split", join=True) if roles.split else None
     if roles.prediction:
         answer = coded(roles.prediction, "label", like=label.names)

@@ -12,7 +12,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Protocol
 from fairfl_core.data.grouping import MOST_CROSSED, Grouping
 from fairfl_core.errors import InputError
-from fairfl_core.intake._checks import Check, counted, of_counts
+from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._coding import MOST_NAMES
 from fairfl_core.intake._from_federation import FORMAT as FEDERATION
 from fairfl_core.intake._from_federation import experiment_from_federation
@@ -54,11 +54,11 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     name = files[0][0] if len(files) == 1 else f"{len(files)} counts files"
     sha256 = hashlib.sha256(b"".join(data for _, data in files)).hexdigest()
     noisy = " Noise was added for privacy, so n is approximate." if counts.noisy else ""
-    read = f"{len(files)} file{'s' * (len(files) > 1)} read, {counts.n:,.0f} {counted(counts)}.{noisy}"
+    read = f"{len(files)} file{'s' * (len(files) > 1)} read, {counts.n:,.0f} {counts.whom}.{noisy}"
     sample = "counts only, with noise" if counts.noisy else "counts only"
     manifest = manifest_of(counts, files=name, sha256=sha256, rows=counts.n, sample=sample)
     no_check = Check(f"{NO_CHECK} Upload a table of predictions to have one.", look=True)
-    checks = (Check(read), no_check, *of_counts(counts, whom=counted(counts)))
+    checks = (Check(read), no_check, *of_counts(counts, whom=counts.whom))
     fit_split, _ = Protocol.of(counts.folds).splits
     experiment = uploaded_experiment({fit_split: counts}, {}, manifest)
     return Intake(experiment, checks, Reading(experiment.favourable))

@@ -10,7 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Protocol
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
-from fairfl_core.intake._checks import Check, counted, of_counts
+from fairfl_core.intake._checks import Check, of_counts
 from fairfl_core.intake._reading import Reading
 from fairfl_core.intake._uploaded import Intake, manifest_of, uploaded_experiment
 from fairfl_core.predictors.load import predictor_from_json
@@ -59,12 +59,12 @@ def experiment_from_federation(
     messages = travelled(value.get("messages"), name)
     sent = sum(one.bytes for one in messages)
     checks = (
-        Check(f"A federation's run: {counts.n:,.0f} {counted(counts)} it was solved on."),
+        Check(f"A federation's run: {counts.n:,.0f} {counts.whom} it was solved on."),
         Check(f"{len(messages):,} messages travelled, {sent:,} bytes; no record did."),
-        Check(_asked(predictor, counted(counts))),
+        Check(_asked(predictor, counts.whom)),
         Check(held_out, look=len(tables) == 1),
         *_left_out(value),
-        *of_counts(counts, whom=counted(counts)),
+        *of_counts(counts, whom=counts.whom),
     )
     rows = counts.n + (test.n if test is not None else 0)
     sample = "counts of a federation" + (", with noise" if counts.noisy else "")

@@ -1,7 +1,7 @@
 """From rows to an experiment: drop what cannot be used, part inside each client, count."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,13 @@ from fairfl_core.data.coding import check_two
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS
 from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
-from fairfl_core.data.tables.tables import TableFile
+from fairfl_core.data.tables.tables import TableFile, open_table
 from fairfl_core.errors import InputError
 from fairfl_core.intake._checks import Check, of_counts, of_rows
 from fairfl_core.intake._coding import CodedRows
+from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._models import Model, code_models, name_of, roles_of_models
 from fairfl_core.intake._parting import Parting, part_rows
 from fairfl_core.intake._reading import Reading
@@ -31,14 +32,19 @@ from fairfl_core.intake._uploaded import (
     uploaded_experiment,
 )
 
-__all__ = ["experiment_from_table"]
+__all__ = ["experiment_from_table", "take_in"]
 
 _MOST_CELLS = 20_000_000  # entries of the table of counts
 People = Mapping[str, tuple[Scores, ...]]
 
 
 def experiment_from_table(
-    upload: TableFile, roles: ColumnRoles, *, favourable: str = "", join: bool = False
+    upload: TableFile,
+    roles: ColumnRoles,
+    *,
+    favourable: str = "",
+    join: bool = False,
+    missing: str = "drop",
 ) -> Intake:
     """Make an experiment of an uploaded table.
 
@@ -52,13 +58,15 @@ def experiment_from_table(
         The label that equal opportunity looks at; the last one unless said.
     join : bool
         Take names that differ only in case or spaces as one.
+    missing : {"drop", "own"}
+        Whether rows without a group are left out, or a group of their own.
 
     With further `roles.models` each is an experiment too, all of the same people: those whom
     every model answers.
     """
     others = roles_of_models(upload, roles, favourable, join=join)
     models = [replace(roles, models=()), *others] if roles.has_model else others or [roles]
-    coded, compared = code_models(upload, models, join=join)
+    coded, compared = code_models(upload, models, join=join, missing=missing)
     made = [
         _experiment(upload, own, rows, favourable) for own, rows in zip(models, coded, strict=True)
     ]
@@ -203,3 +211,14 @@ def _scores_check(upload: TableFile, rows: CodedRows, roles: ColumnRoles) -> lis
             "columns and the exact region can be used, which costs less accuracy."
         )
     ]
+
+
+def take_in(files: Sequence[tuple[str, bytes]], reading: Reading) -> Intake:
+    """Take files in, given as pairs of name and content, as they were read before."""
+    if reading.columns is None:
+        return experiment_from_counts(files, favourable=reading.favourable)
+    if len(files) != 1:
+        raise InputError(f"{len(files)} files were given, and one table was read; give that.")
+    return experiment_from_table(
+        open_table(*files[0]), reading.columns, favourable=reading.favourable, join=reading.join
+    )

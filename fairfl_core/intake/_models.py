@@ -115,10 +115,10 @@ def _is_number(text: str) -> bool:
 
 
 def code_models(
-    upload: TableFile, models: Sequence[ColumnRoles], *, join: bool
+    upload: TableFile, models: Sequence[ColumnRoles], *, join: bool, missing: str
 ) -> tuple[list[CodedRows], list[Check]]:
     """Each model's rows, coded; those that some model does not answer are left out for all."""
-    coded = [code_rows(upload, roles, join=join) for roles in models]
+    coded = [code_rows(upload, roles, join=join, missing=missing) for roles in models]
     if len(coded) == 1:
         return coded, []
     answered = np.all([rows.prediction >= 0 for rows in coded], axis=0)

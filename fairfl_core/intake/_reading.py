@@ -5,7 +5,7 @@ from typing import Any
 
 from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import shown
-from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS
 from fairfl_core.errors import InputError
 from fairfl_core.intake._roles import ColumnRoles
 

@@ -162,8 +162,8 @@ def _by_header(columns: Sequence[str], words: Sequence[str]) -> str:
 
 def _by_values(upload: TableFile, columns: Sequence[str], role: str) -> str:
     """A client column has more values than a group's, and both fewer than there are rows."""
-    rows = len(upload.sample)
-    different = {column: upload.sample[column].nunique() for column in columns}
+    rows = max(map(len, upload.sample.values()), default=0)
+    different = {column: len(set(upload.sample[column])) for column in columns}
     fits = [column for column in columns if 2 <= different[column] <= min(_MOST_NAMES, rows)]
     if not fits:
         return ""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import SolveError
 
-__all__ = ["ClientPrograms", "Tableaux", "Vertices"]
+__all__ = ["ClientPrograms", "BatchedSimplex", "Vertices"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,7 +44,7 @@ class ClientPrograms:
         The client's own number of the block that a column's weight counts in.
     start : ndarray, shape (blocks, clients)
         Of every block the column that gives everybody one and the same answer.
-    worth : ndarray, shape (columns, clients)
+    objective : ndarray, shape (columns, clients)
     parts : ndarray, shape (coupling rows, columns, clients)
         What a column adds to the rows that couple the clients.
     gaps : ndarray, shape (own rows, columns, clients)
@@ -56,7 +56,7 @@ class ClientPrograms:
     there: NDArray[np.bool_]
     block: Ints
     start: Ints
-    worth: Floats
+    objective: Floats
     parts: Floats
     gaps: Floats
     base: Floats
@@ -93,7 +93,7 @@ class Vertices:
 
 @dataclass(eq=False)
 class _State:
-    """Tableaux, and which variable is where: (rows, clients) and (columns, clients)."""
+    """BatchedSimplex, and which variable is where: (rows, clients) and (columns, clients)."""
 
     table: Floats
     basic: Numbers
@@ -117,7 +117,7 @@ class _State:
         self.basic[:, clients], self.nonbasic[:, clients] = other.basic, other.nonbasic
 
 
-class Tableaux:
+class BatchedSimplex:
     """Row i of a client says: basic_i = rhs_i - sum over j of T_ij nonbasic_j, rhs = c + epsilon p.
 
     Below the rows stand those of the value and of every coupling part, read the same way; c and p
@@ -216,7 +216,7 @@ def _first_tableau(programs: ClientPrograms, others: Ints) -> Floats:
 
     inside, gap = against_start(programs.gaps)
     gap[np.abs(gap) < _NOTHING] = 0.0
-    gain, goal = against_start(np.concatenate([programs.worth[None], programs.parts]))
+    gain, goal = against_start(np.concatenate([programs.objective[None], programs.parts]))
     gain[0] = np.where(there, gain[0], -1.0)  # what is not there is never worth it
     table = np.zeros((rows + len(goal), width + 2, programs.there.shape[1]))
     table[:blocks, :width] = (np.arange(blocks)[:, None, None] == block) & there

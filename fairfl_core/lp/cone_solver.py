@@ -1,11 +1,18 @@
-"""Programs whose overall margin is a second-order cone, solved by Clarabel.
+"""Programs whose overall margin is a second-order cone, solved by HiGHS and Clarabel.
 
-Clarabel is an interior-point solver: its answer is a function of the program and the limits alone,
-whatever was solved before. Where the overall limit asks for nothing no cone counts, and HiGHS
-solves the program.
+The cone couples the clients; without it every client is on its own. So the clients are solved
+alone first, by HiGHS: the same for all overall limits. Where that keeps the overall margin, too, it
+is the optimum. Else Clarabel solves the cone program over few columns and rows, those near the
+optimum of the clients alone, and takes in what is missing: columns with a reduced cost, rows and
+cones that are violated. At fifty clients that is five to ten times as fast as the cone program whole, and
+rounds of cuts need 30 to more than 200 programs for what Clarabel does in 20 iterations.
+
+The answer is a function of the program and the limits alone, whatever was solved before.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,36 +21,36 @@ from scipy.optimize import linprog
 
 from fairfl_core.budget import look
 from fairfl_core.errors import InfeasibleError, SolveError
-from fairfl_core.lp.constraints.base import OVERALL, Constraints
-from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.solvers import FullSolver, Solver
 
-__all__ = ["ConeSolver", "cone_matrices", "solve_conic"]
+__all__ = ["ConeSolver", "solve_conic"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 # Tolerance and regularisation; the next where one does not get there.
 _TRIES = ((1e-10, 1e-8), (1e-8, 1e-6), (1e-7, 1e-8))
 _SLACK = 2e-9  # limits are tightened by this, so that what the solver leaves open keeps them
 _INFEASIBLE = 2  # SciPy's word for it
 _NO_ROOM = 1e-6  # an overall limit below this is taken as 0
-_NO_PRICE = 1e-7  # what an interior point leaves of a price that is none
+_NEAR = 0.02  # of a limit: rows with less slack are taken in at first
+_FEW = 4  # columns of a block that are taken in at first
+_HELPFUL = 0.3  # of the best reduced cost of a block: such columns are taken in together
+_WORST = 0.3  # of a client's largest violation: such rows are taken in together
+_VIOLATED = 2e-10
+_GAP = 1e-10  # what a block may still gain, in units of a mean cell
+_MOST_ROUNDS = 30
 
 
-def cone_matrices(
-    rows: Constraints, sharing: Sharing, columns: int | None = None
-) -> list[sparse.csr_array]:
-    """The cones of a program, each as a matrix: (M x)_0 >= |(M x)_1, (M x)_2, ...|.
+@dataclass(frozen=True, eq=False)
+class _ConicOptimum:
+    """Where Clarabel ended; duals are d cost / d right-hand side."""
 
-    RuleTable are the auxiliary ones, then the variables; `columns` says how many in all, where more
-    follow.
-    """
-    size = rows.auxiliary + len(sharing.merged) if columns is None else columns
-    found = []
-    for entries in rows.cones(sharing.columns):
-        row, column, value = sharing.entries(entries)
-        column = np.where(column < 0, -1 - column, rows.auxiliary + column)
-        found.append(sparse.csr_array((value, (row, column)), (int(row.max()) + 1, size)))
-    return found
+    x: Floats
+    limits: Floats
+    blocks: Floats
+    cones: list[Floats]
 
 
 def solve_conic(
@@ -57,6 +64,20 @@ def solve_conic(
 
     Returns x and the duals of limits and blocks: d(cost) / d(right-hand side).
     """
+    found = _clarabel(cost, matrix, limits, blocks, cones)
+    if found is None:
+        return _solve_polyhedral(cost, matrix, limits, blocks, cones)
+    return found.x, found.limits, found.blocks
+
+
+def _clarabel(
+    cost: Floats,
+    matrix: sparse.csr_array,
+    limits: Floats,
+    blocks: sparse.csr_array,
+    cones: Sequence[sparse.csr_array],
+) -> _ConicOptimum | None:
+    """Solve the same by Clarabel; None where it finds no interior point."""
     import clarabel  # only where a confidence is asked for
 
     sizes = [cone.shape[0] for cone in cones]
@@ -96,10 +117,10 @@ def solve_conic(
     if "Infeasible" in status:
         raise InfeasibleError
     if status != "Solved":
-        return _solve_polyhedral(cost, matrix, limits, blocks, cones)
-    duals = -np.asarray(found.z)
-    first = blocks.shape[0]
-    return np.asarray(found.x), duals[first : first + len(limits)], duals[:first]
+        return None
+    ends = np.cumsum([blocks.shape[0], len(limits), size, *sizes])
+    of_blocks, of_limits, _, *of_cones = np.split(-np.asarray(found.z), ends)[:-1]
+    return _ConicOptimum(np.asarray(found.x), of_limits, of_blocks, of_cones)
 
 
 def _solve_polyhedral(
@@ -138,73 +159,207 @@ def _solve_polyhedral(
     return np.asarray(found.x)[:size], prices, np.asarray(found.eqlin.marginals)
 
 
-class ConeSolver:
-    """Solve a program with cones; see `solvers.Solver`.
+class ConeSolver(Solver):
+    """Solve a program with cones; see `solvers.Solver`."""
 
-    Parameters
-    ----------
-    rows : Constraints
-    sharing : Sharing
-    worth, order : ndarray, shape (variables,)
-    """
+    def __init__(self, program: LinearProgram) -> None:
+        super().__init__(program)
+        self._clients = FullSolver(program)
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
-        self._rows = rows
-        self._without_cones = Whole(rows, sharing, worth, order)
-        self._cost = np.append(rows.auxiliary_costs(), -worth)
-        size = len(self._cost)
-        row, column, value = sharing.entries(rows.entries(sharing.columns))
-        own_row, own_column, own_value = rows.auxiliary_entries(sharing.columns)
-        places = (np.append(own_row, row), np.append(own_column, rows.auxiliary + column))
-        self._matrix = sparse.csr_array((np.append(own_value, value), places), (len(rows), size))
-        block, member = sharing.merged.members
-        self._blocks = sparse.csr_array(
-            (np.ones(len(block)), (block, rows.auxiliary + member)), (sharing.merged.blocks, size)
-        )
-        self._cones = cone_matrices(rows, sharing)
+    def solve(
+        self, eps_global: float, eps_local: Floats, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return x and the duals of the constraints."""
+        return self._solve(eps_global, eps_local, self._clients_alone(eps_local))
 
-    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """Values of the variables and duals of the rows."""
+    def _clients_alone(self, eps_local: Floats) -> "_Start":
+        """The optimum without an overall limit: the same for all overall limits."""
+        x, duals = self._clients.solve(1.0, eps_local)
+        return _Start(self._bounded(x, range(len(self.program.cones))), duals)
+
+    def _bounded(self, x: Floats, cones: Iterable[int]) -> Floats:
+        """Return x with the least auxiliary columns of these cones that its weights allow."""
+        x = x.copy()
+        for number in cones:
+            bound, others, own, errors = self._cone_parts[number]
+            rest = errors @ x[self.program.auxiliary :]
+            x[others] = np.linalg.lstsq(own, -rest, rcond=None)[0]
+            x[bound] = np.linalg.norm(rest + own @ x[others])
+        return x
+
+    @cached_property
+    def _cone_parts(self) -> list[tuple[int, Ints, Floats, sparse.csr_array]]:
+        """Of each cone its bound, its other auxiliary columns, and what all put into the errors."""
+        parts, auxiliary = [], self.program.auxiliary
+        for cone in self.program.cones:
+            own = cone[:, :auxiliary].toarray()
+            (bound,) = np.flatnonzero(own[0])
+            others = np.flatnonzero(own[1:].any(axis=0))
+            parts.append((int(bound), others, own[1:, others], cone[1:, auxiliary:]))
+        return parts
+
+    def _solve(
+        self, eps_global: float, eps_local: Floats, start: "_Start"
+    ) -> tuple[Floats, Floats]:
         if eps_global >= 1:
-            return self._without_cones.solve(eps_global, local)
-        lower, upper = self._rows.bounds(eps_global, local)
+            return start.x, start.duals
+        lower, upper = self.program.constraints.bounds(eps_global, eps_local)
+        sums = self.program.matrix @ start.x
+        if (sums <= upper).all() and (sums >= lower - _VIOLATED)[np.isfinite(lower)].all():
+            return start.x, start.duals
         low, high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-        matrix = sparse.vstack([self._matrix[high], -self._matrix[low]]).tocsr()
+        place = np.append(high, low)
+        sign = np.append(np.ones(len(high)), -np.ones(len(low)))
+        matrix = sparse.csr_array(self._matrix[place] * sign[:, None])
         limits = np.append(upper[high], -lower[low])
         if eps_global < _NO_ROOM:
-            values, prices = self._without_error(matrix, limits)
+            x, prices = self._without_error(matrix, limits)
         else:
-            values, prices, _ = solve_conic(self._cost, matrix, limits, self._blocks, self._cones)
-        duals = np.zeros(len(self._rows))
-        np.add.at(duals, high, prices[: len(high)])
-        np.subtract.at(duals, low, prices[len(high) :])
-        return values, duals
+            x, prices = self._near(matrix, limits, place, start) or self._whole(matrix, limits)
+        duals = np.zeros(len(lower))
+        np.add.at(duals, place, sign * prices)
+        return x, duals
+
+    @cached_property
+    def _matrix(self) -> sparse.csr_array:
+        return sparse.csr_array(self.program.matrix)
+
+    @cached_property
+    def _by_column(self) -> tuple[sparse.csc_array, list[sparse.csc_array]]:
+        """The blocks and the cones, to take columns of."""
+        program = self.program
+        return sparse.csc_array(program.blocks), [sparse.csc_array(one) for one in program.cones]
+
+    def _whole(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
+        program = self.program
+        return solve_conic(program.cost, matrix, limits, program.blocks, program.cones)[:2]
+
+    def _near(
+        self, matrix: sparse.csr_array, limits: Floats, place: Ints, start: "_Start"
+    ) -> tuple[Floats, Floats] | None:
+        """Solve over few columns and rows, and take in what is missing until nothing is.
+
+        None where that finds no optimum.
+        """
+        program, cost = self.program, self.program.cost
+        blocks, cones = self._by_column
+        bounds = [part[0] for part in self._cone_parts]
+        scope = np.maximum(program.constraints.scope[place], -1) + 1  # 0: no client's
+        of_cone = sparse.csc_array(matrix)[:, bounds].toarray() != 0  # (rows, cones)
+        over = matrix @ start.x - limits
+        active = of_cone[over > 0].any(axis=0)
+        near = (start.duals[place] != 0) | (over >= -_NEAR * np.abs(limits))
+        rows = np.where(of_cone.any(axis=1), of_cone[:, active].any(axis=1), near | (scope == 0))
+        reduced = cost - program.whole.T @ start.duals
+        columns = (start.x > 0) | self._always | (self._rank(reduced) < _FEW)
+        by_column = sparse.csc_array(matrix)
+        for _ in range(_MOST_ROUNDS):
+            for number in np.flatnonzero(~active):
+                columns[self._own(number)] = False
+            some, chosen, cone_numbers = map(np.flatnonzero, (columns, rows, active))
+            among = sparse.csr_array(by_column[:, some])
+            try:
+                found = _clarabel(
+                    cost[some],
+                    among[chosen],
+                    limits[chosen],
+                    sparse.csr_array(blocks[:, some]),
+                    [sparse.csr_array(cones[number][:, some]) for number in cone_numbers],
+                )
+            except InfeasibleError:
+                return None
+            if found is None:
+                return None
+            x = np.zeros(len(cost))
+            x[some] = found.x
+            x = self._bounded(x, np.flatnonzero(~active))
+            over = np.where(rows, 0.0, matrix @ x - limits)
+            worst = np.zeros(int(scope.max()) + 1)
+            np.maximum.at(worst, scope, over)
+            more = (over > _VIOLATED) & (over >= _WORST * worst[scope])
+            reduced = cost - blocks.T @ found.blocks - matrix[chosen].T @ found.limits
+            for number, dual in zip(cone_numbers, found.cones, strict=True):
+                reduced += cones[number].T @ dual
+            helpful = self._helpful(np.where(columns, 0.0, reduced))
+            if not more.any() and not helpful.any():
+                prices = np.zeros(len(limits))
+                prices[chosen] = found.limits
+                return x, prices
+            active = active | of_cone[more].any(axis=0)
+            rows = rows | more | of_cone[:, active].any(axis=1)
+            columns = columns | helpful
+            columns[: program.auxiliary] = True
+        return None
+
+    def _own(self, number: int) -> Ints:
+        """The auxiliary columns of a cone."""
+        bound, others, *_ = self._cone_parts[number]
+        return np.append(others, bound)
+
+    @cached_property
+    def _always(self) -> Bools:
+        """Auxiliary columns, constant answers, and the model's own: always taken in."""
+        variables = self.program.variables
+        constant = ~np.isnan(variables.known).any(axis=1)
+        return np.append(np.ones(self.program.auxiliary, bool), variables.keeps | constant)
+
+    def _rank(self, reduced: Floats) -> Ints:
+        """The place of each column among those of its block, by reduced cost."""
+        block, member = self.program.variables.members
+        order = np.lexsort((reduced[self.program.auxiliary + member], block))
+        first = np.searchsorted(block[order], np.arange(self.program.variables.blocks))
+        rank = np.zeros(len(reduced), np.int64)
+        rank[self.program.auxiliary + member[order]] = np.arange(len(order)) - first[block[order]]
+        return rank
+
+    def _helpful(self, reduced: Floats) -> Bools:
+        """The columns of each block that would lower the cost most; none if that is next to nothing."""
+        auxiliary, variables = self.program.auxiliary, self.program.variables
+        block, member = variables.members
+        best = np.zeros(variables.blocks)
+        np.minimum.at(best, block, reduced[auxiliary + member])
+        helpful = np.zeros(len(reduced), bool)
+        if best.sum() < -_GAP * variables.blocks:
+            mine = reduced[auxiliary + member] < np.minimum(_HELPFUL * best[block], -_GAP / 10)
+            helpful[auxiliary + member[mine]] = True
+        return helpful
 
     def _without_error(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
         """Solve where the overall limit leaves no room for chance: every cone is a point."""
-        closed = sparse.vstack([self._blocks, *(cone[1:] for cone in self._cones)])
+        closed = sparse.vstack([self.program.blocks, *(cone[1:] for cone in self.program.cones)])
         sums = np.zeros(closed.shape[0])
-        sums[: self._blocks.shape[0]] = 1.0
-        found = linprog(self._cost, matrix, limits, closed, sums)
+        sums[: self.program.blocks.shape[0]] = 1.0
+        found = linprog(self.program.cost, matrix, limits, closed, sums)
         if found.status != 0:
             raise InfeasibleError
         return np.asarray(found.x), np.asarray(found.ineqlin.marginals)
 
     def grid(
-        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
+        self, eps_globals: Sequence[float], eps_locals: Sequence[Floats]
     ) -> Iterator[list[Floats | None]]:
-        """Each row from the tightest overall limit until that has no price."""
-        overall = self._rows.scope == OVERALL
-        for local in locals_:
+        """Row by row, from the tightest overall limit until the clients alone keep it."""
+        for eps_local in eps_locals:
+            try:
+                start = self._clients_alone(eps_local)
+            except InfeasibleError:
+                yield [None] * len(eps_globals)
+                continue
             found: dict[float, Floats | None] = {}
-            values = None
             for eps_global in sorted(set(eps_globals)):
+                look()
                 try:
-                    values, duals = self.solve(eps_global, local)
+                    found[eps_global] = x = self._solve(eps_global, eps_local, start)[0]
                 except InfeasibleError:
                     found[eps_global] = None
                     continue
-                found[eps_global] = values
-                if self._rows.prices(duals[: len(self._rows)])[overall].sum() <= _NO_PRICE:
+                if x is start.x:
                     break
-            yield [found.get(eps_global, values) for eps_global in eps_globals]
+            yield [found.get(eps_global, start.x) for eps_global in eps_globals]
+
+
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """An optimum of the clients alone, and the duals of all rows."""
+
+    x: Floats
+    duals: Floats

@@ -1,11 +1,11 @@
-"""A program of many clients, solved client by client: the dual over the rows that couple them.
+"""Solve the program of many clients by Dantzig-Wolfe decomposition, with a certificate.
 
 Only the R overall gaps couple the clients. At prices lambda of these every client is on its own
-(`tableaux`), and what all of them make of it is a vertex of the whole program, and a bound:
+(`batched_simplex`), and what all of them choose is a vertex of the full program, and a bound:
 
     UB(lambda) = sum over c of  max (value_c - lambda . g_c)  +  sum over r of |lambda_r| eps_r.
 
-Lotteries over the vertices met so far keep every limit inside clients; the best of them that keeps
+Mixtures of the vertices found so far keep every limit inside clients; the best of them that keeps
 the overall ones too is a program of R rows and a few more (Dantzig and Wolfe, "Decomposition
 principle for linear programs", 1960). Its value is what is reached, LB; its duals are the next
 prices. It ends where UB is LB: no lottery does better, and that is proved, not assumed.
@@ -17,102 +17,109 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.errors import SolveError
-from fairfl_core.lp.batched_simplex import ClientPrograms, Tableaux, Vertices
-from fairfl_core.lp.constraints.base import OVERALL, Constraints
-from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.highs_model import Model
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.batched_simplex import BatchedSimplex, ClientPrograms, Vertices
+from fairfl_core.lp.constraints.base import OVERALL
+from fairfl_core.lp.highs import HighsSolver
+from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.solvers import FullSolver, Solver
 
-__all__ = ["ClientsApart"]
+__all__ = ["Decomposition"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _PARTS = 32  # clients of one part mix their vertices alike: more parts, fewer rounds
 _SETTLED = 1.5e-13  # what a part's next vertex may still promise, in units of a mean cell
 _ENOUGH = 1e-10  # the same where nothing moves any more
+_TIE = 1e-10  # what the tie-break costs, in the objective's unit
 _NOTHING = 1e-12  # a gap below this is rounding
 _MOST_ROUNDS = 500
 
 
-class ClientsApart:
-    """Solves a program by its clients; see `solvers.Solver`.
+class Decomposition(Solver):
+    """Solve a program client by client; see `Solver`.
 
-    Parameters
-    ----------
-    rows : Constraints
-        That one answer for everybody keeps (`Constraints.constants_are_feasible`).
-    sharing : Sharing
-    worth, order : ndarray, shape (variables,)
+    Ties are decided by a small cost on the tie-break, instead of a second solve as in `FullSolver`:
+    of optima that are within 1e-10 of a mean cell's people of each other it takes the one with the
+    least tie_break.x, where `FullSolver` tells optima apart down to 1e-12. Neither depends on the
+    order of rules, or on what was solved before.
     """
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
-        self._rows, self._sharing, self._worth, self._order = rows, sharing, worth, order
-        self._layout = _Layout.of(rows, sharing)
-        self._tableaux = Tableaux(self._layout.programs(rows, sharing, worth))
+    def __init__(self, program: LinearProgram) -> None:
+        super().__init__(program)
+        self._layout = _Layout.of(program)
+        self._clients = BatchedSimplex(self._layout.programs(program))
 
     @staticmethod
-    def serves(rows: Constraints, sharing: Sharing) -> bool:
-        """Whether the program falls apart: one answer for everybody keeps all of its rows."""
-        merged = sharing.merged
-        if not rows.constants_are_feasible or (merged.span > 1).any():
+    def serves(program: LinearProgram) -> bool:
+        """Whether one answer for everybody keeps all rows, so that every client can start there."""
+        variables = program.variables
+        if not program.constraints.constants_are_feasible or (variables.span > 1).any():
             return False
-        return len(np.unique(merged.block[sharing.one_answer])) == merged.blocks
+        return len(np.unique(variables.block[_one_answer(program)])) == variables.blocks
 
-    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """Values of the variables and duals of the rows, from the starting point on."""
-        self._tableaux.restart()
+    def solve(
+        self, eps_global: float, eps_local: Floats, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return x and the duals of the constraints, from the starting point on."""
+        self._clients.restart()
         try:
-            master = _Master(self._tableaux, self._layout, local)
-            values, prices = master.solve(self._limits(eps_global, local))
+            master = _Master(self._clients, self._layout, eps_local)
+            x, prices = master.solve(self._limits(eps_global, eps_local))
         except SolveError:  # numbers can be unlucky, as with limits near the solver's tolerance
-            return self._whole.solve(eps_global, local)
-        layout, duals = self._layout, np.zeros(len(self._rows))
+            return self._full.solve(eps_global, eps_local)
+        layout, duals = self._layout, np.zeros(len(self.program.constraints))
         duals[layout.coupling] = -prices
-        own = self._tableaux.duals(prices)
+        own = self._clients.duals(prices)
         duals[layout.own] = own[layout.own_place, layout.own_client]
-        return values, duals
+        return x, duals
 
     def grid(
-        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
+        self, eps_globals: Sequence[float], eps_locals: Sequence[Floats]
     ) -> Iterator[list[Floats | None]]:
-        """Every row downward: vertices met on the way serve all its limits; see `Solver`."""
-        self._tableaux.restart()
+        """Solve every row downward: vertices found on the way serve all its limits."""
+        self._clients.restart()
         prices: dict[float, Floats] = {}
-        for local in locals_:
+        for eps_local in eps_locals:
             try:
-                values = self._row(sorted(set(eps_globals), reverse=True), local, prices)
+                found = self._row(sorted(set(eps_globals), reverse=True), eps_local, prices)
             except SolveError:
-                yield from self._whole.grid(eps_globals, [local])
+                yield from self._full.grid(eps_globals, [eps_local])
             else:
-                yield [values[eps_global] for eps_global in eps_globals]
+                yield [found[eps_global] for eps_global in eps_globals]
 
     def _row(
-        self, eps_globals: list[float], local: Floats, prices: dict[float, Floats]
+        self, eps_globals: list[float], eps_local: Floats, prices: dict[float, Floats]
     ) -> dict[float, Floats]:
-        """Values at falling overall limits; `prices` are those of the row before, then its own."""
-        master = _Master(self._tableaux, self._layout, local)
-        values = {}
+        """Solve at falling overall limits; `prices` are those of the row before, then its own."""
+        master = _Master(self._clients, self._layout, eps_local)
+        found = {}
         for eps_global in eps_globals:
-            limits = self._limits(eps_global, local)
-            values[eps_global], prices[eps_global] = master.solve(limits, prices.get(eps_global))
-        return values
+            limits = self._limits(eps_global, eps_local)
+            found[eps_global], prices[eps_global] = master.solve(limits, prices.get(eps_global))
+        return found
 
     @cached_property
-    def _whole(self) -> Whole:
-        return Whole(self._rows, self._sharing, self._worth, self._order)
+    def _full(self) -> FullSolver:
+        return FullSolver(self.program)
 
-    def _limits(self, eps_global: float, local: Floats) -> Floats:
-        return self._rows.bounds(eps_global, local)[1][self._layout.coupling]
+    def _limits(self, eps_global: float, eps_local: Floats) -> Floats:
+        return self.program.constraints.bounds(eps_global, eps_local)[1][self._layout.coupling]
+
+
+def _one_answer(program: LinearProgram) -> NDArray[np.bool_]:
+    """Variables that answer everybody the first label."""
+    return np.asarray((program.variables.confusion[:, :, 1:] == 0).all(axis=(1, 2)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where rows and variables of the whole program stand in those of the clients.
+    """Where rows and variables of the full program stand in those of the clients.
 
-    `coupling` and `own` are rows of the whole; `own_client` and `own_place` say whose an own row
-    is and which of that client's; `client` and `place` say the same of every variable.
+    `coupling` and `own` are rows of the full program; `own_client` and `own_place` say whose an
+    own row is and which of that client's; `client` and `place` say the same of every variable.
     """
 
     coupling: Ints
@@ -123,53 +130,53 @@ class _Layout:
     place: Ints
 
     @classmethod
-    def of(cls, rows: Constraints, sharing: Sharing) -> "_Layout":
+    def of(cls, program: LinearProgram) -> "_Layout":
         """A row couples clients if the overall epsilon limits it or several stand in it."""
-        client = sharing.merged.client
-        clients = int(client.max()) + 1
-        row, variable, _ = sharing.entries(rows.entries(sharing.columns))
+        client, rows = program.variables.client, program.constraints
+        clients, entries = int(client.max()) + 1, program.matrix.tocoo()
         low, high = np.full(len(rows), clients), np.full(len(rows), -1)
-        np.minimum.at(low, row, client[variable])
-        np.maximum.at(high, row, client[variable])
+        np.minimum.at(low, entries.row, client[entries.col])
+        np.maximum.at(high, entries.row, client[entries.col])
         couples = (rows.scope == OVERALL) | (low < high)
         own = np.flatnonzero(~couples & (high >= 0))
         return cls(
             np.flatnonzero(couples), own, low[own], _places(low[own]), client, _places(client)
         )
 
-    def programs(self, rows: Constraints, sharing: Sharing, worth: Floats) -> ClientPrograms:
-        """The clients' programs, side by side."""
-        merged = sharing.merged
+    def programs(self, program: LinearProgram) -> ClientPrograms:
+        """Return the clients' programs, side by side."""
+        variables, rows = program.variables, program.constraints
         clients, columns = int(self.client.max()) + 1, int(self.place.max()) + 1
         shape, at = (columns, clients), (self.place, self.client)
-        row, variable, value = sharing.entries(rows.entries(sharing.columns))
+        entries = program.matrix.tocoo()
         coupling, own = np.full(len(rows), -1), np.full(len(rows), -1)
         coupling[self.coupling] = np.arange(len(self.coupling))
         own[self.own] = self.own_place
 
         def dense(number: Ints, size: int) -> Floats:
-            table, mine = np.zeros((size, *shape)), number[row] >= 0
-            whose = variable[mine]
-            table[number[row[mine]], self.place[whose], self.client[whose]] = value[mine]
+            table, mine = np.zeros((size, *shape)), number[entries.row] >= 0
+            row, variable = number[entries.row[mine]], entries.col[mine]
+            table[row, self.place[variable], self.client[variable]] = entries.data[mine]
             return table
 
-        nothing, one = np.zeros(clients), np.ones(clients)
-        upper = rows.bounds(0.0, nothing)[1]
+        none, one = np.zeros(clients), np.ones(clients)
+        upper = rows.bounds(0.0, none)[1]
         base, slope = np.ones((self._most_own, clients)), np.zeros((self._most_own, clients))
         mine = (self.own_place, self.own_client)
         base[mine] = upper[self.own]
         slope[mine] = (rows.bounds(0.0, one)[1] - upper)[self.own]
-        first = np.full(clients, merged.blocks)
-        np.minimum.at(first, self.client, merged.block)
-        block, there, gain = np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape)
-        block[at], there[at], gain[at] = merged.block - first[self.client], True, worth
-        constant = np.flatnonzero(sharing.one_answer)
-        _, chosen = np.unique(merged.block[constant], return_index=True)
+        first = np.full(clients, variables.blocks)
+        np.minimum.at(first, self.client, variables.block)
+        block, there, value = np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape)
+        block[at], there[at] = variables.block - first[self.client], True
+        value[at] = program.objective - _TIE * program.tie_break
+        constant = np.flatnonzero(_one_answer(program))
+        _, chosen = np.unique(variables.block[constant], return_index=True)
         return ClientPrograms(
             there=there,
             block=block,
             start=self.place[constant[chosen]].reshape(clients, -1).T,
-            worth=gain,
+            objective=value,
             parts=dense(coupling, len(self.coupling)),
             gaps=dense(own, self._most_own),
             base=base,
@@ -182,7 +189,7 @@ class _Layout:
 
 
 def _places(client: Ints) -> Ints:
-    """The number of each entry among those of its client."""
+    """Number each entry among those of its client."""
     order = np.argsort(client, kind="stable")
     many = np.bincount(client)
     place = np.empty(len(client), np.int64)
@@ -191,81 +198,81 @@ def _places(client: Ints) -> Ints:
 
 
 class _Master:
-    """Lotteries over vertices: clients of one part mix theirs alike."""
+    """The master program: mixtures of vertices, the same one for all clients of a part."""
 
-    def __init__(self, tableaux: Tableaux, layout: _Layout, local: Floats) -> None:
-        self._tableaux, self._layout = tableaux, layout
-        clients, self._coupling = len(local), len(layout.coupling)
-        parts = min(_PARTS, clients)
-        self._starts = np.arange(parts) * clients // parts
-        self._part = np.searchsorted(self._starts, np.arange(clients), side="right") - 1
-        limits = np.concatenate([np.zeros(self._coupling), np.ones(parts)])
-        self._model = Model(limits, limits)
-        self._met: list[tuple[Vertices, Ints]] = []
-        tableaux.limit(local)
-        self._start, self._free = tableaux.start(), tableaux.best(np.zeros(self._coupling))
-        # Where clients keep tiny limits their shares are tiny, too: rows are told by their size.
+    def __init__(self, clients: BatchedSimplex, layout: _Layout, eps_local: Floats) -> None:
+        self._clients, self._layout = clients, layout
+        many, self._coupling = len(eps_local), len(layout.coupling)
+        parts = min(_PARTS, many)
+        self._starts = np.arange(parts) * many // parts
+        self._part = np.searchsorted(self._starts, np.arange(many), side="right") - 1
+        self._ones = np.ones(parts)
+        self._highs = HighsSolver(*self._bounds(np.zeros(self._coupling)))
+        self._found: list[tuple[Vertices, Ints]] = []
+        clients.limit(eps_local)
+        self._start, self._free = clients.start(), clients.best(np.zeros(self._coupling))
+        # Where clients keep tiny limits their shares are tiny, too: rows are scaled by their size.
         size = np.abs(self._totals(self._free)[1]).max(axis=0)
         self._size = np.where(size > _NOTHING, size, 1.0)
-        self._meet(self._start)
-        self._meet(self._free)
+        self._add(self._start)
+        self._add(self._free)
+
+    def _bounds(self, limits: Floats) -> tuple[Floats, Floats]:
+        return np.append(-limits, self._ones), np.append(limits, self._ones)
 
     @cached_property
-    def _free_values(self) -> Floats:
-        everyone = self._free.weights(slice(None), self._tableaux.columns)
+    def _free_x(self) -> Floats:
+        everyone = self._free.weights(slice(None), self._clients.columns)
         return np.asarray(everyone[self._layout.place, self._layout.client])
 
-    def _meet(self, vertices: Vertices, helps: NDArray[np.bool_] | None = None) -> None:
-        """Add what clients do as one column a part, of those parts that it `helps`."""
+    def _add(self, vertices: Vertices, helps: NDArray[np.bool_] | None = None) -> None:
+        """Add what clients choose as one column a part, of those parts that it `helps`."""
         value, share = self._totals(vertices)
         chosen = np.arange(len(value)) if helps is None else np.flatnonzero(helps)
-        number = np.arange(len(chosen))
-        row = np.append(np.tile(np.arange(self._coupling), len(chosen)), self._coupling + chosen)
-        column = np.append(np.repeat(number, self._coupling), number)
-        entry = np.append((share[chosen] / self._size).ravel(), np.ones(len(chosen)))
-        self._model.add_columns(-value[chosen], (row, column, entry))
-        self._met.append((vertices, chosen))
+        part = np.eye(len(self._starts))[:, chosen]
+        columns = np.vstack([(share[chosen] / self._size).T, part])
+        self._highs.add_columns(-value[chosen], sparse.csc_array(columns))
+        self._found.append((vertices, chosen))
 
     def _totals(self, vertices: Vertices) -> tuple[Floats, Floats]:
         """Value and coupling shares of every part of the clients.
 
-        Values are told from those without overall limits, where few clients differ; shares from
-        those of one answer for everybody, which add up to no gap at all. So they stay small, and
-        so do errors.
+        Values are differences to those without overall limits, where few clients differ; shares
+        to those of one answer for everybody, which add up to no gap at all. So they stay small,
+        and so do errors.
         """
         value, share = vertices.value - self._free.value, vertices.parts - self._start.parts
         return np.add.reduceat(value, self._starts), np.add.reduceat(share, self._starts, axis=1).T
 
     def solve(self, limits: Floats, guess: Floats | None = None) -> tuple[Floats, Floats]:
-        """Values of the variables within these overall limits, and the prices of those.
+        """Return x within these overall limits, and their prices.
 
         A `guess` of the prices, from limits nearby, saves rounds.
         """
         if (np.abs(self._free.parts.sum(axis=1)) <= limits + _NOTHING).all():
-            return self._free_values, np.zeros(self._coupling)
-        at_most = limits / self._size
-        self._model.change_limits(np.arange(self._coupling), -at_most, at_most)
+            return self._free_x, np.zeros(self._coupling)
+        bounds = self._bounds(limits / self._size)
         if guess is not None and guess.any():
-            self._meet(self._tableaux.best(guess))
+            self._add(self._clients.best(guess))
         prices = np.full(self._coupling, np.nan)
         for _ in range(_MOST_ROUNDS):
             last = prices
-            shares, duals = self._model.optimum()
+            shares, duals = self._highs.solve(*bounds, warm=True)
             prices, paid = np.split(-duals, [self._coupling])
             prices /= self._size
-            vertices = self._tableaux.best(prices)
+            vertices = self._clients.best(prices)
             value, share = self._totals(vertices)
             promise = value - share @ prices - paid
             if promise.max() <= (_ENOUGH if np.array_equal(prices, last) else _SETTLED):
                 return self._mixed(shares), prices
-            self._meet(vertices, promise > _SETTLED)
+            self._add(vertices, promise > _SETTLED)
         raise SolveError("the clients' prices did not settle; please report this with the counts.")
 
     def _mixed(self, shares: Floats) -> Floats:
-        """Values of the variables where every part mixes its vertices by these shares."""
-        weights = np.zeros((self._tableaux.columns, len(self._part)))
+        """Return x where every part mixes its vertices by these shares."""
+        weights = np.zeros((self._clients.columns, len(self._part)))
         first = 0
-        for vertices, parts in self._met:
+        for vertices, parts in self._found:
             share = np.zeros(len(self._starts))
             share[parts] = shares[first : first + len(parts)]
             first += len(parts)

@@ -2,16 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.display import notebook_html
+from fairfl_core._io.frames import to_frame
+from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 
-__all__ = ["Frontier", "frontier", "mean_frontier"]
+if TYPE_CHECKING:
+    import pandas as pd
 
+__all__ = ["FREE", "Frontier", "frontier", "mean_frontier"]
+
+FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 Floats = NDArray[np.float64]
 OnProgress = Callable[[int, int], None]
 
@@ -30,9 +39,44 @@ class Frontier:
     gap_local_mean: Floats
     gap_local_worst: Floats
 
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a cell: both tolerances, accuracy and the gaps reached."""
+        local, overall = np.meshgrid(self.eps_local, self.eps_global, indexing="ij")
+        columns = {"eps_local": local.ravel(), "eps_global": overall.ravel()}
+        tables = {field.name: getattr(self, field.name).ravel() for field in fields(self)[2:]}
+        return to_frame(columns | tables)
+
+    def to_json(self) -> dict[str, Any]:
+        """The grid and its tables as lists, None where limits and floors collide."""
+        return {
+            field.name: [
+                [number_or_none(cell) for cell in row] if np.ndim(row) else float(row)
+                for row in getattr(self, field.name)
+            ]
+            for field in fields(self)
+        }
+
+    def plot(self, here: tuple[float, float] | None = None) -> Any:
+        """Draw the map, with a cross at `here`: eps_global and eps_local; a Plotly figure."""
+        from fairfl_core.report.figures import heat_map
+
+        return heat_map(self, here)
+
+    def _repr_html_(self) -> str:
+        return notebook_html(
+            "Accuracy by the gap allowed overall (columns) and inside each client (rows)",
+            [],
+            ["", *map(epsilon, self.eps_global)],
+            (
+                [epsilon(limit), *map(percent, row)]
+                for limit, row in zip(self.eps_local, self.accuracy, strict=True)
+            ),
+            len(self.eps_local),
+        )
+
 
 def frontier(
-    program: Program,
+    program: FairnessProgram,
     *,
     eps_local: Sequence[float] | Floats,
     eps_global: Sequence[float] | Floats,
@@ -42,8 +86,8 @@ def frontier(
 
     Parameters
     ----------
-    program : Program
-        Of any region; see `build.build_program`.
+    program : FairnessProgram
+        Of any region.
     eps_local, eps_global : sequences of float
         The grid; every client gets the same eps_local.
     on_progress : callable, optional

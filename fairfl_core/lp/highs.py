@@ -1,121 +1,208 @@
-"""A program solved whole, by HiGHS: whatever its rows are."""
+"""HiGHS as the programs use it; the only file that imports it."""
 
-from collections.abc import Iterator, Sequence
-
+import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.constraints.base import OVERALL, Constraints
-from fairfl_core.lp.highs_model import Model
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.budget import look, watched
+from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
 
-__all__ = ["Whole"]
+__all__ = ["HighsSolver"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_SAME = 1e-9  # weights that differ by less
+_BASIC, _NONBASIC = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
+_OPTIMAL, _INFEASIBLE = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible
+_DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
+_TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
+_LARGE = 10_000  # columns above which a solve may last, and can be interrupted
+_FINER = 1e3  # HiGHS sees costs in thousandths, so that it does not overlook a tie-break
+_TIE = 1e-9  # a nonbasic variable whose reduced cost is closer to 0 may be in an optimum
+_BLUR, _WARM_BLUR = 1e-8, 1e-6  # of reduced costs, by updates of an ill-conditioned basis
+_OPTIONS = (
+    ("output_flag", False),
+    ("threads", 1),
+    ("solver", "simplex"),
+    ("presolve", "off"),  # it takes epsilons below its tolerance for contradictions
+    ("primal_feasibility_tolerance", _TOLERANCE),
+    ("dual_feasibility_tolerance", _TOLERANCE),
+    # Rates and shares need no scaling, and scaled tolerances do not hold.
+    ("simplex_scale_strategy", 0),
+    ("small_matrix_value", 1e-12),  # a small client's share of a pooled rate is tiny
+)
 
 
-class Whole:
-    """Solves a program in one piece; see `solvers.Solver`.
+class HighsSolver:
+    """Minimise cost.x subject to lower <= matrix x <= upper and x >= 0; one thread at a time.
+
+    A solve starts from the same basis every time, unless it is asked to start from the last
+    optimum, so that what is found is a function of the program and the limits alone: not of what
+    was solved before, by whom, or in which thread. A starting basis that is dual feasible whatever
+    the limits are saves presolve and phase 1: at fifty clients starting there costs as much as
+    starting from the last optimum.
 
     Parameters
     ----------
-    rows : Constraints
-    sharing : Sharing
-    worth : ndarray, shape (variables,)
-    order : ndarray, shape (variables,)
-        Of equally good optima the one with the least order.x is found.
+    lower, upper : ndarray, shape (rows,)
+        Limits of the rows, to begin with.
     """
 
-    def __init__(self, rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> None:
-        self._rows, self._sharing = rows, sharing
-        self._order = np.zeros(rows.auxiliary)
-        columns = sharing.merged
-        lower = np.concatenate([np.full(len(rows), -1.0), np.ones(columns.blocks)])
-        self._model = Model(lower, np.ones(len(lower)))
-        if rows.auxiliary:
-            entries = rows.auxiliary_entries(sharing.columns)
-            self._model.add_columns(rows.auxiliary_costs(), entries)
-            self._model.set_levels(*entries[:2])
-        self.add(sharing, worth, order)
-        # Of every block the best rule, of equal ones the first; a rule of several blocks never.
-        best = np.lexsort((np.arange(len(columns)), -worth, columns.block))
-        best = best[columns.span[best] == 1]
-        _, first = np.unique(columns.block[best], return_index=True)
-        self._model.set_start(rows.auxiliary + best[first], np.arange(len(rows)))
-
-    def add(self, sharing: Sharing, worth: Floats, order: Floats) -> None:
-        """Put more columns into the program."""
-        self._order = np.append(self._order, order)
-        row, column, value = sharing.entries(self._rows.entries(sharing.columns))
-        block, member = sharing.merged.members
-        self._model.add_columns(
-            -worth,
-            (
-                np.concatenate([row, len(self._rows) + block]),
-                np.concatenate([column, member]),
-                np.concatenate([value, np.ones(len(block))]),
-            ),
+    def __init__(self, lower: Floats, upper: Floats) -> None:
+        self._highs = highspy.Highs()
+        for option, value in _OPTIONS:
+            self._highs.setOptionValue(option, value)
+        self._rows = np.arange(len(lower), dtype=np.int32)
+        self._lower, self._upper = np.array(lower, float), np.array(upper, float)
+        self._cost, self._tie_break = np.zeros(0), np.zeros(0)
+        self._start: highspy.HighsBasis | None = None
+        none = np.zeros(0)
+        starts = np.zeros(len(lower), np.int32)
+        self._highs.addRows(
+            len(lower), self._lower, self._upper, 0, starts, none.astype(np.int32), none
         )
 
-    def again(self) -> tuple[Floats, Floats]:
-        """An optimum after columns, rows or limits were changed, from the last one on."""
-        return self._model.optimum()
+    def add_columns(
+        self, cost: Floats, matrix: sparse.sparray, tie_break: Floats | None = None
+    ) -> None:
+        """Append columns: their costs, what they put into the rows, and what decides ties."""
+        columns = sparse.csc_array(matrix)
+        order = np.zeros(len(cost)) if tie_break is None else tie_break
+        self._cost = np.append(self._cost, _FINER * cost)
+        self._tie_break = np.append(self._tie_break, order)
+        self._highs.addCols(
+            len(cost),
+            _FINER * cost,
+            np.zeros(len(cost)),
+            np.full(len(cost), np.inf),
+            columns.nnz,
+            columns.indptr[:-1].astype(np.int32),
+            columns.indices.astype(np.int32),
+            columns.data,
+        )
 
-    def break_ties(self, *, warm: bool = False) -> Floats:
-        """Values of the variables at the optimum of least order, after any optimum."""
-        return self._model.break_ties(self._order, warm=warm)
+    def set_start(self, columns: Ints, rows: Ints) -> None:
+        """Say which columns and rows are basic where every solve starts."""
+        self._start = highspy.HighsBasis()
+        self._start.col_status = _status(columns, len(self._cost))
+        self._start.row_status = _status(rows, len(self._rows))
+        self._start.valid = True
 
-    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """Values of the variables and duals of the rows, from the starting point on."""
-        places = np.arange(len(self._rows))
-        self._model.begin(places, *self._rows.bounds(eps_global, local))
-        _, duals = self.again()
-        return self.break_ties(), duals
+    def solve(
+        self, lower: Floats | None = None, upper: Floats | None = None, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return an optimum and the duals of the rows, d cost / d limit.
 
-    def grid(
-        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
-    ) -> Iterator[list[Floats | None]]:
-        """Every row upward from where the last one began, each cell from the one before it.
+        Parameters
+        ----------
+        lower, upper : ndarray, shape (rows,), optional
+            New limits.
+        warm : bool
+            Start from the last optimum.
 
-        Once the overall limit has no price, more of it is worth nothing. If the widest one leads
-        to the same optimum, so do those in between.
+        Raises
+        ------
+        InfeasibleError
+        SolveError
+            Where HiGHS finds no optimum for another reason.
         """
-        overall = self._rows.scope == OVERALL
-        upward = sorted(set(eps_globals))
-        begun = None
-        for local in locals_:
-            found: dict[float, Floats | None] = {}
-            values, warm = None, begun is not None
-            if begun is not None:
-                self._model.set_basis(begun)
-            for eps_global in upward:
-                way = self._go_on if warm else self.solve
-                try:
-                    values, duals = way(eps_global, local)
-                except InfeasibleError:
-                    warm = False
-                    found[eps_global] = values
-                    continue
-                warm = True
-                begun = begun if found else self._model.basis()
-                found[eps_global] = values
-                price = self._rows.prices(duals[: len(self._rows)])[overall].sum()
-                if price == 0 and self._is_still_best(values, upward[-1], local):
-                    break
-            yield [found.get(eps_global, values) for eps_global in eps_globals]
+        self._blur = _WARM_BLUR if warm else _BLUR
+        if not warm:
+            self._highs.clearSolver()
+        if lower is not None and upper is not None:
+            self._lower, self._upper = lower, upper
+            self._highs.changeRowsBounds(len(self._rows), self._rows, lower, upper)
+        if not warm and self._start is not None:
+            self._highs.setBasis(self._start)
+        return self._optimum()
 
-    def _is_still_best(self, values: Floats, eps_global: float, local: Floats) -> bool:
-        """Whether an optimum is that of a wider overall limit, too."""
-        wider, _ = self._go_on(eps_global, local)
-        first = self._rows.auxiliary
-        return bool(np.abs(wider[first:] - values[first:]).max() <= _SAME)
+    def _optimum(self) -> tuple[Floats, Floats]:
+        ended = [self._run()]
+        # A basis can be numerically unlucky, and so can the way from it.
+        for strategy in (_DUAL, _PRIMAL):
+            if ended[-1] == _OPTIMAL or _INFEASIBLE in ended[1:]:
+                break
+            self._highs.clearSolver()
+            self._highs.setOptionValue("simplex_strategy", strategy)
+            ended.append(self._run())
+        self._highs.setOptionValue("simplex_strategy", _DUAL)
+        if ended[-1] != _OPTIMAL and _INFEASIBLE in ended:
+            raise InfeasibleError
+        if ended[-1] != _OPTIMAL:
+            reason = self._highs.modelStatusToString(ended[-1])
+            raise SolveError(
+                f"HiGHS ended without an optimum ({reason}); please report this with the counts."
+            )
+        solution = self._highs.getSolution()
+        self._x, self._reduced = np.array(solution.col_value), np.array(solution.col_dual)
+        self._duals = np.array(solution.row_dual)
+        return self._x, self._duals / _FINER
 
-    def _go_on(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """The optimum from the last one on."""
-        places = np.arange(len(self._rows))
-        self._model.change_limits(places, *self._rows.bounds(eps_global, local))
-        _, duals = self.again()
-        return self.break_ties(warm=True), duals
+    def break_ties(self) -> Floats:
+        """Return the optimum with the least tie_break.x, after `solve`.
+
+        Every optimum is complementary to the same duals: columns with a reduced cost stay at 0,
+        and rows with a dual at their limit. Over what is left tie_break.x is minimised. Nothing is
+        solved where every nonbasic column and row has a dual, so that the optimum is unique.
+        """
+        if not self._is_tied():
+            return self._x
+        basis = self._highs.getBasis()
+        self._highs.clearSolver()
+        self._highs.setBasis(basis)
+        self._optimum()  # the same, with reduced costs that no update has blurred
+        zero = np.flatnonzero(np.abs(self._reduced) > _TIE).astype(np.int32)
+        active = np.where(self._duals > 0, self._lower, self._upper)
+        tight = np.abs(self._duals) > _TIE
+        tight = np.flatnonzero(tight & np.isfinite(active)).astype(np.int32)
+        every = np.arange(len(self._cost), dtype=np.int32)
+        none, basis = np.zeros(len(zero)), self._highs.getBasis()
+        self._highs.changeColsBounds(len(zero), zero, none, none)
+        self._highs.changeRowsBounds(len(tight), tight, active[tight], active[tight])
+        self._highs.changeColsCost(len(every), every, self._tie_break)
+        self._highs.setOptionValue("simplex_strategy", _PRIMAL)  # this basis is primal feasible
+        if self._run() == _OPTIMAL:
+            self._x = np.array(self._highs.getSolution().col_value)
+        self._highs.setOptionValue("simplex_strategy", _DUAL)
+        self._highs.changeColsCost(len(every), every, self._cost)
+        self._highs.changeRowsBounds(len(tight), tight, self._lower[tight], self._upper[tight])
+        self._highs.changeColsBounds(len(zero), zero, none, np.full(len(zero), np.inf))
+        self._highs.setBasis(basis)
+        return self._x
+
+    def _is_tied(self) -> bool:
+        """Whether fewer columns and rows have a dual than there are nonbasic ones."""
+        duals = np.append(self._reduced, self._duals)
+        return bool(np.count_nonzero(np.abs(duals) > self._blur) < len(self._cost))
+
+    def _run(self) -> highspy.HighsModelStatus:
+        look()
+        can_be_interrupted = watched() and self._highs.getNumCol() > _LARGE
+        if can_be_interrupted:
+            self._highs.cbSimplexInterrupt += _stop_where_over
+        self._highs.run()
+        if can_be_interrupted:
+            self._highs.cbSimplexInterrupt -= _stop_where_over
+        ended = self._highs.getModelStatus()
+        if ended == highspy.HighsModelStatus.kInterrupt:
+            self._highs.clearSolver()
+            look()
+            raise Abandoned  # the one it was done for has come back in between
+        return ended
+
+
+def _status(basic: Ints, many: int) -> list[highspy.HighsBasisStatus]:
+    status = [_NONBASIC] * many
+    for place in basic.tolist():
+        status[place] = _BASIC
+    return status
+
+
+def _stop_where_over(event: highspy.HighsCallbackEvent) -> None:
+    """End a long solve where nobody waits for it any more."""
+    over = False
+    try:
+        look()
+    except (Abandoned, OverBudgetError):
+        over = True
+    event.interrupt(over)  # set either way: HiGHS remembers the last

@@ -1,15 +1,15 @@
-"""When limits and floors collide: who, and what either of them would allow.
+"""Explain infeasible limits: which floors stand against them, and what either would allow.
 
-A constant answer keeps every gap and every ratio at nothing, so only floors can collide with them.
-Two relaxations of the same rows say by how much, each one more linear program:
+A constant answer keeps every gap and every ratio at nothing, so only floors can make limits
+infeasible. Relaxations of the same rows by elastic columns say by how much:
 
     least epsilons      minimise e,                   gap_c <= e for every client, floors kept;
                         then the overall one with the clients' limits so widened
     highest floors      maximise lambda in [0, 1],    recognition >= lambda floor, loss <= 1 -
                         lambda (1 - delta), limits kept
 
-Who collides is told by a third: minimise the sum over c of e_c, gap_c <= eps_c + e_c. Where rules
-are generated, each program asks for those that would help it.
+Which floors are in the way is found by a third: minimise the sum over c of e_c, gap_c <= eps_c +
+e_c. Where rules are generated, each program asks for those that would help it.
 """
 
 from collections.abc import Callable
@@ -19,17 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.cone_solver import cone_matrices, solve_conic
-from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked, joined
+from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
+from fairfl_core.lp.highs import HighsSolver
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.rule_table import RuleTable
-from fairfl_core.lp.sharing import Sharing
 
-__all__ = ["Infeasible", "Finder", "explain_infeasible"]
+__all__ = ["Finder", "Infeasible", "explain_infeasible"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,11 +38,6 @@ _BY = 1e-9  # a limit that must give way by more collides
 _ROUNDS = 60
 _OUT_OF_REACH = 1e4  # what lowering the floors to nothing costs, in epsilons
 _MISSED = 1e-7  # a share of the floors that is within reach
-_OPTIONS = {
-    "presolve": False,  # it takes epsilons below its tolerance for contradictions
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-}
 
 
 @dataclass(frozen=True)
@@ -130,8 +124,7 @@ class Infeasible:
 
 
 def explain_infeasible(
-    rows: Constraints,
-    sharing: Sharing,
+    program: LinearProgram,
     counts: ClientCounts,
     eps_global: float,
     local: Floats,
@@ -140,25 +133,24 @@ def explain_infeasible(
     certain: bool = True,
 ) -> Infeasible:
     """Relax the limits, then the floors; `find` looks for rules that are not listed."""
-    floors = _floors(rows)
-    relaxed = _Relaxed(rows, sharing, find)
+    rows = program.constraints
+    floors, places = _floors(rows)
+    relaxed = _Relaxed(program, find)
     least_global: float | None = None
     least_local: float | None = None
     against = np.zeros(len(rows))
     try:
         inside = relaxed.least_inside(len(local))
         each = max(inside, float(local.min(initial=1.0)))
-        least_global, least_local = (
-            relaxed.least_overall(eps_global, np.full(len(local), each)),
-            each,
-        )
+        least_global = relaxed.least_overall(eps_global, np.full(len(local), each))
+        least_local = each
         against = relaxed.in_the_way(eps_global, local)
     except InfeasibleError:  # the floors, ratios or other groupings stand against each other
         pass
     share, lowered = relaxed.floors(eps_global, local)
     if not against.any():
         against = np.abs(lowered)
-    tight = np.flatnonzero(against[relaxed.places(floors)] > _BY)
+    tight = np.flatnonzero(against[places] > _BY)
     named = dict.fromkeys(
         (
             counts.clients[floors.client[row]],
@@ -167,51 +159,38 @@ def explain_infeasible(
         )
         for row in tight
     )
+    rates = [one for one in floors.floors if one.keeps is None]
+    kept = {one.label: one.keeps for one in floors.floors if one.keeps is not None}
     return Infeasible(
         eps_global=eps_global,
         eps_local=tuple(local.tolist()),
         who=tuple(named),
         least_global=least_global,
         least_local=least_local,
-        highest_floor={one.label: share * one.rate for one in floors.floors if one.keeps is None},
-        highest_keep={
-            one.label: 1 - share * (1 - one.keeps)
-            for one in floors.floors
-            if one.keeps is not None
-        },
+        highest_floor={one.label: share * one.rate for one in rates},
+        highest_keep={label: 1 - share * (1 - keeps) for label, keeps in kept.items()},
         certain=certain,
     )
 
 
-def _floors(rows: Constraints) -> FloorConstraints:
-    parts = rows.parts if isinstance(rows, Stacked) else (rows,)
-    return next(part for part in parts if isinstance(part, FloorConstraints))
+def _floors(rows: Constraints) -> tuple[FloorConstraints, slice]:
+    """Return the floors among the constraints, and their rows."""
+    if isinstance(rows, FloorConstraints):
+        return rows, slice(0, len(rows))
+    assert isinstance(rows, Stacked)
+    floors = next(part for part in rows.parts if isinstance(part, FloorConstraints))
+    return floors, rows.places(floors)
 
 
 class _Relaxed:
-    """The rows of a program with columns that widen their limits or lower their floors."""
+    """A program with elastic columns that widen its limits or lower its floors."""
 
-    def __init__(self, rows: Constraints, sharing: Sharing, find: Finder | None) -> None:
-        self.rows, self.find = rows, find
-        self._take(sharing)
-
-    def _take(self, sharing: Sharing) -> None:
-        """Write down what the variables put into rows and blocks."""
-        rows, columns, merged = self.rows, sharing.columns, sharing.merged
-        self.sharing = sharing
-        size = rows.auxiliary + len(merged)
-        row, column, value = sharing.entries(rows.entries(columns))
-        whole = joined([(row, rows.auxiliary + column, value), rows.auxiliary_entries(columns)])
-        self._matrix = sparse.csr_array((whole[2], whole[:2]), shape=(len(rows), size))
-        block, member = merged.members
-        self._blocks = sparse.csr_array(
-            (np.ones(len(block)), (block, rows.auxiliary + member)), shape=(merged.blocks, size)
-        )
-
-    def places(self, floors: FloorConstraints) -> slice:
-        """The rows of the floors."""
-        stacked = isinstance(self.rows, Stacked)
-        return self.rows.places(floors) if stacked else slice(0, len(floors))  # type: ignore[attr-defined]
+    def __init__(self, program: LinearProgram, find: Finder | None) -> None:
+        self.program, self.find, self.rows = program, find, program.constraints
+        floors, places = _floors(self.rows)
+        slope = np.zeros(len(self.rows))
+        slope[places] = floors.steepness
+        self._lowers = sparse.csr_array(slope[:, None])  # what lowering all floors takes off
 
     def least_inside(self, clients: int) -> float:
         """The least limit inside all clients that the floors allow without an overall one."""
@@ -242,93 +221,91 @@ class _Relaxed:
         )
         # A lower limit of 0, of a rate above its level, does not move with epsilon.
         moves = self.rows.bounds(0.5, np.full(len(local), 0.5))[0] == -0.5
-        bounds = self.rows.bounds(eps_global, local)
         below, above, cost = widens * moves[:, None], -widens, np.ones(many)
         if self.find is not None:  # which needs duals, even while the floors seem out of reach
-            lowers = self._lowers()
-            below = sparse.hstack([below, lowers]).tocsr()
-            above = sparse.hstack([above, sparse.csr_array(lowers.shape)]).tocsr()
+            below = sparse.hstack([below, self._lowers])
+            above = sparse.hstack([above, 0 * self._lowers])
             cost = np.append(cost, _OUT_OF_REACH)
-        overall = of_row[self.rows.scope == OVERALL].max(initial=-1)
-        found, duals = self._optimum(bounds, (below, above), cost, eps_global, int(overall))
+        found, duals = self._optimum(eps_global, local, below, above, cost)
         if (found[many:] > _MISSED).any():
             raise InfeasibleError
         return np.where(found[:many] > _BY, found[:many] + _BY, 0.0), duals
 
-    def _lowers(self) -> sparse.csr_array:
-        """What lowering all floors alike takes off the rows, as one column."""
-        floors = _floors(self.rows)
-        slope = np.zeros(len(self.rows))
-        slope[self.places(floors)] = floors.steepness
-        return sparse.csr_array(slope[:, None])
-
     def floors(self, eps_global: float, local: Floats) -> tuple[float, Floats]:
         """The share of the floors that the limits allow, and the duals of the rows."""
-        bounds, lowers = self.rows.bounds(eps_global, local), self._lowers()
         # lower - slope (1 - lambda), written with what is taken off: 1 - lambda.
-        gives = (lowers, sparse.csr_array(lowers.shape))
-        found, duals = self._optimum(bounds, gives, np.ones(1), eps_global, -1)
+        found, duals = self._optimum(eps_global, local, self._lowers, 0 * self._lowers, np.ones(1))
         return max(1 - float(found[0]) - _BY, 0.0), duals
 
     def _optimum(
         self,
-        bounds: tuple[Floats, Floats],
-        gives: tuple[sparse.csr_array, sparse.csr_array],
-        cost: Floats,
         eps_global: float,
-        overall: int,
+        local: Floats,
+        below: sparse.sparray,
+        above: sparse.sparray,
+        cost: Floats,
     ) -> tuple[Floats, Floats]:
-        """Minimise what is given: its values, and the duals of the rows.
+        """Minimise what is given way: the elastic columns, and the duals of the rows.
 
-        `overall` is what the overall limit gives way by, -1 where it does not.
+        `below` and `above` are what the elastic columns add to rows that have a lower and an upper
+        limit.
         """
         for _ in range(_ROUNDS):
-            given, duals, sigma = self._over_known(bounds, gives, cost, eps_global, overall)
-            new = None if self.find is None else self.find(duals, sigma)
+            given, duals, paid = self._over_known(eps_global, local, below, above, cost)
+            new = None if self.find is None else self.find(duals, paid)
             if new is None:
                 break
-            self._take(Sharing.apart(RuleTable.join([self.sharing.columns, new])))
+            rules = RuleTable.join([self.program.rules, new])
+            none = np.zeros(len(rules))
+            self.program = LinearProgram.of(self.rows, rules, none, none)
         return given, duals
 
     def _over_known(
         self,
-        bounds: tuple[Floats, Floats],
-        gives: tuple[sparse.csr_array, sparse.csr_array],
-        cost: Floats,
         eps_global: float,
-        overall: int,
+        local: Floats,
+        below: sparse.sparray,
+        above: sparse.sparray,
+        cost: Floats,
     ) -> tuple[Floats, Floats, Floats]:
-        """The same over the columns there are, with the duals of the blocks."""
-        (lower, upper), (below, above) = bounds, gives
+        """The same over the rules there are, with the duals of the blocks."""
+        program = self.program
+        lower, upper = self.rows.bounds(eps_global, local)
         high, low = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
-        matrix = sparse.vstack(
-            [
-                sparse.hstack([self._matrix[high], above[high]]),
-                sparse.hstack([-self._matrix[low], -below[low]]),
-            ]
-        ).tocsr()
-        limits = np.append(upper[high], -lower[low])
-        size = self._matrix.shape[1]
         blocks = sparse.hstack(
-            [self._blocks, sparse.csr_array((self._blocks.shape[0], len(cost)))]
+            [program.blocks, sparse.csr_array((program.blocks.shape[0], len(cost)))], format="csr"
         )
-        whole = np.append(np.zeros(size), cost)
-        # An overall limit of 1 asks for nothing, so its margin is no matter.
-        cones = cone_matrices(self.rows, self.sharing, len(whole)) if eps_global < 1 else []
-        if cones:
-            values, marginals, sigma = solve_conic(whole, matrix, limits, blocks.tocsr(), cones)
+        at_most = sparse.hstack([program.matrix, above], format="csr")[high]
+        at_least = sparse.hstack([program.matrix, below], format="csr")[low]
+        whole = np.append(np.zeros(program.matrix.shape[1]), cost)
+        ends = len(high), len(high) + len(low)
+        # An overall limit of 1 asks for nothing, so its margin does not matter.
+        if program.cones and eps_global < 1:
+            from fairfl_core.lp.cone_solver import solve_conic
+
+            none = sparse.csr_array((1, len(cost)))
+            cones = [
+                sparse.hstack([cone, sparse.vstack([none] * cone.shape[0])], format="csr")
+                for cone in program.cones
+            ]
+            x, prices, paid = solve_conic(
+                whole,
+                sparse.vstack([at_most, -at_least], format="csr"),
+                np.append(upper[high], -lower[low]),
+                blocks,
+                cones,
+            )
+            prices[ends[0] :] *= -1
         else:
-            solved = linprog(
-                whole, matrix, limits, blocks, np.ones(blocks.shape[0]), options=_OPTIONS
+            one = np.ones(blocks.shape[0])
+            solver = HighsSolver(
+                np.concatenate([np.full(len(high), -np.inf), lower[low], one]),
+                np.concatenate([upper[high], np.full(len(low), np.inf), one]),
             )
-            if solved.status != 0:
-                raise InfeasibleError
-            values, marginals, sigma = (
-                solved.x,
-                solved.ineqlin.marginals,
-                np.asarray(solved.eqlin.marginals),
-            )
+            solver.add_columns(whole, sparse.vstack([at_most, at_least, blocks]))
+            x, prices = solver.solve()
+            paid = prices[ends[1] :]
         duals = np.zeros(len(self.rows))
-        np.add.at(duals, high, marginals[: len(high)])
-        np.subtract.at(duals, low, marginals[len(high) : len(high) + len(low)])
-        return values[size:], duals, sigma
+        np.add.at(duals, high, prices[: ends[0]])
+        np.add.at(duals, low, prices[ends[0] : ends[1]])
+        return x[-len(cost) :], duals, paid

@@ -1,13 +1,14 @@
-"""What a map tells of each of its cells, for a whole row of cells at once."""
+"""What a map says of each of its cells, for a whole row of cells at once."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion, spreads
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.linear_program import LinearProgram
 
 __all__ = ["MapFigures"]
 
@@ -15,40 +16,30 @@ Floats = NDArray[np.float64]
 
 
 class MapFigures:
-    """Accuracy, global gap, mean and worst local gap from the values of a program's variables.
+    """Accuracy, global gap, mean and worst local gap from optima of a program."""
 
-    Parameters
-    ----------
-    sharing : Sharing
-    notion : Notion
-    counts : ClientCounts
-    """
-
-    def __init__(self, sharing: Sharing, notion: Notion, counts: ClientCounts) -> None:
-        from scipy import sparse  # starts slowly, and a solve has no map
-
-        self._people = notion.people(counts.n_label)
-        self._n = counts.n
-        columns = sharing.columns
-        clients, groups, rates = self._people.shape
-        answered = notion.answered(columns.confusion)
-        cell = (columns.client * groups + columns.group) * rates
-        places = [cell + rate for rate in range(rates)]
-        row = np.concatenate([*places, np.full(len(columns), self._people.size)])
-        value = np.concatenate([answered.T.ravel(), columns.correct])
-        variable = np.tile(sharing.variable, rates + 1)
-        shape = (self._people.size + 1, len(sharing.merged))
-        self._matrix = sparse.csr_array((value, (row, variable)), shape=shape)
+    def __init__(self, program: LinearProgram, notion: Notion, counts: ClientCounts) -> None:
+        self._people, self._n, rules = notion.people(counts.n_label), counts.n, program.rules
+        _, groups, rates = self._people.shape
+        place = ((rules.client * groups + rules.group) * rates)[:, None] + np.arange(rates)
+        rule = np.repeat(np.arange(len(rules)), rates)
+        answered = sparse.csr_array(
+            (notion.answered(rules.confusion).ravel(), (place.ravel(), rule)),
+            (self._people.size, len(rules)),
+        )
+        correct = sparse.csr_array(rules.correct[None])
+        self._matrix = sparse.vstack([answered, correct]) @ program.shares
+        self._first = program.auxiliary
 
     def of(self, cells: Sequence[Floats | None]) -> Floats:
-        """The figures of cells by the values of their variables, (4, cells); NaN for None."""
-        distinct = {id(values): values for values in cells if values is not None}
+        """Return the figures of optima x, (4, cells); NaN for None."""
+        distinct = {id(x): x[self._first :] for x in cells if x is not None}
         figures = dict(zip(distinct, self._each(list(distinct.values())), strict=True))
         nothing = np.full(4, np.nan)
-        return np.stack([figures.get(id(values), nothing) for values in cells], axis=1)
+        return np.stack([figures.get(id(x), nothing) for x in cells], axis=1)
 
     def _each(self, values: list[Floats]) -> Floats:
-        """The figures of every one of these, shape (cells, 4)."""
+        """Return the figures of every one of these, shape (cells, 4)."""
         if not values:
             return np.zeros((0, 4))
         sums = self._matrix @ np.stack(values, axis=1)

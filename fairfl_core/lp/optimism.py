@@ -18,17 +18,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.budget import look
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
+from fairfl_core.lp.rate_estimates import Measured
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.program import Program
+    from fairfl_core.lp.program import FairnessProgram
 
-__all__ = ["measure_optimism"]
+__all__ = ["measure_optimism", "without_each_part"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Sample = ClientCounts | Measured | ScoredData
 _PARTS = 5
 _ROUNDS = 2
 _SAFETY = 2.0  # the optimism of other limits, and on other parts of the people, differs
@@ -36,7 +39,7 @@ _MOST = 1.25  # of all cuts of a score the mean largest error is sqrt(pi / 8 n) 
 _EPS_GLOBAL = 0.05  # the setting it is measured at; no local limit
 
 
-def measure_optimism(program: "Program") -> Floats:
+def measure_optimism(program: "FairnessProgram") -> Floats:
     """Return the optimism of each group and rate beyond the least group's, (groups, rates)."""
     if program.needs_scores and not isinstance(program.people, ScoredData):
         raise InputError(
@@ -44,28 +47,37 @@ def measure_optimism(program: "Program") -> Floats:
             "whom a histogram does not hold; give the table of scores, or ask for a proved one "
             "(--confidence-proof proved)."
         )
+    if program.counts.weighting is not None:
+        raise InputError(
+            "a measured confidence of the overall limit fits the program on parts of the people, "
+            "who cannot be parted once they are weighted; ask for a proved one "
+            "(--confidence-proof proved), or for limits inside clients alone."
+        )
+    everybody, samples = without_each_part(program.sample)
+    fits = [program.fitted_on(sample) for sample in samples]
     charged = np.zeros((len(program.counts.groups), len(program.notion.rates)))
     for _ in range(_ROUNDS):
-        charged = np.maximum(charged, np.minimum(_SAFETY * _measured(program, charged), _MOST))
+        for fit in fits:
+            fit.correct_rates(charged)
+        found = _measured(fits, samples, everybody)
+        charged = np.maximum(charged, np.minimum(_SAFETY * found, _MOST))
     return charged
 
 
-def _measured(program: "Program", charged: Floats) -> Floats:
-    """What rates are too high by beyond the least group's, with so much charged for it."""
-    notion = program.notion
-    people = program.people if program.needs_scores else program.counts
+def _measured(fits: "list[FairnessProgram]", samples: list[Sample], everybody: Sample) -> Floats:
+    """What fitted rates are too high by beyond the least group's, on the people left out."""
+    notion = fits[0].notion
     fitted_rates, hits, left_out, unit = [], 0.0, 0.0, []
-    for part in range(_PARTS):
-        kept = without_part(people, part)
-        fitted = program.fitted_on(kept, charged)
-        solution = fitted.solve(_EPS_GLOBAL, 1.0)
-        expected = fitted.expected_counts(solution, kept)
+    for fit, sample in zip(fits, samples, strict=True):
+        look()
+        solution = fit.solve(_EPS_GLOBAL, 1.0)
+        expected = solution.expected_counts(sample)
         behind = notion.people(expected.sum(axis=3))
         share = behind / np.maximum(behind.sum(axis=0), 1)
         fitted_rates.append(_rate(notion.answered(expected).sum(axis=0), behind.sum(axis=0)))
         looks = solution.attention[..., None]
         unit.append((share * looks / (2 * np.sqrt(np.maximum(behind, 1)))).sum(axis=0))
-        others = fitted.expected_counts(solution, people) - expected
+        others = solution.expected_counts(everybody) - expected
         hits = hits + notion.answered(others).sum(axis=0)
         left_out = left_out + notion.people(others.sum(axis=3)).sum(axis=0)
     too_high = np.mean(fitted_rates, axis=0) - _rate(np.asarray(hits), np.asarray(left_out))
@@ -79,28 +91,96 @@ def _rate(answered: Floats, people: Floats) -> Floats:
     return np.divide(answered, people, out=np.zeros_like(people), where=people > 0)
 
 
-def without_part(people: ScoredData | ClientCounts, part: int) -> ScoredData | ClientCounts:
-    """Leave out one part of the people of every client, group and label.
+# -------------------------------------------------------------------- parts of the people
+
+
+def without_each_part(people: Sample) -> tuple[Sample, list[Sample]]:
+    """Return the people, and the same without each part of every client, group and label.
 
     Who is in which part is a function of the people alone: a generator with a fixed seed. A client
     that would lose everybody keeps them.
     """
-    if isinstance(people, ScoredData):
-        kept = _kept(people.cell * len(people.labels) + people.label, people.client, part)
-        names = ("client", "group", "label", "scores", "predicted")
-        return replace(people, **{name: getattr(people, name)[kept] for name in names})
-    table = people.table
-    cell = np.repeat(np.arange(table.size), table.ravel())
-    kept = _kept(cell // table.shape[3], cell // table[0].size, part)
-    return replace(
-        people, table=np.bincount(cell[kept], minlength=table.size).reshape(table.shape)
-    )
+    if isinstance(people, ClientCounts):
+        return people, _counts_without(people)
+    if isinstance(people, Measured):
+        return _points_without(people)
+    parts = _parts(people.cell * len(people.labels) + people.label)
+    names = ("client", "group", "label", "scores", "predicted")
+    samples: list[Sample] = []
+    for part in range(_PARTS):
+        kept = _kept(parts != part, people.client)
+        samples.append(replace(people, **{name: getattr(people, name)[kept] for name in names}))
+    return people, samples
 
 
-def _kept(stratum: Ints, client: Ints, part: int) -> NDArray[np.bool_]:
-    kept = _parts(stratum) != part
-    left = np.bincount(client[kept], minlength=int(client.max()) + 1)
-    return np.asarray(kept | (left[client] == 0))
+def _kept(stays: NDArray[np.bool_], client: Ints) -> NDArray[np.bool_]:
+    left = np.bincount(client[stays], minlength=int(client.max()) + 1)
+    return np.asarray(stays | (left[client] == 0))
+
+
+def _counts_without(counts: ClientCounts) -> list[Sample]:
+    """Counts: nobody is told apart but by what is counted."""
+    table = counts.table
+    entry = np.repeat(np.arange(table.size), table.ravel())
+    part = _parts(entry // table.shape[3])
+    by_part = np.bincount(entry * _PARTS + part, minlength=table.size * _PARTS)
+    by_part = by_part.reshape(*table.shape, _PARTS)
+    return [
+        replace(counts, table=_less(table, by_part[..., part], axis=(1, 2, 3)))
+        for part in range(_PARTS)
+    ]
+
+
+def _less(table: Ints, part: Ints, axis: tuple[int, ...]) -> Ints:
+    """A table without a part of it, but for clients of whom nothing would be left."""
+    rest = table - part
+    return np.where(rest.sum(axis=axis, keepdims=True) > 0, rest, table)
+
+
+def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
+    """Points of a score, each person one: people who are answered alike become one point.
+
+    A recalibrated score has few values, so that few points are left.
+    """
+    counts, label = people.counts, people.amount.argmax(axis=1)
+    clients, groups, labels = counts.table.shape[:3]
+    part = _parts(people.cell * labels + label)
+    order = np.lexsort((people.scores[:, 1], people.cell))
+    cell, score = people.cell[order], people.scores[order, 1]
+    step = np.cumsum((np.diff(cell, prepend=-1) != 0) | (np.diff(score, prepend=-1) != 0)) - 1
+    point = step * labels + people.predicted[order]
+    key = (point * labels + label[order]) * _PARTS + part[order]
+    size = (int(step[-1]) + 1) * labels
+    amount = np.bincount(key, minlength=size * labels * _PARTS).reshape(size, labels, _PARTS)
+    first = np.flatnonzero(np.diff(step, prepend=-1))
+    at = order[first].repeat(labels)
+    said = np.tile(np.arange(labels), len(first))
+    owner = cell[first].repeat(labels) // groups
+    whole = amount.sum(axis=2)
+
+    def points(amount: Ints) -> Measured:
+        there = amount.any(axis=1)
+        place, weight = at[there], amount[there].astype(float)
+        shape = counts.table.shape
+        table = np.zeros(shape, np.int64)
+        client, group = np.divmod(people.cell[place], groups)
+        for y in range(labels):
+            np.add.at(table, (client, group, y, said[there]), amount[there, y])
+        return Measured(
+            people.cell[place],
+            people.scores[place],
+            said[there],
+            weight,
+            replace(counts, table=table),
+            people.rates,
+        )
+
+    samples: list[Sample] = []
+    for number in range(_PARTS):
+        rest = whole - amount[..., number]
+        left = np.bincount(owner, rest.sum(axis=1), minlength=clients) > 0
+        samples.append(points(np.where(left[owner, None], rest, whole)))
+    return points(whole), samples
 
 
 def _parts(stratum: Ints) -> Ints:

@@ -6,10 +6,10 @@ from typing import Any
 from fairfl_core._io.json_files import check_keys
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, check_type
 from fairfl_core.lp.utility import ACCURACY, Utility
 
-__all__ = ["Floor", "GroupingLimit", "Policy"]
+__all__ = ["Floor", "GroupingLimit", "Policy", "Precision"]
 
 SCOPES = ("local", "global")
 
@@ -84,6 +84,35 @@ class GroupingLimit:
 
 
 @dataclass(frozen=True)
+class Precision:
+    """How many of those who are answered a label must have it, Pr(label y | answer y).
+
+    Attributes
+    ----------
+    label : str
+    scope : {"local", "global"}
+    rate : float
+    """
+
+    label: str
+    scope: str
+    rate: float
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise InputError(
+                f'the precision of "{self.label}" has the scope "{self.scope}"; choose local '
+                "(inside every client) or global (overall)."
+            )
+        object.__setattr__(
+            self, "rate", _share(self.rate, f'the {self.scope} precision of "{self.label}"')
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label}:{self.scope}:{self.rate:g}"
+
+
+@dataclass(frozen=True)
 class Policy:
     """Everything asked beyond eps_global and eps_local; nothing unless said.
 
@@ -99,6 +128,10 @@ class Policy:
         Beside the two epsilons, which mean the groups as they are.
     utility : Utility
         What is made as large as can be.
+    precision : tuple of Precision
+        How many of those answered a label must have it.
+    capacity_global, capacity_local : float or None
+        At most this share of all people, or of each client's, is answered favourably.
     without_group : bool
         Whether one rule must serve all groups of a client, as the group is not known.
     """
@@ -110,13 +143,33 @@ class Policy:
     limits: tuple[GroupingLimit, ...] = ()
     utility: Utility = ACCURACY
     without_group: bool = False
+    precision: tuple[Precision, ...] = ()
+    capacity_global: float | None = None
+    capacity_local: float | None = None
 
     def __post_init__(self) -> None:
+        for name, of in (("floors", Floor), ("limits", GroupingLimit), ("precision", Precision)):
+            check_type(getattr(self, name), (tuple, list), name, f"a list of {of.__name__}")
+            for one in getattr(self, name):
+                check_type(one, of, f"one of {name}", f"a {of.__name__}")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check_type(self.utility, Utility, "the utility", "a Utility, such as ACCURACY")
         for name in ("ratio_global", "ratio_local"):
             value = getattr(self, name)
             if value is not None:
                 what = f"the {name.removeprefix('ratio_')} ratio"
                 object.__setattr__(self, name, _share(value, what, open_below=True))
+        for name in ("capacity_global", "capacity_local"):
+            value = getattr(self, name)
+            if value is not None:
+                what = f"the {name.removeprefix('capacity_')} capacity"
+                object.__setattr__(self, name, _share(value, what))
+        precise = sorted(self.precision, key=lambda one: (one.label, one.scope))
+        object.__setattr__(self, "precision", tuple(precise))
+        kinds = [(one.label, one.scope) for one in precise]
+        if len(set(kinds)) < len(kinds):
+            label = max(kinds, key=kinds.count)[0]
+            raise InputError(f'the precision of "{label}" is asked for twice; keep one.')
         _share(self.ratio_leave_out, "the share below which groups are left out")
         # One order: the same floors are the same policy.
         order = sorted(self.floors, key=lambda one: (one.keeps is not None, one.label))
@@ -131,7 +184,13 @@ class Policy:
     @property
     def asks_for_rows(self) -> bool:
         """Whether rows beside the gaps' own are needed."""
-        return bool(self.floors or self.has_ratios or self.limits)
+        return bool(self.floors or self.has_ratios or self.limits or self.has_shares)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether a precision or a capacity is asked for."""
+        capacities = (self.capacity_global, self.capacity_local)
+        return bool(self.precision) or any(one is not None for one in capacities)
 
     @property
     def has_ratios(self) -> bool:
@@ -145,10 +204,10 @@ class Policy:
 
     def check(self, counts: ClientCounts) -> None:
         """Raise a sentence where these people do not have what is named."""
-        for floor in self.floors:
-            if floor.label not in counts.labels:
+        for label in [one.label for one in self.floors] + [one.label for one in self.precision]:
+            if label not in counts.labels:
                 raise InputError(
-                    f'there is no label "{floor.label}" to set a floor for; there are '
+                    f'there is no label "{label}" to set a floor for; there are '
                     f"{listed(counts.labels)}."
                 )
 
@@ -162,13 +221,15 @@ class Policy:
                 if (one.keeps is not None) is kept
             }
             value |= {name: said} if said else {}
-        for name in ("ratio_global", "ratio_local"):
+        for name in ("ratio_global", "ratio_local", "capacity_global", "capacity_local"):
             if getattr(self, name) is not None:
                 value[name] = getattr(self, name)
         if self.ratio_leave_out:
             value["ratio_leave_out"] = self.ratio_leave_out
         if self.limits:
             value["limits"] = [str(limit) for limit in self.limits]
+        if self.precision:
+            value["precision"] = [str(one) for one in self.precision]
         if self.utility != ACCURACY:
             value["utility"] = self.utility.to_json()
         return value | ({"without_group": True} if self.without_group else {})
@@ -181,6 +242,7 @@ class Policy:
         known = {
             *("floor", "keep", "ratio_global", "ratio_local", "ratio_leave_out"),
             *("limits", "utility", "without_group"),
+            *("precision", "capacity_global", "capacity_local"),
         }
         if not isinstance(value, dict):
             raise InputError('"policy" must be null or an object.')
@@ -197,6 +259,9 @@ class Policy:
         limits = value.get("limits", [])
         if not (isinstance(limits, list) and all(isinstance(one, str) for one in limits)):
             raise InputError('"policy": "limits" must be a list such as ["race:local:0.05"].')
+        precise = value.get("precision", [])
+        if not (isinstance(precise, list) and all(isinstance(one, str) for one in precise)):
+            raise InputError('"policy": "precision" must be a list such as ["ill:local:0.6"].')
         without = value.get("without_group", False)
         if not isinstance(without, bool):
             raise InputError('"policy": "without_group" must be true or false.')
@@ -208,19 +273,32 @@ class Policy:
             limits=tuple(parse_limit(one) for one in limits),
             utility=Utility.from_json(value.get("utility", "accuracy")),
             without_group=without,
+            precision=tuple(parse_precision(one) for one in precise),
+            capacity_global=value.get("capacity_global"),
+            capacity_local=value.get("capacity_local"),
         )
 
 
 def parse_limit(text: str) -> GroupingLimit:
     """A limit written GROUPING:SCOPE:EPS, such as race:local:0.05."""
-    grouping, _, rest = text.rpartition(":")[0].rpartition(":")[0], None, text.split(":")
+    return GroupingLimit(*_parts(text, "the limit", "GROUPING:SCOPE:EPS, like race:local:0.05"))
+
+
+def parse_precision(text: str) -> Precision:
+    """A precision written LABEL:SCOPE:RATE, such as ill:local:0.6."""
+    return Precision(*_parts(text, "the precision", "LABEL:SCOPE:RATE, like ill:local:0.6"))
+
+
+def _parts(text: str, what: str, form: str) -> tuple[str, str, float]:
+    named, _, number = text.rpartition(":")
+    name, _, scope = named.rpartition(":")
     try:
-        eps = float(rest[-1])
+        value = float(number)
     except ValueError:
-        eps = float("nan")
-    if len(rest) < 3 or not grouping or eps != eps:
-        raise InputError(f'the limit "{text}" is not GROUPING:SCOPE:EPS, like race:local:0.05.')
-    return GroupingLimit(grouping, rest[-2], eps)
+        value = float("nan")
+    if not name or not scope or value != value:
+        raise InputError(f'{what} "{text}" is not {form}.')
+    return name, scope, value
 
 
 def parse_floor(text: str, option: str) -> Floor:

@@ -1,57 +1,89 @@
 """The linear program: the most accurate lottery whose gaps stay within the epsilons."""
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
+from fairfl_core.lp.constraints.margins import MarginConstraints
+from fairfl_core.lp.decomposition import Decomposition
+from fairfl_core.lp.exact.column_generation import ColumnGeneration
+from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.exact.hull import mixable
+from fairfl_core.lp.exact.pricing import Candidates
+from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client
+from fairfl_core.lp.linear_program import LinearProgram, Optimum
 from fairfl_core.lp.map_figures import MapFigures
+from fairfl_core.lp.objective import Objective
 from fairfl_core.lp.policy import Policy
-from fairfl_core.lp.regions import region_kind
-from fairfl_core.lp.rule_table import RuleTable
-from fairfl_core.lp.sharing import Sharing
-from fairfl_core.lp.solution import Solution
-from fairfl_core.lp.solvers import Solver, solver_for
+from fairfl_core.lp.rate_estimates import Measured, check_rates
+from fairfl_core.lp.regions import default_rates, default_region, region_kind
+from fairfl_core.lp.regions.base import FittedOn
+from fairfl_core.lp.solution import Bound, Solution
+from fairfl_core.lp.solvers import FullSolver, Solver
 from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.infeasible import Finder, Infeasible
+    from fairfl_core.lp.infeasible import Infeasible
+    from fairfl_core.lp.optimism import Sample
 
-__all__ = ["Program", "tie_break", "tie_order"]
+__all__ = ["FairnessProgram", "solver_for"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-_GRAIN = 1.5e-8
-_NEEDLESS = 1e-8  # in the objective's unit
+_FEW = 8  # variables of a block that count for a program's size, at most
+_BINDS = 1e-9  # of utility: a price below this is none
+_LARGE = 4000  # variables from which on a program is decomposed into its clients
 
 
-class Program(ABC):
+class FairnessProgram:
     """Maximise a utility subject to local and global gaps; built once, solved for any limits.
 
     ::
 
-        maximise   sum over columns p of  beta_p U . confusion_p / n      (U = 1: accuracy)
+        maximise   sum over rules p of  beta_p U . confusion_p / n      (U = 1: accuracy)
         subject to |global rate gaps| <= eps_global
                    |local rate gaps of client c| <= eps_local[c]
                    whatever else the policy asks (floors, ratios, groupings)
                    sum of beta over a block = 1,  beta >= 0
 
-    What the columns are is the region's matter. Only right-hand sides depend on the epsilons.
-    Every solve starts from the same point, so that its answer does not depend on earlier ones.
-    `solve` may be called from several threads: a lock guards the one HiGHS model.
+    What the rules are is the region's matter. Only right-hand sides depend on the epsilons. Every
+    solve starts from the same point, so that its answer does not depend on earlier ones. `solve`
+    may be called from several threads: a lock guards the one solver.
+
+    Parameters
+    ----------
+    people : ScoredData or ClientCounts
+        Those to fit on. Where scores are looked at they are recalibrated on these people first,
+        unless they are already: by the exact region always, by others for rates from scores. The
+        exact region also takes a `ScoreHistogram`.
+    notion : str
+        A name from `fairness.notions.notion_names`, or fairlearn's: ``demographic_parity`` is
+        `sp`, ``equal_opportunity`` and ``true_positive_rate_parity`` are `eop`, and
+        ``equalized_odds`` is `eo`: of two labels just what fairlearn means; of more, which
+        fairlearn does not serve, the paper's form of it (`eo-full` is the textbook's).
+    region : str, optional
+        A name from `regions.region_names`. Default: `regions.default_region`.
+    rates : {"labels", "scores", "shrunk"}, optional
+        Where rates come from (see `rate_estimates`). Default: `regions.default_rates`.
+    guarantee : Guarantee, optional
+        Ask that the limits hold on unseen people with a confidence.
+    policy : Policy, optional
+        What is asked beyond the epsilons: floors, ratios, groupings, a utility.
+    gap : float
+        Where rules are generated: stop when no more utility than this is promised by any rule.
 
     Attributes
     ----------
@@ -63,61 +95,115 @@ class Program(ABC):
     region, rates : str
     guarantee : Guarantee or None
     policy : Policy
-        What is asked beyond the epsilons.
     needs_scores : bool
         Whether what it finds looks at scores.
+    constraints : Constraints
+    linear_program : LinearProgram or None
+        Objective, matrix, limits and cones that are solved; None where rules are generated.
     """
-
-    needs_scores = False
 
     def __init__(
         self,
-        counts: ClientCounts,
-        notion: str,
-        region: str,
+        people: FittedOn,
+        notion: str = "eo",
+        region: str | None = None,
         *,
-        people: ClientCounts | ScoredData | None = None,
-        rates: str = "labels",
+        rates: str | None = None,
         guarantee: Guarantee | None = None,
         policy: Policy = Policy(),
+        gap: float = 1e-4,
     ) -> None:
-        self.counts = counts
-        self.people = counts if people is None else people
-        self.notion = Notion.of(notion, counts.labels, counts.favourable)
-        self.region, self.rates = region, rates
-        self.guarantee, self.policy = guarantee, policy
-        refusal = region_kind(region).refusal(self.notion)
+        check_type(
+            people,
+            (ScoredData, ClientCounts, ScoreHistogram, Measured),
+            "the people",
+            "ClientCounts, or ScoredData",
+        )
+        check_type(guarantee, (Guarantee, type(None)), "the guarantee", "a Guarantee or None")
+        check_type(policy, Policy, "the policy", "a Policy")
+        given = people if isinstance(people, ScoredData | ClientCounts) else people.counts
+        if region is None:
+            has_scores = not isinstance(people, ClientCounts)
+            region = default_region(notion, len(given.labels), scores=has_scores)
+        kind = region_kind(region)
+        self.region, self.guarantee, self.policy, self.gap = region, guarantee, policy, gap
+        self.notion = Notion.of(notion, given.labels, given.favourable)
+        refusal = kind.refusal(self.notion)
         if refusal:
             raise InputError(refusal)
-        if not counts.n:
+        rates = check_rates(rates or default_rates(region, guarantee, given.folds))
+        self._given = people
+        self._rules = kind.rules(people, rates, guarantee, policy)
+        self.counts, self.people = self._rules.counts, self._rules.people
+        self.rates = self._rules.rates
+        self._check()
+        self._objective = Objective(
+            self.counts, policy.utility, prefers_the_model=guarantee is None
+        )
+        self._not_assessable = not_assessable(self.notion, self.counts)
+        self._optimism: Floats | None = None  # measured where it is first needed
+        self._times = 1.0
+        self._set_up()
+
+    def _check(self) -> None:
+        """Raise a sentence where these people do not have, or allow, what is asked."""
+        if not self.counts.n:
             raise InputError(
                 "the counts hold nobody (noise took them all); use a larger privacy epsilon."
             )
-        if guarantee is not None and (rates != "labels" or counts.noisy):
+        if self.guarantee is not None and (self.rates != "labels" or self.counts.noisy):
             raise InputError(
                 "a confidence can be had for counted labels only, not for rates that are "
                 "estimated, shrunk or noised; choose --rates labels and counts without noise."
             )
-        policy.check(counts)
-        if guarantee is not None and (policy.has_ratios or policy.limits):
+        self.policy.check(self.counts)
+        policy = self.policy
+        if self.guarantee is not None and (
+            policy.has_ratios or policy.limits or policy.has_shares
+        ):
             raise InputError(
                 "a confidence can be had for gaps between the groups as they are and for floors, "
-                "not for ratios or other groupings; ask for one of the two."
+                "not for ratios, other groupings, precision or capacity; ask for one of the two."
             )
-        self._behind = self.notion.people(counts.n_label)  # (clients, groups, rates)
-        # The objective is in units of a mean cell, so that HiGHS's tolerances mean the same
-        # for two clients and for two thousand.
-        self._unit = counts.n / (len(counts.clients) * len(counts.groups))
-        self._not_assessable = not_assessable(self.notion, counts)
-        self._gain = policy.utility.of(counts)
-        self._scale = float(np.abs(self._gain).max())
-        self._optimism: Floats | None = None  # measured where it is first needed
-        self._rows = self._constraints()
-        self._names = self._rows.names(counts)
-        self._lock = threading.Lock()
-        self._measuring = threading.Lock()
 
-    def _constraints(self, times: float = 1.0, *, soft: bool = False) -> Constraints:
+    # ---------------------------------------------------------------- laying it out
+
+    def _set_up(self) -> None:
+        """Lay out constraints and rules; the solver is made where it is first needed."""
+        self._lock, self._measuring = threading.Lock(), threading.Lock()
+        generates = self._rules.measured is not None and len(self.counts.labels) > 2
+        self.constraints = self._constraints()
+        self._names = self.constraints.names(self.counts)
+        self._solver: Solver | None = None
+        self._generation: ColumnGeneration | None = None
+        self.linear_program: LinearProgram | None = None
+        if generates and self._rules.measured is not None:
+            self._generation = ColumnGeneration(
+                self._rules.measured,
+                self.notion,
+                self._objective,
+                self._constraints(soft=True),
+                self.gap,
+            )
+            self.constraints = self._generation.constraints
+            return
+        rules, table = self._rules.rules, self._rules.table
+        # Margins are concave in a rate, so that corners between others are no surer either.
+        of_gaps = isinstance(self.constraints, MarginConstraints)
+        of_gaps = of_gaps or self.constraints.constants_are_feasible
+        if isinstance(rules, ScoreRules) and of_gaps:
+            found = mixable(Candidates(rules, table), self.notion, self._objective.of(table))
+            rules, table = found.rules, found.table
+        self._listed = rules
+        self.linear_program = LinearProgram.of(
+            self.constraints,
+            table,
+            self._objective.of(table),
+            self._objective.tie_break(table),
+            groups=len(self.counts.groups) if self.policy.without_group else 0,
+        )
+
+    def _constraints(self, *, soft: bool = False) -> Constraints:
         """The gaps' rows, and below them what the policy asks."""
         return constraints_for(
             self.counts,
@@ -126,11 +212,72 @@ class Program(ABC):
             self.policy,
             cuts=self.needs_scores,
             optimism=self._optimism,
-            times=times,
+            times=self._times,
             soft=soft,
         )
 
-    def _correct_rates(self, eps_global: float) -> None:
+    @property
+    def needs_scores(self) -> bool:
+        """Whether what it finds looks at scores."""
+        return self._rules.rules.needs_scores
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether the people it was fitted on can be judged by what it finds."""
+        return isinstance(self.people, ScoredData) or not self.needs_scores
+
+    @property
+    def mode(self) -> str | None:
+        """How rules of the scores are found; see `Solution.mode`."""
+        if self._rules.measured is None:
+            return None
+        if self.rates == "scores":
+            return "scores"
+        return "labels" if self._generation is None else "hybrid"
+
+    def asking(self, policy: Policy) -> "FairnessProgram":
+        """Return the same program with another policy."""
+        return self._on(self._given, policy)
+
+    @property
+    def sample(self) -> "Sample":
+        """The people it was fitted on, in the form that `fitted_on` takes others."""
+        if self._rules.measured is not None:
+            return self._rules.measured
+        return self.people if self.needs_scores else self.counts
+
+    def fitted_on(self, people: "Sample") -> "FairnessProgram":
+        """Return the same program for other people, without floors."""
+        return self._on(people, replace(self.policy, floors=()))
+
+    def correct_rates(self, optimism: Floats) -> None:
+        """Charge overall rates for so much of what they may be too high by."""
+        self._optimism = optimism
+        self._set_up()
+
+    def _on(self, people: FittedOn, policy: Policy) -> "FairnessProgram":
+        return FairnessProgram(
+            people,
+            self.notion.name,
+            self.region,
+            rates=self.rates,
+            guarantee=self.guarantee,
+            policy=policy,
+            gap=self.gap,
+        )
+
+    def as_if(self, times: float) -> "FairnessProgram":
+        """Return the same program as if each client had so many times its people.
+
+        Shows what more data would buy: margins shrink as people grow. No promise follows from it.
+        """
+        self._measure_optimism(0.0)
+        other = copy(self)
+        other._times = times
+        other._set_up()
+        return other
+
+    def _measure_optimism(self, eps_global: float) -> None:
         """Measure the optimism of overall rates, once, where an overall limit is to hold."""
         if self.guarantee is None or self.guarantee.proof != "measured" or eps_global >= 1:
             return
@@ -138,87 +285,15 @@ class Program(ABC):
             if self._optimism is None:
                 from fairfl_core.lp.optimism import measure_optimism
 
-                self._take_optimism(measure_optimism(self))
+                measuring = self._measuring
+                self.correct_rates(measure_optimism(self))
+                self._measuring = measuring
 
-    def fitted_on(self, people: ClientCounts | ScoredData, optimism: Floats) -> "Program":
-        """The same program for other people, without floors, its rates corrected by so much."""
-        program = region_kind(self.region).program(
-            people, self.notion.name, self.rates, self.guarantee, replace(self.policy, floors=())
-        )
-        program._take_optimism(optimism)
-        return program
-
-    def _take_optimism(self, optimism: Floats) -> None:
-        self._optimism = optimism
-        self._rows = self._constraints()
-        self._rebuild()
-
-    @abstractmethod
-    def expected_counts(self, solution: Solution, people: ClientCounts | ScoredData) -> Floats:
-        """Expected people by client, group, label and answer under its solution."""
-
-    def asking(self, policy: Policy) -> Self:
-        """The same program with another policy."""
-        policy.check(self.counts)
-        other = copy(self)
-        other.policy = policy
-        other._gain = policy.utility.of(self.counts)
-        other._scale = float(np.abs(other._gain).max())
-        other._optimism = None
-        other._rows = other._constraints()
-        other._names = other._rows.names(self.counts)
-        other._lock, other._measuring = threading.Lock(), threading.Lock()
-        other._rebuild()
-        return other
-
-    def as_if(self, times: float) -> Self:
-        """The same program as if each client had so many times its people, at the same rates.
-
-        Shows what more data would buy: margins shrink as people grow. No promise follows from it.
-        """
-        self._correct_rates(0.0)
-        other = copy(self)
-        other._rows = self._constraints(times)
-        other._lock, other._measuring = threading.Lock(), threading.Lock()
-        other._rebuild()
-        return other
-
-    def _rebuild(self) -> None:
-        """Make the model anew after the rows changed."""
-        raise NotImplementedError
-
-    # ---------------------------------------------------------------- the model
-
-    def _worth(self, columns: RuleTable) -> Floats:
-        """What the utility gives, and a grain for every kept answer, in the objective's unit."""
-        gained = np.einsum("pyk,yk->p", columns.confusion, self._gain / self._scale)
-        worth = (gained + self._grain(columns)) / self._unit
-        if (
-            self.guarantee
-        ):  # constants are surer than the model's answer, even where nobody differs
-            return np.asarray(worth)
-        # So that a block that nobody falls into has one optimum, too, and a dual.
-        return np.asarray(worth + _NEEDLESS * (columns.empty - 1.0 * columns.needless))
-
-    def _grain(self, columns: RuleTable) -> Floats:
-        grain = tie_break(len(self.counts.clients), len(self.counts.groups))
-        return np.asarray(grain[columns.client, columns.group] * columns.kept)
-
-    def _solver_of(self, sharing: Sharing) -> Solver:
-        """What solves the program of these columns."""
-        return solver_for(self._rows, sharing, *self._objective(sharing))
-
-    def _objective(self, sharing: Sharing) -> tuple[Floats, Floats]:
-        """What the variables are worth, and what decides between optima of equal worth."""
-        columns = sharing.columns
-        worth, order = self._worth(columns), self._order(columns)
-        return sharing.totals(worth), sharing.totals(order)
-
-    def _order(self, columns: RuleTable, first: int = 0) -> Floats:
-        """The order of columns: see `tie_order`."""
-        cells = len(self.counts.clients) * len(self.counts.groups)
-        cell = columns.client * len(self.counts.groups) + columns.group
-        return tie_order(cell, cells, first)
+    def _own_solver(self) -> Solver:
+        assert self.linear_program is not None
+        if self._solver is None:
+            self._solver = solver_for(self.linear_program)
+        return self._solver
 
     # ---------------------------------------------------------------- solving
 
@@ -239,106 +314,130 @@ class Program(ABC):
         """
         eps_global = check_epsilon(eps_global, "eps_global")
         local = eps_per_client(self.counts.clients, eps_local)
-        self._correct_rates(eps_global)
+        self._measure_optimism(eps_global)
         try:
             return self._solve(eps_global, local)
         except InfeasibleError:
             infeasible = self.explain_infeasible(eps_global, local)
+            if self._generation is not None:
+                # Looking for what would do may have found rules that do as it is.
+                generated = self._generation.solve_again(eps_global, local)
+                if generated is not None:
+                    return self._solution(generated, eps_global, local)
             raise InfeasibleError(infeasible.sentence(), infeasible) from None
 
-    def explain_infeasible(self, eps_global: float, local: Floats) -> "Infeasible":
-        """Where limits collide with the policy: who, and what either of them would allow."""
-        from fairfl_core.lp.infeasible import explain_infeasible  # SciPy starts slowly
+    def _solve(self, eps_global: float, local: Floats) -> Solution:
+        """Return the optimum within checked tolerances."""
+        if self._generation is not None:
+            found = self._generation.solve(eps_global, local)
+        else:
+            with self._lock:
+                x, duals = self._own_solver().solve(eps_global, local)
+            assert self.linear_program is not None
+            found = Optimum(self._listed, self.linear_program, x, duals)
+        return self._solution(found, eps_global, local)
 
-        rows = self._constraints()
+    def explain_infeasible(self, eps_global: float, local: Floats) -> "Infeasible":
+        """Return which floors make limits infeasible, and what would be feasible."""
+        from fairfl_core.lp.infeasible import explain_infeasible
+
+        if not self.policy.floors:
+            raise InfeasibleError(
+                "The limits collide with the precision, capacity or ratios asked for: no lottery "
+                "keeps all of them. Ask for a wider gap, a lower precision or a larger capacity."
+            )
+        if self._generation is None:
+            assert self.linear_program is not None
+            return explain_infeasible(self.linear_program, self.counts, eps_global, local)
+        rows, table = self._constraints(), self._generation.tried.table
+        none = np.zeros(len(table))
         return explain_infeasible(
-            rows,
-            self._all_columns(),
+            LinearProgram.of(rows, table, none, none),
             self.counts,
             eps_global,
             local,
-            find=self._finder(rows),
-            certain=self._is_exhaustive,
+            find=partial(self._generation.find, rows),
+            certain=self.rates == "scores",
         )
 
-    def _finder(self, rows: Constraints) -> "Finder | None":
-        """What finds columns that are not listed, where rules are generated."""
-        return None
-
-    @property
-    def _is_exhaustive(self) -> bool:
-        """Whether no rule of the region is overlooked."""
-        return True
-
-    @abstractmethod
-    def _all_columns(self) -> Sharing:
-        """RuleTable that reach what the region can, to see what is possible at all."""
-
-    @abstractmethod
-    def _solve(self, eps_global: float, local: Floats) -> Solution:
-        """Return the optimum within checked tolerances."""
-
-    def _figures(
-        self, columns: RuleTable, beta: Floats, duals: Floats, eps_global: float, local: Floats
-    ) -> dict[str, Any]:
-        """What every region's solution tells: the one place where an optimum is put together."""
-        counts = self.counts
-        confusion = columns.mixed(beta, len(counts.clients), len(counts.groups))
-        unit = self._unit * self._scale / counts.n
-        duals = duals[: len(self._rows)]
-        price = self._rows.prices(duals) * unit
-        has_epsilon = self._rows.scope != NO_EPSILON
+    def _solution(self, found: Optimum, eps_global: float, local: Floats) -> Solution:
+        """Put an optimum together: the one place, for every region."""
+        counts, constraints = self.counts, found.program.constraints
+        # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
+        beta = found.program.weights(found.x, fall_back=self.guarantee is None)
+        confusion = found.program.rules.mixed(beta, *counts.table.shape[:2])
+        duals = found.duals[: len(constraints)]
+        price = constraints.prices(duals) * self._objective.utility_per_unit
+        has_epsilon = constraints.scope != NO_EPSILON
         by_scope = np.bincount(
-            self._rows.scope[has_epsilon] + 1, price[has_epsilon], minlength=len(local) + 1
+            constraints.scope[has_epsilon] + 1, price[has_epsilon], minlength=len(local) + 1
         )
-        binding = np.where(has_epsilon, price, np.abs(duals) * unit) > 1e-9
+        binds = (
+            np.where(has_epsilon, price, np.abs(duals) * self._objective.utility_per_unit) > _BINDS
+        )
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
+        rules, more = found.rules, dict[str, Any]()
+        if isinstance(rules, ScoreRules):
+            used = beta > 0
+            rules, beta = rules.take(used), beta[used]
+            more = self._search(found, achieved[0])
+        else:
+            beta = beta.reshape(*counts.table.shape[:2], -1)
+        return Solution(
+            status="optimal",
+            counts=counts,
+            notion=self.notion,
+            region=self.region,
+            rates=self.rates,
+            guarantee=self.guarantee,
+            policy=self.policy,
+            utility=Achieved(self.policy.utility.name, *achieved),
+            eps_global=eps_global,
+            eps_local=local,
+            accuracy=float(np.einsum("cayy->", confusion) / counts.n),
+            gaps=gaps(self.notion.answered(confusion), self.notion.people(counts.n_label)),
+            price_global=float(by_scope[0]),
+            price_local=by_scope[1:].astype(float),
+            binding=tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(binds))),
+            not_assessable=self._not_assessable,
+            rules=rules,
+            beta=beta,
+            duals=duals,
+            **more,
+        )
+
+    def _search(self, found: Optimum, utility: float) -> dict[str, Any]:
+        """What the exact region adds: how rules were found, and what no lottery exceeds."""
+        measured = self._rules.measured
+        assert measured is not None
+        # No promise exceeds what right answers to everybody would give.
+        best = self._objective.gain.max(axis=1) * self.counts.n_label.sum(axis=(0, 1))
+        upper = min(utility + found.missing, float(best.sum() / self.counts.n))
         return {
-            "status": "optimal",
-            "counts": counts,
-            "notion": self.notion,
-            "region": self.region,
-            "rates": self.rates,
-            "guarantee": self.guarantee,
-            "policy": self.policy,
-            "utility": Achieved(self.policy.utility.name, *achieved),
-            "eps_global": eps_global,
-            "eps_local": local,
-            "accuracy": float(np.einsum("cayy->", confusion) / counts.n),
-            "gaps": gaps(self.notion.answered(confusion), self._behind),
-            "price_global": float(by_scope[0]),
-            "price_local": by_scope[1:].astype(float),
-            "binding": tuple(dict.fromkeys(self._names[row] for row in np.flatnonzero(binding))),
-            "not_assessable": self._not_assessable,
+            "calibration": self._rules.calibration,
+            "mode": self.mode,
+            "bound": Bound(upper, self._generation is None or self.rates == "scores"),
+            "rounds": found.rounds,
+            "bytes_per_client": measured.bytes_sent(found.rounds, len(self.notion.rates)),
         }
 
-    @property
-    def can_judge(self) -> bool:
-        """Whether the people it was fitted on can be judged by what it finds."""
-        return isinstance(self.people, ScoredData) or not self.needs_scores
+    # ---------------------------------------------------------------- maps
 
     def map_rows(self, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
         """Row by row of a map: accuracy, global gap, mean and worst local gap, (4, eps_global).
 
-        NaN where limits collide.
+        NaN where limits are infeasible.
         """
-        self._correct_rates(float(np.min(eps_global)))
-        sharing = self._listed_columns()
-        if sharing is None:
+        self._measure_optimism(float(np.min(eps_global)))
+        if self.linear_program is None:
             yield from (self._map_row(float(local), eps_global) for local in eps_local)
             return
-        figures = MapFigures(sharing, self.notion, self.counts)
+        figures = MapFigures(self.linear_program, self.notion, self.counts)
         each = [eps_per_client(self.counts.clients, float(local)) for local in eps_local]
         # A solver of its own: others may move a slider meanwhile.
-        for values in self._solver_of(sharing).grid(eps_global.tolist(), each):
-            yield figures.of(
-                [None if one is None else one[self._rows.auxiliary :] for one in values]
-            )
-
-    def _listed_columns(self) -> Sharing | None:
-        """All columns there are, where they can be listed."""
-        return None
+        for found in solver_for(self.linear_program).grid(eps_global.tolist(), each):
+            yield figures.of(found)
 
     def _map_row(self, eps_local: float, eps_globals: Floats) -> Floats:
         """Cell by cell, from the tightest limit on, until the overall one has no price."""
@@ -360,27 +459,17 @@ class Program(ABC):
         return np.stack([cells[float(eps_global)] for eps_global in eps_globals], axis=1)
 
 
-def tie_break(clients: int, groups: int) -> Floats:
-    """What one kept answer is worth in each cell, in people: a tie-break between optima.
+def solver_for(program: LinearProgram) -> Solver:
+    """Return the solver of a program, by its rows and its size.
 
-    Optima are seldom unique: of equally accurate lotteries the one that changes fewer people is
-    taken, and of those that are equal in this, too, the one that `tie_order` puts first. The grain is far below what is reported: it can cost accuracy less than 1e-8. Cells
-    weigh a little differently, so that changing two people in one cell or in another is no tie
-    either.
+    Of equally good optima `FullSolver` takes the one with the least tie_break.x.
     """
-    cells = clients * groups
-    return (_GRAIN * (1 + np.arange(cells) / cells)).reshape(clients, groups)
+    if program.cones:
+        from fairfl_core.lp.cone_solver import ConeSolver  # SciPy starts slowly
 
-
-def tie_order(cell: Ints, cells: int, first: int = 0) -> Floats:
-    """Numbers in [1, 2), each rule its own: of optima equal in all else the one with the least.
-
-    Drawn once and for all, so that no few of them add up to others: a function of a rule's cell
-    and of its place among the rules of the cell, the first of which has the place `first`.
-    """
-    order = np.argsort(cell, kind="stable")
-    many = np.bincount(cell, minlength=cells)
-    place = np.empty(len(cell), np.int64)
-    place[order] = first + np.arange(len(cell)) - np.repeat(np.cumsum(many) - many, many)
-    drawn = np.random.PCG64(0).random_raw((int(place.max()) + 1) * cells) >> np.uint64(12)
-    return np.asarray(1 + drawn[place * cells + cell] * 2.0**-52)
+        return ConeSolver(program)
+    # HiGHS sets up less, and is slowed by blocks more than by how many variables each has.
+    size = min(len(program.variables), _FEW * program.variables.blocks)
+    if size >= _LARGE and Decomposition.serves(program):
+        return Decomposition(program)
+    return FullSolver(program)

@@ -8,6 +8,7 @@ is independent of the region.
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.exact.pricing import Candidates, Pricing
 
 __all__ = [
     "PSEUDO_ROWS",
@@ -31,6 +35,7 @@ __all__ = [
 
 RATES = ("labels", "scores", "shrunk")
 PSEUDO_ROWS = 100  # m: how many rows the pooled rate counts for
+_NUMBER = 8  # bytes of a number sent
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -65,6 +70,31 @@ class Measured:
     counts: ClientCounts
     rates: str
     bytes_once: int | None = None
+
+    def listed(self) -> "Candidates":
+        """Return the rules of two labels: the corners of every cell."""
+        from fairfl_core.lp.exact.hull import hull_rules
+
+        return hull_rules(self)
+
+    def pricing(self, *, full: bool) -> "list[Pricing]":
+        """Return what finds rules of the scores."""
+        from fairfl_core.lp.exact.pricing import by_scores
+
+        if self.rates == "scores":
+            return [by_scores(self, full=full)]
+        # A rule that the scores price out need not help by what is counted: ask for two.
+        return [by_scores(self, full=full), by_scores(self, full=full, refine=True)]
+
+    def bytes_sent(self, rounds: int, rates: int) -> int:
+        """Return what a client sends and receives: its corners once, or duals and tables by round."""
+        if self.bytes_once is not None:
+            return self.bytes_once
+        clients, groups, labels = self.counts.table.shape[:3]
+        if labels == 2:
+            return int(_NUMBER * 2 * np.bincount(self.listed().table.client).max())
+        tables = labels**2 * (clients if self.rates == "shrunk" else 1)
+        return int(_NUMBER * groups * (labels**2 + rounds * (tables + rates + 1)))
 
 
 def check_rates(rates: str) -> str:

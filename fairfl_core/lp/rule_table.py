@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ class RuleTable:
     known : ndarray, shape (columns, labels)
         The share of people whom the rule answers k, where that is known without counting (0 or
         1: a constant answer, an answer never given); NaN where it depends on who comes.
+    response : ndarray, shape (columns, labels, labels), or None
+        Pr(answer k | the model says j), of rules that look at the model's answer.
     """
 
     client: Ints
@@ -45,6 +48,7 @@ class RuleTable:
     kept: Floats
     keeps: NDArray[np.bool_]
     known: Floats
+    response: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.client)
@@ -68,17 +72,21 @@ class RuleTable:
 
     def take(self, chosen: NDArray[np.bool_]) -> "RuleTable":
         """Some of them."""
-        return RuleTable(**{part.name: getattr(self, part.name)[chosen] for part in fields(self)})
+        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        taken: dict[str, Any] = {
+            name: None if one is None else one[chosen] for name, one in parts.items()
+        }
+        return RuleTable(**taken)
 
     @classmethod
     def join(cls, parts: Sequence["RuleTable"]) -> "RuleTable":
         """All columns of several lists."""
-        return cls(
-            **{
-                part.name: np.concatenate([getattr(one, part.name) for one in parts])
-                for part in fields(cls)
-            }
-        )
+        values = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
+        joined: dict[str, Any] = {
+            name: None if any(one is None for one in each) else np.concatenate(each)
+            for name, each in values.items()
+        }
+        return cls(**joined)
 
     def settled(self, beta: Floats, *, fall_back: bool = True) -> Floats:
         """Clean solver output: weights in [0, 1] that sum to one in each block.
@@ -96,7 +104,7 @@ class RuleTable:
         return np.where(self.empty, self.keeps, scaled) if fall_back else scaled
 
     @cached_property
-    def needless(self) -> NDArray[np.bool_]:
+    def redundant(self) -> NDArray[np.bool_]:
         """RuleTable that do to everybody what the rule that keeps the model's answer does."""
         kept = np.full(self.blocks, -1)
         kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)

@@ -1,30 +1,44 @@
-"""How a program is solved: whole or client by client; chosen by what it asks and its size."""
+"""Solve a program within any limits, and maps of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.lp.constraints.base import Constraints
-from fairfl_core.lp.decomposition import ClientsApart
-from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.errors import InfeasibleError
+from fairfl_core.lp.constraints.base import OVERALL
+from fairfl_core.lp.highs import HighsSolver
+from fairfl_core.lp.linear_program import LinearProgram
 
-__all__ = ["Solver", "solver_for"]
+__all__ = ["FullSolver", "Solver", "highs_solver"]
 
 Floats = NDArray[np.float64]
-_FEW = 8  # variables of a block that count for its size, at most
-_MANY = 4000  # variables from which on clients are solved apart
+_SAME = 1e-9  # weights that differ by less
 
 
-class Solver(Protocol):
-    """Finds the optimum of one program within any limits; one thread at a time."""
+class Solver(ABC):
+    """Finds the optimum of one program within any limits; one thread at a time.
 
-    def solve(self, eps_global: float, local: Floats) -> tuple[Floats, Floats]:
-        """Values of the variables (auxiliary ones first) and duals of the rows.
+    Attributes
+    ----------
+    no_price : float
+        What a solver may leave of a price that is none.
+    """
 
-        A function of the program and the limits alone, whatever was solved before.
+    no_price = 0.0
+
+    def __init__(self, program: LinearProgram) -> None:
+        self.program = program
+
+    @abstractmethod
+    def solve(
+        self, eps_global: float, eps_local: Floats, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return x and the duals of the rows, those of the constraints first.
+
+        A function of the program and the limits alone, whatever was solved before; `warm` allows
+        to start from the last optimum, if that leads to the same one.
 
         Raises
         ------
@@ -33,25 +47,56 @@ class Solver(Protocol):
         """
 
     def grid(
-        self, eps_globals: Sequence[float], locals_: Sequence[Floats]
+        self, eps_globals: Sequence[float], eps_locals: Sequence[Floats]
     ) -> Iterator[list[Floats | None]]:
-        """Row by row of a map: values at every overall limit, None where limits collide.
+        """Row by row of a map: x at every overall limit, None where the program is infeasible.
 
-        Where neighbours agree it is one and the same array.
+        Where neighbours agree it is one and the same array. Once the overall limit has no price,
+        more of it changes the utility no more: if the widest one leads to the same optimum, so do
+        those in between.
         """
+        constraints, upward = self.program.constraints, sorted(set(eps_globals))
+        overall = constraints.scope == OVERALL
+        for eps_local in eps_locals:
+            found: dict[float, Floats | None] = {}
+            x: Floats | None = None
+            for eps_global in upward:
+                try:
+                    x, duals = self.solve(eps_global, eps_local, warm=x is not None)
+                except InfeasibleError:
+                    found[eps_global] = x = None
+                    continue
+                found[eps_global] = x
+                price = constraints.prices(duals[: len(constraints)])[overall].sum()
+                if price <= self.no_price and self._is_still_best(x, upward[-1], eps_local):
+                    break
+            yield [found.get(eps_global, x) for eps_global in eps_globals]
+
+    def _is_still_best(self, x: Floats, eps_global: float, eps_local: Floats) -> bool:
+        """Whether an optimum is that of a wider overall limit, too."""
+        wider, _ = self.solve(eps_global, eps_local, warm=True)
+        first = self.program.auxiliary
+        return bool(np.abs(wider[first:] - x[first:]).max() <= _SAME)
 
 
-def solver_for(rows: Constraints, sharing: Sharing, worth: Floats, order: Floats) -> Solver:
-    """The solver of a program: its rows, its variables, what they are worth, and their order.
+class FullSolver(Solver):
+    """Solve the full program with HiGHS, whatever its rows are."""
 
-    Of equally good optima the one with the least order.x is found; client by client any of them.
-    """
-    if rows.cones(sharing.columns):
-        from fairfl_core.lp.cone_solver import ConeSolver  # SciPy starts slowly
+    def __init__(self, program: LinearProgram) -> None:
+        super().__init__(program)
+        self._highs = highs_solver(program)
 
-        return ConeSolver(rows, sharing, worth, order)
-    # HiGHS sets up less, and is slowed by blocks more than by how many variables each has.
-    size = min(len(sharing.merged), _FEW * sharing.merged.blocks)
-    if size >= _MANY and ClientsApart.serves(rows, sharing):
-        return ClientsApart(rows, sharing, worth, order)
-    return Whole(rows, sharing, worth, order)
+    def solve(
+        self, eps_global: float, eps_local: Floats, *, warm: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return x and the duals of the rows; see `Solver.solve`."""
+        _, duals = self._highs.solve(*self.program.limits(eps_global, eps_local), warm=warm)
+        return self._highs.break_ties(), duals
+
+
+def highs_solver(program: LinearProgram) -> HighsSolver:
+    """Return HiGHS with the columns of a program and its starting basis."""
+    solver = HighsSolver(*program.limits(1.0, np.ones(int(program.rules.client.max()) + 1)))
+    solver.add_columns(program.cost, program.whole, program.order)
+    solver.set_start(program.start, np.arange(len(program.constraints)))
+    return solver

@@ -1,16 +1,16 @@
 """The fair predictor: a lottery that turns the model's answer into the one a person gets."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import nested_numbers, read_json
+from fairfl_core._io.json_files import nested_numbers
 from fairfl_core.data.answers import Answers
 from fairfl_core.errors import InputError
-from fairfl_core.lp.solution import AnswerSolution
+from fairfl_core.lp.regions import AnswerRules
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -62,8 +62,9 @@ class FairPredictor(Predictor):
     # ---------------------------------------------------------------- where it comes from
 
     @classmethod
-    def from_solution(cls, solution: AnswerSolution) -> "FairPredictor":
+    def from_solution(cls, solution: Solution) -> "FairPredictor":
         """Take the lottery that a solved program found."""
+        assert isinstance(solution.rules, AnswerRules)
         return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
 
     # ---------------------------------------------------------------- using it
@@ -73,12 +74,10 @@ class FairPredictor(Predictor):
         """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
         return np.asarray(1 - self.lottery.min(axis=2).sum(axis=2))
 
-    def _rows(
-        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
-    ) -> tuple[Ints, Floats, Ints]:
-        predicted = self.position(seen, self.labels, "prediction")
-        clients, groups = self._cells(client, group, len(predicted))
-        return clients, self.lottery[clients, groups, predicted], predicted
+    def _chances(
+        self, client: Ints, group: Ints, predicted: Ints, scores: Floats | None
+    ) -> Floats:
+        return np.asarray(self.lottery[client, group, predicted])
 
     def answers_to(self, people: People) -> Answers:
         """What these people are answered, in expectation."""
@@ -91,7 +90,7 @@ class FairPredictor(Predictor):
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: ``lottery[group][prediction][answer]`` for each client."""
         return self.heading() | {
             "clients": [
@@ -112,12 +111,3 @@ class FairPredictor(Predictor):
         ]
         shape = (len(clients), len(groups), len(labels), len(labels))
         return cls(lottery=np.array(lottery, dtype=float).reshape(shape), **fields)
-
-    @classmethod
-    def read(cls, path: str | Path) -> "FairPredictor":
-        """Read a `fairfl-predictor/1` file."""
-        value = read_json(path)
-        try:
-            return cls.from_json(value)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error

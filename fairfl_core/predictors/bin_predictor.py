@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
-from fairfl_core.data.scored import ScoredData, check_scores
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.bin_program import BinSolution
-from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp.exact.bins import BinRules, ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -65,11 +65,13 @@ class BinPredictor(Predictor):
         object.__setattr__(self, "chance", chance)
 
     @classmethod
-    def from_solution(cls, solution: BinSolution) -> "BinPredictor":
+    def from_solution(cls, solution: Solution) -> "BinPredictor":
         """Take the chances that a solved program found."""
+        rules = solution.rules
+        assert isinstance(rules, BinRules)
         return cls(
-            bins=solution.bins,
-            chance=np.clip(solution.chances, 0.0, 1.0),
+            bins=rules.bins,
+            chance=np.clip(rules.chances(solution.beta), 0.0, 1.0),
             rates=solution.rates,
             **heading_of(solution),
         )
@@ -81,17 +83,10 @@ class BinPredictor(Predictor):
         """How far the chance of the second label goes apart over a client's bins."""
         return np.repeat(self.bins.spread(self.chance)[:, None], len(self.groups), axis=1)
 
-    def _rows(
-        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
-    ) -> tuple[Ints, Floats, Ints]:
-        scores = np.asarray(seen, dtype=float)
-        check_scores(scores, self.labels)
-        clients, _ = self._cells(client, group, len(scores))
-        predicted = scores.argmax(axis=1)
-        return clients, self._chances(clients, scores, predicted), predicted
-
-    def _chances(self, client: Ints, scores: Floats, predicted: Ints) -> Floats:
-        """Each person's answer probabilities; codes and labels are the predictor's."""
+    def _chances(
+        self, client: Ints, group: Ints, predicted: Ints, scores: Floats | None
+    ) -> Floats:
+        assert scores is not None
         second = self.chance[client, self.bins.places(client, predicted, scores[:, 1])]
         return np.stack([1 - second, second], axis=1)
 
@@ -106,14 +101,15 @@ class BinPredictor(Predictor):
                 "these scores were recalibrated, which looks at the group; give the model's own "
                 "scores."
             )
-        client, _, label = self.places(people.clients, people.groups, people.labels)
+        client, group, label = self.places(people.clients, people.groups, people.labels)
         scores = np.empty(people.scores.shape)
         scores[:, label] = people.scores
-        return self._chances(client[people.client], scores, label[people.predicted])[:, label]
+        whose = client[people.client], group[people.group], label[people.predicted]
+        return self._chances(*whose, scores)[:, label]
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: bins[answer of the model] for each client.
 
         Of the people whom the model gives that answer: rising ``edges`` of the score of the

@@ -1,14 +1,10 @@
 """Predictors of any region: from a solution, and from a file."""
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from fairfl_core._io.json_files import read_json
-from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.bin_program import BinSolution
-from fairfl_core.lp.exact.solution import ExactSolution
 from fairfl_core.lp.regions import region_kind, region_names
-from fairfl_core.lp.solution import AnswerSolution, Solution
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.predictor import Predictor
@@ -20,19 +16,15 @@ __all__ = ["predictor_from_json", "predictor_of", "read_predictor"]
 def predictor_of(solution: Solution) -> Predictor:
     """The predictor that a solved program of any region found."""
     if not solution.needs_scores:
-        return FairPredictor.from_solution(cast(AnswerSolution, solution))
+        return FairPredictor.from_solution(solution)
     if solution.policy.without_group:
-        return BinPredictor.from_solution(cast(BinSolution, solution))
-    return ScorePredictor.from_solution(cast(ExactSolution, solution))
+        return BinPredictor.from_solution(solution)
+    return ScorePredictor.from_solution(solution)
 
 
 def read_predictor(path: str | Path) -> Predictor:
     """Read a `fairfl-predictor/1` file of any region."""
-    value = read_json(path)
-    try:
-        return predictor_from_json(value)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    return Predictor.read(path)
 
 
 def predictor_from_json(value: Any) -> Predictor:

@@ -1,8 +1,11 @@
 """What every predictor's file begins with: whom it knows, what was asked, what was reached."""
 
+import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
+import fairfl_core
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import check_names
 from fairfl_core.errors import InputError
@@ -11,8 +14,9 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import check_epsilon
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.solution import Solution
+from fairfl_core.predictors.verify_predictor import fingerprint
 
-__all__ = ["FORMAT", "FittedOn", "Reached", "heading_of", "read_heading"]
+__all__ = ["FORMAT", "FittedOn", "Made", "Reached", "heading_of", "read_draw", "read_heading"]
 
 FORMAT = "fairfl-predictor/1"
 _LONGEST = 200  # letters of a text in "fitted_on"
@@ -76,6 +80,51 @@ class FittedOn:
         return cls(**part)
 
 
+@dataclass(frozen=True)
+class Made:
+    """When a predictor was made, by which fairfl, and from which counts.
+
+    Attributes
+    ----------
+    fairfl : str
+        The version.
+    date : str
+        The day, as 2026-11-18.
+    counts_sha256 : str
+        Of the `fairfl-counts/1` file of the people it was fitted on; see `ClientCounts.sha256`.
+    """
+
+    fairfl: str
+    date: str
+    counts_sha256: str
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Made | None":
+        """Read it back; None where an earlier version made the file."""
+        if value is None:
+            return None
+        part = _object(value, {"fairfl", "date", "counts_sha256"}, '"made"')
+        if not all(isinstance(text, str) and len(text) <= _LONGEST for text in part.values()):
+            raise InputError(
+                '"made" must tell the version of fairfl, the date and the sha256 of the counts in '
+                "short texts."
+            )
+        return cls(**part)
+
+
+def read_draw(value: Any) -> str | None:
+    """The fingerprint of the salt of a predictor's draw, from JSON; None for a public draw."""
+    if value is None:
+        return None
+    part = _object(value, {"hash", "salt_check", "note"}, '"draw"')
+    check = part["salt_check"]
+    if check is not None and not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
+        raise InputError(
+            '"draw", "salt_check" must be null or 16 hexadecimal digits; fit the predictor again.'
+        )
+    return check
+
+
 def heading_of(solution: Solution) -> dict[str, Any]:
     """The shared fields of a predictor from what a program found."""
     counts = solution.counts
@@ -90,6 +139,7 @@ def heading_of(solution: Solution) -> dict[str, Any]:
         "policy": solution.policy,
         "folds": counts.folds,
         "score_columns": counts.score_columns,
+        "made": Made(fairfl_core.__version__, date.today().isoformat(), counts.sha256),
         "eps_global": solution.eps_global,
         "eps_local": tuple(solution.eps_local.tolist()),
         "reached": Reached(
@@ -112,6 +162,10 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "folds",
         "fitted_on",
         "score_columns",
+        "columns",
+        "made",
+        "draw",
+        "certificate",
     }  # earlier files lack them
     check_keys(value, _KEYS | more | newer, newer, "the file")
     folds = value.get("folds", 1)
@@ -145,6 +199,10 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "folds": folds,
         "fitted_on": FittedOn.from_json(value.get("fitted_on")),
         "score_columns": _score_columns(value.get("score_columns"), labels),
+        "columns": _columns(value.get("columns")),
+        "made": Made.from_json(value.get("made")),
+        "salt_check": read_draw(value.get("draw")),
+        "certificate": _certificate(value),
     }
     return fields, [entry[lists] for entry in entries]
 
@@ -170,6 +228,30 @@ def _score_columns(value: Any, labels: tuple[str, ...]) -> tuple[str, ...] | Non
     if not all(isinstance(column, str) for column in part.values()):
         raise InputError('"score_columns" must name one column (a string) for each label.')
     return tuple(part[label] for label in labels)
+
+
+def _columns(value: Any) -> dict[str, str] | None:
+    """The columns of client, group and label; None where the file does not tell."""
+    if value is None:
+        return None
+    known = {"client", "group", "label"}
+    if not isinstance(value, dict):
+        raise InputError('"columns" must be null or an object.')
+    check_keys(value, known, known, '"columns"')
+    if not all(isinstance(column, str) for column in value.values()):
+        raise InputError('"columns" must name the columns of client, group and label (strings).')
+    return value
+
+
+def _certificate(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The certificate without its fingerprint; None where the file was changed after it was sealed."""
+    found = value.get("certificate")
+    if found is None:
+        return None
+    part = _object(found, {"rates", "counts", "duals", "fingerprint"}, '"certificate"')
+    if part["fingerprint"] != fingerprint(value):
+        return None
+    return {key: part[key] for key in ("rates", "counts", "duals")}
 
 
 def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -1,52 +1,74 @@
-"""A fair predictor with scikit-learn's manners: fit, predict, predict_proba, get_params."""
+"""A fair classifier with scikit-learn's manners, for pipelines and model selection."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from dataclasses import replace
+from typing import Any, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted
 
-from fairfl_core._io.names import as_name, listed
-from fairfl_core.data.score_columns import (
-    check_order,
-    check_probability,
-    label_by_name,
-    order_columns,
-    paired,
-)
+from fairfl_core._io.names import as_name, in_order, listed
+from fairfl_core.data.coding import check_two
+from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.tables.columns import Coded, code_names
 from fairfl_core.errors import InputError
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.model_scores import (
+    Column,
+    ModelScores,
+    Table,
+    as_column,
+    as_columns,
+    as_target,
+    declared_classes,
+    method_of,
+    name_of,
+)
 from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["FairPostprocessor"]
 
-EVERYONE = "everyone"  # the client of all where none is named
-Column: TypeAlias = Any  # an array, a list, or a column of pandas, polars or Arrow
-Table: TypeAlias = Any
+EVERYONE = "all"  # the client of all where none is given
+_GROUP = "sensitive_features"
 
 
-class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
+class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The most accurate fair answers that a model's scores allow, in every client and overall.
 
-    A post-processor: what it is given in place of features are the scores of a model that is
-    trained already. Columns and tables may be NumPy's, pandas', polars' or Arrow's.
+    Give it a classifier and features, as fairlearn's `ThresholdOptimizer`, or no estimator and a
+    model's probabilities in place of features. Columns and tables may be NumPy's, pandas',
+    polars' or Arrow's.
 
     Parameters
     ----------
     notion : str
-        What is compared between groups: ``"sp"``, ``"eop"``, ``"eo"`` or ``"eo-full"``.
+        What is compared between groups: ``"sp"``, ``"eop"``, ``"eo"`` or ``"eo-full"``; also
+        by fairlearn's names, such as ``"demographic_parity"`` and ``"equalized_odds"``.
     region : str, optional
         ``"exact"`` looks at scores, ``"simplex"`` (the paper's) and ``"kernel"`` at answers only.
-        If None, exact for two labels and the simplex for more: see `default_region`.
+        If None, exact for two labels and the simplex for more.
+    estimator : estimator, optional
+        The model whose answers are made fair. If None, `X` holds a model's probabilities. It is
+        fitted on the rows that the fair answers are chosen on: a model that knows these rows by
+        heart looks better there than it is, so of such a model give one that was fitted on other
+        rows, with `prefit`.
+    prefit : bool
+        Whether the estimator is fitted already and stays as it is.
+    predict_method : {"auto", "predict_proba", "decision_function", "predict"}
+        What the estimator is asked; of ``"auto"`` the first of these that it has.
     eps_global, eps_local : float
         Gaps allowed overall (the paper's epsilon_0) and inside each client (epsilon_c); 1 asks
         for nothing. `eps_local` may be a mapping from client to limit.
@@ -58,16 +80,20 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         The answer that people want, for notions that ask; the last label if None.
     policy : Policy, optional
         What else is asked: floors, ratios, a utility, one rule for all groups.
-    random_state : int
+    random_state : int, RandomState or None
         Seed of the draw where `predict` is given no row ids.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, as they were given.
+    estimator_ : estimator
+        The fitted model; only where an estimator was given.
     score_columns_ : tuple of str or None
         The columns that were taken for the labels' scores, in the order of `classes_`; None where
         the scores had no names.
+    group_columns_ : tuple of str
+        The sensitive features; of several, groups are their crossings.
     region_ : str
         The region it was fitted in.
     predictor_ : Predictor
@@ -75,28 +101,45 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     accuracy_, gap_global_ : float
         What it reaches on the people it was fitted on.
 
+    Notes
+    -----
+    Under `sklearn.set_config(enable_metadata_routing=True)` pipelines, `cross_validate` and
+    `GridSearchCV` hand `sensitive_features`, `client` and `row_id` on without further requests.
+
     Examples
     --------
-    >>> fair = FairPostprocessor("eop", eps_global=0.01, eps_local=0.05)
-    >>> fair.fit(scores, y, sensitive_features=sex, client=hospital)  # doctest: +SKIP
+    >>> fair = FairPostprocessor("eop", estimator=LogisticRegression())  # doctest: +SKIP
+    >>> fair.fit(X, y, sensitive_features=sex, client=hospital)  # doctest: +SKIP
     >>> fair.predict(new, sensitive_features=new_sex, client=new_hospital)  # doctest: +SKIP
     """
+
+    # What scikit-learn's routers hand on, once routing is enabled.
+    __metadata_request__fit = {"sensitive_features": True, "client": True}
+    __metadata_request__predict = {"sensitive_features": True, "client": True, "row_id": True}
+    __metadata_request__predict_proba = {"sensitive_features": True, "client": True}
+    __metadata_request__score = {"sensitive_features": True, "client": True}
 
     def __init__(
         self,
         notion: str = "eo",
         region: str | None = None,
         *,
+        estimator: Any = None,
+        prefit: bool = False,
+        predict_method: str = "auto",
         eps_global: float = 0.05,
         eps_local: EpsLocal = 0.05,
         rates: str | None = None,
         confidence: float | None = None,
         favourable: Any = None,
         policy: Policy | None = None,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.notion = notion
         self.region = region
+        self.estimator = estimator
+        self.prefit = prefit
+        self.predict_method = predict_method
         self.eps_global = eps_global
         self.eps_local = eps_local
         self.rates = rates
@@ -107,277 +150,283 @@ class FairPostprocessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def fit(
         self,
-        scores: Table,
+        X: Table,
         y: Column,
         *,
-        sensitive_features: Column,
+        sensitive_features: Table | None = None,
         client: Column | None = None,
         classes: Sequence[Any] | None = None,
+        **fit_params: Any,
     ) -> Self:
-        """Fit the fair lottery on people with labels.
+        """Fit the estimator, if there is one, and the fair lottery on people with labels.
 
         Parameters
         ----------
-        scores : table of float, shape (rows, labels), or column of float
-            The model's probabilities. A table's columns are taken by their names where these tell
-            the label (``ill``, ``p_ill``, ``P(ill)``), else in the order of `classes`, which must
-            then be given. An array's are in the order of `classes`: sorted unless given, as
+        X : table
+            Features of every row, for the estimator. Without one the model's probabilities, shape
+            (rows, labels) or one column: a table's columns are taken by their names where these
+            tell the label (``ill``, ``p_ill``, ``P(ill)``), else in the order of `classes`, which
+            must then be given. An array's are in the order of `classes`: sorted unless given, as
             scikit-learn's `predict_proba` has them. Of two labels one column will do: that of the
             label it is named after, else the second's.
         y : column
             The true labels.
-        sensitive_features : column
-            The group of every row.
+        sensitive_features : column or table
+            The group of every row; several columns are crossed.
         client : column, optional
-            The client of every row; all are one client if None.
+            The client of every row; all are one client, called "all", if None.
         classes : sequence, optional
-            The labels in the order of the score columns: the `classes_` of the model.
+            Without an estimator, the labels in the order of the score columns: the `classes_` of
+            the model.
+        **fit_params
+            For the estimator's `fit`.
         """
-        truth = _column(y, "y")
-        self.classes_ = np.unique(truth)
+        if y is None:
+            raise InputError(
+                "FairPostprocessor requires y to be passed, but the target y is None; give the "
+                "true labels."
+            )
+        truth = as_target(y)
+        groups = _groups(sensitive_features)
+        rows = {**groups, "client": _clients(client, len(truth))}
+        for what, column in rows.items():
+            if len(column) != len(truth):
+                raise InputError(
+                    f"{what} has {len(column)} rows, y has {len(truth)}; give one a row."
+                )
+        given = self._fit_estimator(X, y, fit_params)
+        if given is None:
+            given = ModelScores.of(X)
+            self.classes_ = np.unique(truth)
         names = tuple(as_name(label) for label in self.classes_)
         if len(names) < 2:
             raise InputError("y has fewer than two labels; fairness of answers needs two or more.")
-        given = _Scores.of(scores)
         if len(given.matrix) != len(truth):
             raise InputError(
                 f"there are {len(given.matrix)} scores for {len(truth)} labels; give one a row."
             )
-        self._column_labels_ = given.column_labels(names, _declared(classes, names))
-        matrix = given.ordered(self._column_labels_, names)
         codes = np.searchsorted(self.classes_, truth)
-        given.check(self._column_labels_, names, codes, matrix)
+        if (codes == len(names)).any() or (self.classes_[codes] != truth).any():
+            raise InputError(f"y holds labels that the estimator does not know ({listed(names)}).")
+        self._column_labels_ = given.column_labels(names, declared_classes(classes, names))
+        matrix = given.ordered(self._column_labels_, names)
+        if self.estimator is None:  # of an estimator the order is known
+            given.check(self._column_labels_, names, codes, matrix)
+            self.n_features_in_ = given.matrix.shape[1]
         self.score_columns_ = given.names_of(self._column_labels_, names)
-        places = {name: f"score {place}" for place, name in enumerate(names)}
-        rows = {column: matrix[:, k] for k, column in enumerate(places.values())} | {
-            "label": np.array(names, object)[codes],
-            "group": _same_length(sensitive_features, "sensitive_features", truth),
-            "client": self._clients(client, len(truth)),
-        }
-        people = ScoredData.from_table(
-            rows,
-            client="client",
-            group="group",
-            label="label",
-            scores=places,
-            labels=names,
-            favourable=None if self.favourable is None else as_name(self.favourable),
-        )
-        guarantee = None if self.confidence is None else Guarantee(self.confidence)
-        program = build_program(
+        self.group_columns_ = tuple(groups)
+        people = _people(rows["client"], groups, codes, matrix, names, self.score_columns_)
+        if self.favourable is not None:
+            people = replace(people, favourable=as_name(self.favourable))
+        program = FairnessProgram(
             people,
             self.notion,
             self.region,
             rates=self.rates,
-            guarantee=guarantee,
+            guarantee=None if self.confidence is None else Guarantee(self.confidence),
             policy=self.policy or Policy(),
         )
         solution = program.solve(self.eps_global, self.eps_local)
+        named = {"client": name_of(client), "group": _joined(groups), "label": name_of(y)}
         self.predictor_: Predictor = replace(
-            predictor_of(solution), score_columns=self.score_columns_
+            predictor_of(solution),
+            score_columns=self.score_columns_,
+            columns={what: name for what, name in named.items() if name} or None,
         )
         self.region_ = solution.region
         self.accuracy_ = self.predictor_.reached.accuracy
         self.gap_global_ = self.predictor_.reached.gap_global
-        self.n_features_in_ = matrix.shape[1]
         return self
+
+    def _fit_estimator(
+        self, X: Table, y: Column, fit_params: dict[str, Any]
+    ) -> ModelScores | None:
+        """Fit the estimator unless it is, and take its scores; None where there is no estimator."""
+        if self.estimator is None:
+            if fit_params:
+                raise InputError(
+                    f"fit has no {listed(list(fit_params))}: without an estimator there is nobody "
+                    "to hand it to."
+                )
+            return None
+        self.estimator_ = self.estimator
+        if not self.prefit:
+            routed = process_routing(self, "fit", **fit_params) if _is_routing() else None
+            given = fit_params if routed is None else routed.estimator.fit
+            self.estimator_ = clone(self.estimator).fit(X, y, **given)
+        self.classes_ = np.asarray(getattr(self.estimator_, "classes_", np.unique(as_target(y))))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self._asked(X)
+
+    def _asked(self, X: Table) -> ModelScores:
+        """What the estimator says of rows."""
+        method = method_of(self.estimator_, self.predict_method)
+        return ModelScores.of_estimator(self.estimator_, X, method, self.classes_)
 
     def predict_proba(
         self,
-        scores: Table,
+        X: Table,
         *,
-        sensitive_features: Column | None = None,
+        sensitive_features: Table | None = None,
         client: Column | None = None,
     ) -> NDArray[np.float64]:
         """How probable each answer is for every row, before any draw: (rows, labels)."""
-        return self.predictor_.probabilities(*self._seen(scores, sensitive_features, client))
+        seen = self._seen(X, sensitive_features, client)
+        return self.predictor_.probabilities(*seen)
 
     def predict(
         self,
-        scores: Table,
+        X: Table,
         *,
-        sensitive_features: Column | None = None,
+        sensitive_features: Table | None = None,
         client: Column | None = None,
         row_id: Column | None = None,
+        salt: str | None = None,
+        random_state: Any = None,
     ) -> NDArray[Any]:
         """Draw an answer for every row.
 
-        With `row_id` the same person always gets the same answer; without, the same rows do,
-        by `random_state`.
+        With `row_id` the same person always gets the same answer, and with a secret `salt` nobody
+        can foresee it (see `Predictor.with_salt`). Without, the same rows do, by `random_state`;
+        where that is None, by the estimator's own.
         """
-        seen = self._seen(scores, sensitive_features, client)
+        seen = self._seen(X, sensitive_features, client)
         if row_id is None:
-            drawn = self.predictor_.sample(*seen, seed=self.random_state)
+            seed = self.random_state if random_state is None else random_state
+            if isinstance(seed, np.random.RandomState):
+                seed = seed.randint(2**31)
+            drawn = self.predictor_.sample(*seen, seed=seed)
         else:
-            drawn = self.predictor_.decide(*seen, row_id=_column(row_id, "row_id"))
+            fair = self.predictor_ if salt is None else self.predictor_.with_salt(salt)
+            drawn = fair.decide(*seen, row_id=as_column(row_id, "row_id"), salt=salt)
         place = {name: k for k, name in enumerate(self.predictor_.labels)}
         return self.classes_[[place[name] for name in drawn]]
 
+    def score(
+        self,
+        X: Table,
+        y: Column,
+        *,
+        sensitive_features: Table | None = None,
+        client: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> float:
+        """Tell the expected accuracy: the mean probability that a row's answer is its label.
+
+        It does not depend on a draw; the accuracy of `predict` has this mean.
+        """
+        chances = self.predict_proba(X, sensitive_features=sensitive_features, client=client)
+        right = as_target(y)[:, None] == self.classes_
+        weight = None if sample_weight is None else as_column(sample_weight, "sample_weight")
+        return float(np.average((chances * right).sum(axis=1), weights=weight))
+
     def _seen(
-        self, scores: Table, sensitive_features: Column | None, client: Column | None
+        self, X: Table, sensitive_features: Table | None, client: Column | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
         """Client and group of every row, and what the predictor looks at."""
         check_is_fitted(self, "predictor_")
         names = tuple(as_name(label) for label in self.classes_)
-        given = _Scores.of(scores)
+        given = ModelScores.of(X) if self.estimator is None else self._asked(X)
         columns = given.column_labels_again(self._column_labels_, self.predictor_)
         matrix = given.ordered(columns, names)
-        group = None if sensitive_features is None else _column(sensitive_features, "groups")
+        group = None
+        if self.predictor_.needs_group:
+            group = _names(self._same_columns(_groups(sensitive_features)))
         answers = np.array(self.predictor_.labels, object)[matrix.argmax(axis=1)]
         looked_at = matrix if self.predictor_.needs_scores else answers
-        return self._clients(client, len(matrix)), group, looked_at
+        return _clients(client, len(matrix)), group, looked_at
 
-    def _clients(self, client: Column | None, rows: int) -> NDArray[Any]:
-        if client is None:
-            return np.full(rows, EVERYONE, object)
-        named = _column(client, "client")
-        if len(named) != rows:
-            raise InputError(f"there are {len(named)} clients for {rows} rows; give one a row.")
-        return named
-
-
-@dataclass(frozen=True, eq=False)
-class _Scores:
-    """A model's scores, shape (rows, columns), and the columns' names where they have some."""
-
-    matrix: NDArray[np.float64]
-    names: tuple[str, ...] | None
-
-    @classmethod
-    def of(cls, scores: Table) -> "_Scores":
-        """Take scores of any library; names that only number the columns are none."""
-        table = nw.from_native(scores, allow_series=True, pass_through=True)
-        names: tuple[str, ...] | None = None
-        if isinstance(table, nw.DataFrame):
-            names = tuple(map(str, table.columns))
-        elif isinstance(table, nw.Series) and table.name is not None:
-            names = (str(table.name),)
-        native = isinstance(table, nw.DataFrame | nw.Series)
-        matrix = np.asarray(table.to_numpy() if native else scores, float)
-        matrix = matrix.reshape(-1, 1) if matrix.ndim == 1 else matrix
-        if names is not None and len(names) > 1:
-            numbered = [str(place) for place in range(len(names))]
-            if [name.removeprefix("column_") for name in names] == numbered:
-                names = None
-        return cls(matrix, names)
-
-    def one_label(self, labels: tuple[str, ...], usual: str) -> str:
-        """The label that a lone column is the probability of."""
-        if len(labels) != 2:
-            raise self._wrong_number(labels)
-        return (self.names and label_by_name(self.names[0], labels)) or usual
-
-    def column_labels(
-        self, labels: tuple[str, ...], classes: tuple[str, ...] | None
-    ) -> tuple[str, ...]:
-        """The label of each column: by name, or by the order of `classes`."""
-        if self.matrix.shape[1] == 1:
-            return (self.one_label(labels, (classes or labels)[-1]),)
-        if self.matrix.shape[1] != len(labels):
-            raise self._wrong_number(labels)
-        if self.names is None:
-            return classes or labels
-        found = order_columns(self.names, classes or labels, ordered=classes is not None)
-        if found is None:
+    def _same_columns(self, groups: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The sensitive features in the order in which they were crossed."""
+        if set(groups) == set(self.group_columns_):
+            return {name: groups[name] for name in self.group_columns_}
+        if len(groups) != len(self.group_columns_):
             raise InputError(
-                f"the names of the score columns {listed(self.names)} do not tell which label "
-                f"each is of ({listed(labels)}); give `classes`, the labels in the order of the "
-                "columns, or name each column after its label."
+                f"{_GROUP} has the columns {listed(list(groups))}, and it was fitted with "
+                f"{listed(self.group_columns_)}; give these."
             )
-        return tuple((classes or labels)[found.index(name)] for name in self.names)
+        return groups
 
-    def column_labels_again(
-        self, fitted: tuple[str, ...], predictor: Predictor
-    ) -> tuple[str, ...]:
-        """The label of each column of further people's scores, `fitted` being those of the first."""
-        labels = predictor.labels
-        if self.matrix.shape[1] == 1:
-            return (self.one_label(labels, fitted[0] if len(fitted) == 1 else labels[-1]),)
-        if self.matrix.shape[1] != len(labels):
-            raise self._wrong_number(labels)
-        if self.names is not None:
-            by_column = {
-                column: label for label, column in predictor.pair_scores(self.names).items()
-            }
-            return tuple(by_column[name] for name in self.names)
-        if predictor.score_columns is not None and fitted != labels:
-            raise InputError(
-                "the scores have no names, and it was fitted where column "
-                f"{paired(predictor.score_columns, labels)}; give a table with these names."
-            )
-        return fitted if len(fitted) == len(labels) else labels
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn what is used here, and what the estimator asks for."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if self.estimator is not None:
+            to_fit = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=self.estimator, method_mapping=to_fit)
+        return router
 
-    def _wrong_number(self, labels: Sequence[str]) -> InputError:
-        return InputError(
-            f"the scores have {self.matrix.shape[1]} columns for the labels {listed(labels)}; give "
-            "one for each label, or of two labels the second's alone."
-        )
-
-    def ordered(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> NDArray[np.float64]:
-        """One column of scores for each label; `columns` are the labels of the given ones."""
-        if len(columns) == 1:
-            chance = self.matrix[:, 0]
-            pair = [1 - chance, chance]
-            return np.column_stack(pair if columns[0] == labels[1] else pair[::-1])
-        return self.matrix[:, [columns.index(label) for label in labels]]
-
-    def names_of(
-        self, columns: tuple[str, ...], labels: tuple[str, ...]
-    ) -> tuple[str, ...] | None:
-        """The name of each label's column; None where one is missing."""
-        if self.names is None or len(columns) == 1:
-            return None
-        return tuple(self.names[columns.index(label)] for label in labels)
-
-    def check(
-        self,
-        columns: tuple[str, ...],
-        labels: tuple[str, ...],
-        truth: NDArray[np.int64],
-        matrix: NDArray[np.float64],
-    ) -> None:
-        """Refuse an order of labels that people's own contradict; `matrix` is in that of labels."""
-        answer = matrix.argmax(axis=1)
-        if len(columns) == 1:
-            other = labels[1 - labels.index(columns[0])]
-            name = "scores" if self.names is None else self.names[0]
-            check_probability(truth, answer, name, columns[0], other)
-            return
-        names = self.names_of(columns, labels)
-        if names is None:
-            names = tuple(f"[:, {columns.index(label)}]" for label in labels)
-        how = "Give `classes`, the labels in the order of the columns."
-        check_order(truth, answer, names, labels, how)
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
 
-def _declared(classes: Sequence[Any] | None, labels: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The classes as names, after checking that they are the labels."""
-    if classes is None:
-        return None
-    names = tuple(as_name(label) for label in classes)
-    if sorted(names) != sorted(labels):
+def _is_routing() -> bool:
+    from sklearn import get_config
+
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def _groups(sensitive_features: Table | None) -> dict[str, NDArray[Any]]:
+    if sensitive_features is None:
         raise InputError(
-            f"`classes` are {listed(names)}, and y holds {listed(labels)}; give the labels of y "
-            "in the order of the score columns."
+            f"give {_GROUP}, the group of every row. Pipelines, cross_validate and GridSearchCV "
+            "hand it on after sklearn.set_config(enable_metadata_routing=True)."
         )
-    return names
+    return as_columns(sensitive_features, _GROUP)
 
 
-def _column(values: Column, what: str) -> NDArray[Any]:
-    """A column of any library as an array."""
-    column = nw.from_native(values, allow_series=True, pass_through=True)
-    if isinstance(column, nw.DataFrame):
-        if len(column.columns) != 1:
-            raise InputError(f"{what} has {len(column.columns)} columns; give one.")
-        column = column[column.columns[0]]
-    array = column.to_numpy() if isinstance(column, nw.Series) else np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(f"{what} must be one column; it has {array.ndim} dimensions.")
-    return array
+def _joined(groups: dict[str, NDArray[Any]]) -> str | None:
+    """The sensitive features' columns as `--group` takes them; None where they had no names."""
+    return None if any(name.startswith(_GROUP) for name in groups) else ",".join(groups)
 
 
-def _same_length(values: Column, what: str, like: NDArray[Any]) -> NDArray[Any]:
-    column = _column(values, what)
-    if len(column) != len(like):
-        raise InputError(f"{what} has {len(column)} rows, y has {len(like)}; give one a row.")
-    return column
+def _crossed(groups: dict[str, NDArray[Any]]) -> Coded:
+    return cross([code_names(column, name) for name, column in groups.items()], tuple(groups))
+
+
+def _names(groups: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """The group of every row by name."""
+    coded = _crossed(groups)
+    return np.array(coded.names, object)[coded.codes]
+
+
+def _clients(client: Column | None, rows: int) -> NDArray[Any]:
+    """The client of every row."""
+    if client is None:
+        return np.full(rows, EVERYONE, object)
+    named = as_column(client, "client")
+    if len(named) != rows:
+        raise InputError(f"there are {len(named)} clients for {rows} rows; give one a row.")
+    return named
+
+
+def _people(
+    client: NDArray[Any],
+    groups: dict[str, NDArray[Any]],
+    label: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    labels: tuple[str, ...],
+    score_columns: tuple[str, ...] | None,
+) -> ScoredData:
+    """Put columns of people together."""
+    by_client, by_group = code_names(client, "client"), _crossed(groups)
+    clients = in_order(by_client.names)
+    seen = in_order(by_group.names) if len(groups) == 1 else by_group.names
+    names = check_two(seen, " and ".join(groups), "group")
+    return ScoredData(
+        client=np.asarray(by_client.among(clients), np.int64),
+        group=np.asarray(by_group.among(names), np.int64),
+        label=label,
+        scores=scores,
+        predicted=scores.argmax(axis=1),
+        clients=clients,
+        groups=names,
+        labels=labels,
+        favourable=labels[-1],
+        grouping=Grouping.of_names(tuple(groups), names) if len(groups) > 1 else None,
+        score_columns=score_columns,
+    )

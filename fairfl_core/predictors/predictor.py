@@ -1,29 +1,33 @@
-"""What predictors of every region share, whatever they look at."""
+"""The fair predictor: who gets which answer with what probability, and everything its file says."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import write_json
-from fairfl_core._io.names import check_names, listed, positions
+from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.names import as_name, check_names, listed, positions
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.data.tables.columns import code_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind, region_names
-from fairfl_core.predictors.hashed_draws import row_draws
-from fairfl_core.predictors.metadata import FORMAT, FittedOn, Reached
+from fairfl_core.lp.solution import Solution
+from fairfl_core.predictors.hashed_draws import fold_draws, row_draw, row_draws, salt_check
+from fairfl_core.predictors.metadata import FORMAT, FittedOn, Made, Reached
+from fairfl_core.predictors.verify_predictor import fingerprint
 
 __all__ = ["People", "Predictor"]
 
@@ -31,13 +35,22 @@ Floats = NDArray[np.float64]
 People = ClientCounts | ScoredData | FoldedData
 
 
+PUBLIC_DRAW = "no secret salt: whoever can choose row ids can choose answers"
+SECRET_DRAW = "needs the secret salt that salt_check is the fingerprint of"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Predictor(ABC):
-    """What predictors of every region share: whom they know, what was asked and reached.
+    """A lottery that turns what a model says of a person into the answer the person gets.
+
+    Made by `Predictor.from_solution`, `read_predictor` or `FairPostprocessor`. Predictors of all
+    regions are used alike: `sample` and `decide` draw answers, `decide_one` that of one person,
+    `probabilities` tells the chances, `write` saves it.
 
     Attributes
     ----------
     clients, groups, labels : tuple of str
+        Scores are given in the order of `labels`.
     favourable, notion, region : str
     eps_global, eps_local
         What was asked when it was fitted.
@@ -49,12 +62,20 @@ class Predictor(ABC):
         What else was asked of it.
     folds : int
         Of how many fold models it is a mixture (cross-fitting); 1 for a single model. Which of
-        them answers a person is drawn by `row_uniforms.fold_draws`.
+        them answers a person is drawn by `fold_of`.
     fitted_on : FittedOn or None
         Of which run of which experiment it is; None where counts or a table were given.
     score_columns : tuple of str or None
         The columns that held the scores of the people it was fitted on, in the order of `labels`;
         None where it was fitted on no table of scores.
+    columns : dict or None
+        The columns that held their client, group and label, as far as they had names.
+    made : Made or None
+        Version, date and hash of the counts; None in files of earlier versions.
+    salt_check : str or None
+        The fingerprint of the secret salt that its draw by row id takes; None for a public draw.
+    certificate : dict or None
+        What proves that it is optimal on those counts; see `certified` and `verify_predictor`.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     needs_group : bool
@@ -75,6 +96,10 @@ class Predictor(ABC):
     folds: int = 1
     fitted_on: FittedOn | None = None
     score_columns: tuple[str, ...] | None = None
+    columns: dict[str, str] | None = None
+    made: Made | None = None
+    salt_check: str | None = None
+    certificate: dict[str, Any] | None = None
 
     needs_scores: ClassVar[bool] = False
 
@@ -101,6 +126,41 @@ class Predictor(ABC):
         """Whether it looks at the group; else one rule serves all groups of a client."""
         return not self.policy.without_group
 
+    # ---------------------------------------------------------------- where it comes from
+
+    @classmethod
+    def from_solution(cls, solution: Solution) -> "Predictor":
+        """Take the lottery that a solved program of any region found."""
+        from fairfl_core.predictors.load import predictor_of
+
+        return predictor_of(solution)
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Predictor":
+        """Check and take a `fairfl-predictor/1` object of any region."""
+        from fairfl_core.predictors.load import predictor_from_json
+
+        return predictor_from_json(value)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a `fairfl-predictor/1` file."""
+        value = read_json(path)
+        try:
+            return cls.from_json(value)  # type: ignore[return-value]  # of a subclass: its own
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+
+    def with_salt(self, salt: str) -> Self:
+        """Return the same predictor, its draw by row id keyed by a secret salt.
+
+        Without one, whoever chooses row ids can choose answers. The salt is not kept, only its
+        fingerprint: give it to every `decide`.
+        """
+        return replace(self, salt_check=salt_check(salt))
+
+    # ---------------------------------------------------------------- answers
+
     def sample(
         self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike, *, seed: int
     ) -> NDArray[Any]:
@@ -113,21 +173,105 @@ class Predictor(ABC):
         return self.draw(chances, predicted, np.random.default_rng(seed).random(len(predicted)))
 
     def decide(
-        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike, *, row_id: ArrayLike
+        self,
+        client: ArrayLike,
+        group: ArrayLike | None,
+        seen: ArrayLike,
+        *,
+        row_id: ArrayLike,
+        salt: str | None = None,
     ) -> NDArray[Any]:
-        """Answer by client and row id: the same person always gets the same answer."""
+        """Answer by client and row id: the same person always gets the same answer.
+
+        Parameters
+        ----------
+        client, group, seen
+            As for `sample`.
+        row_id : array
+            Who each row is, inside the client.
+        salt : str, optional
+            The secret of a predictor that was made `with_salt`.
+        """
+        self.check_salt(salt)
         clients, chances, predicted = self._rows(client, group, seen)
-        return self.draw(chances, predicted, self.luck(clients, row_id))
+        return self.draw(chances, predicted, self._draws(clients, row_id, salt))
+
+    def decide_one(
+        self, client: str, group: str | None, seen: Any, *, row_id: Any, salt: str | None = None
+    ) -> str:
+        """Answer one person as `decide` does, without the cost of columns.
+
+        `seen` is the model's answer, or its scores in the order of `labels`.
+        """
+        self.check_salt(salt)
+        cell = self._place(client, "client"), 0
+        if self.needs_group:
+            cell = cell[0], self._place(group, "group")
+        scores = None
+        if self.needs_scores:
+            scores = np.asarray(seen, dtype=float).reshape(1, -1)
+            check_scores(scores, self.labels)
+        model = self._place(seen, "label") if scores is None else int(scores.argmax())
+        at = [np.array([place]) for place in (*cell, model)]
+        chances = self._chances(at[0], at[1], at[2], scores)[0].tolist()
+        draw = row_draw(self.clients[cell[0]], row_id, salt=salt)
+        order = [model, *(k for k in range(len(chances)) if k != model)]
+        passed = 0.0
+        for k in order[:-1]:
+            passed += chances[k]
+            if draw < passed:
+                return self.labels[k]
+        return self.labels[order[-1]]
 
     def probabilities(self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike) -> Floats:
         """How probable each answer is for every row, before any draw: (rows, labels)."""
         return self._rows(client, group, seen)[1]
 
+    def fold_of(
+        self, client: ArrayLike, row_id: ArrayLike, *, salt: str | None = None
+    ) -> NDArray[np.int64]:
+        """Draw which of its fold models answers each client's row id, always the same one."""
+        self.check_salt(salt)
+        clients = self.position(client, self.clients, "client")
+        return fold_draws(self._names(clients), row_id, self.folds, salt=salt)
+
+    def check_salt(self, salt: str | None) -> None:
+        """Refuse a salt that is not its own, and none where it has one."""
+        if salt is None and self.salt_check is not None:
+            raise InputError(
+                "this predictor draws by a secret salt; give the salt it was made with."
+            )
+        if salt is not None and self.salt_check is None:
+            raise InputError(
+                "this predictor was made without a salt; leave the salt out, or make one that has "
+                "it: predictor.with_salt(salt)."
+            )
+        if salt is not None and salt_check(salt) != self.salt_check:
+            raise InputError("this is not the salt that the predictor was made with.")
+
     @abstractmethod
+    def _chances(
+        self,
+        client: NDArray[np.int64],
+        group: NDArray[np.int64],
+        predicted: NDArray[np.int64],
+        scores: Floats | None,
+    ) -> Floats:
+        """Each row's answer probabilities; codes and columns are its own, scores the model's."""
+
     def _rows(
         self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
     ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
         """Each row's client as a code, its answer probabilities, and the model's answer."""
+        scores = None
+        if self.needs_scores:
+            scores = np.asarray(seen, dtype=float)
+            check_scores(scores, self.labels)
+            predicted = scores.argmax(axis=1)
+        else:
+            predicted = self.position(seen, self.labels, "prediction")
+        clients, groups = self._cells(client, group, len(predicted))
+        return clients, self._chances(clients, groups, predicted, scores), predicted
 
     def _cells(
         self, client: ArrayLike, group: ArrayLike | None, rows: int
@@ -159,11 +303,29 @@ class Predictor(ABC):
         passed = draws[:, None] >= steps[:, :-1]  # the last step takes what is left
         return np.array(self.labels, dtype=object)[walk[predicted, passed.sum(axis=1)]]
 
-    def luck(self, client: NDArray[np.int64], row_id: ArrayLike) -> Floats:
+    def _draws(self, client: NDArray[np.int64], row_id: ArrayLike, salt: str | None) -> Floats:
         """The number in [0, 1) of each client and row id."""
         if np.size(row_id) != len(client):
             raise InputError("the row ids and the rows differ in number; give one id a row.")
-        return row_draws(np.array(self.clients)[client], row_id)
+        return row_draws(self._names(client), row_id, salt=salt)
+
+    def _names(self, client: NDArray[np.int64]) -> pa.Array:
+        return pa.array(self.clients, pa.large_string()).take(pa.array(client))
+
+    @cached_property
+    def _position_of(self) -> dict[str, dict[str, int]]:
+        """Where each name stands, for one person's answer."""
+        fields = {"client": self.clients, "group": self.groups, "label": self.labels}
+        return {what: {n: k for k, n in enumerate(names)} for what, names in fields.items()}
+
+    def _place(self, name: Any, what: str) -> int:
+        place = self._position_of[what].get(as_name(name))
+        if place is None:
+            raise InputError(
+                f'the {what} "{name}" is not one the predictor was fitted for '
+                f"({listed(tuple(self._position_of[what]))})."
+            )
+        return place
 
     def pair_scores(
         self, columns: Sequence[str], labels: Sequence[str] | None = None
@@ -255,7 +417,16 @@ class Predictor(ABC):
         }
         if self.score_columns is not None:
             found["score_columns"] = dict(zip(self.labels, self.score_columns, strict=True))
-        return found
+        if self.columns:
+            found["columns"] = self.columns
+        return found | {
+            "made": None if self.made is None else asdict(self.made),
+            "draw": {
+                "hash": "fnv1a-splitmix64" if self.salt_check is None else "blake2b",
+                "salt_check": self.salt_check,
+                "note": PUBLIC_DRAW if self.salt_check is None else SECRET_DRAW,
+            },
+        }
 
     @abstractmethod
     def answers_to(self, people: People) -> Answers:
@@ -275,8 +446,29 @@ class Predictor(ABC):
         return self.attention[np.ix_(client, group)]
 
     @abstractmethod
+    def _to_json(self) -> dict[str, Any]:
+        """The `fairfl-predictor/1` form, without its certificate."""
+
     def to_json(self) -> dict[str, Any]:
-        """The `fairfl-predictor/1` form."""
+        """The `fairfl-predictor/1` form, sealed with its fingerprint where it has a certificate."""
+        value = self._to_json()
+        if self.certificate is None:
+            return value
+        value["certificate"] = dict(self.certificate)
+        value["certificate"]["fingerprint"] = fingerprint(value)
+        return value
+
+    def certified(self, counts: dict[str, Any], rates: str = "labels") -> Self:
+        """The same predictor with the proof that it is optimal on the counts it was fitted on.
+
+        `counts` is what `docs/verify_predictor.py` will be given: a `fairfl-counts/1` object, or of
+        the exact region what `certificate.score_counts` returns. Without change where no
+        certificate can be made (a confidence, three labels by their scores, rates from scores).
+        """
+        from fairfl_core.predictors.certificate import certify  # SciPy starts slowly
+
+        certificate = certify(self._to_json(), counts, rates)
+        return self if certificate is None else replace(self, certificate=certificate)
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-predictor/1` file, whole or not at all."""

@@ -5,18 +5,18 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairfl_core._io.json_files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.ranks import BetweenCuts, Ranks
-from fairfl_core.data.scored import ScoredData, check_scores
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.rules import ScoreRules
-from fairfl_core.lp.exact.solution import ExactSolution
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -72,8 +72,9 @@ class ScorePredictor(Predictor):
         object.__setattr__(self, "beta", beta)
 
     @classmethod
-    def from_solution(cls, solution: ExactSolution) -> "ScorePredictor":
+    def from_solution(cls, solution: Solution) -> "ScorePredictor":
         """Take the rules that a solved program found."""
+        assert isinstance(solution.rules, ScoreRules)
         return cls(
             rules=solution.rules,
             beta=solution.beta,
@@ -92,16 +93,13 @@ class ScorePredictor(Predictor):
         np.add.at(total, (self.rules.client, self.rules.group), self.beta * looks)
         return total
 
-    def _rows(
-        self, client: ArrayLike, group: ArrayLike | None, seen: ArrayLike
-    ) -> tuple[Ints, Floats, Ints]:
-        scores = np.asarray(seen, dtype=float)
-        check_scores(scores, self.labels)
-        clients, groups = self._cells(client, group, len(scores))
-        predicted = scores.argmax(axis=1)
+    def _chances(
+        self, client: Ints, group: Ints, predicted: Ints, scores: Floats | None
+    ) -> Floats:
+        assert scores is not None
         if self.calibration is not None:
-            scores = self.calibration.apply(clients, groups, scores)
-        return clients, self.chances(clients, groups, scores, predicted), predicted
+            scores = self.calibration.apply(client, group, scores)
+        return self.chances(client, group, scores, predicted)
 
     def chances(self, client: Ints, group: Ints, scores: Floats, predicted: Ints) -> Floats:
         """Each person's answer probabilities; codes, labels and scores as the rules see them."""
@@ -214,7 +212,7 @@ class ScorePredictor(Predictor):
 
     # ---------------------------------------------------------------- JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: rules[group] for each client.
 
         A rule has its ``probability`` and either ``answers``, what each answer of the model is

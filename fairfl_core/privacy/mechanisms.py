@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.extras import extra
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 
@@ -111,7 +112,8 @@ def release(counts: ClientCounts, mechanism: Mechanism) -> ClientCounts:
 
 def published(sent: Floats, mechanism: Mechanism) -> Floats:
     """OpenDP's noise on numbers that clients send, the first axis being the client."""
-    import opendp.prelude as dp
+    with extra("privacy"):
+        import opendp.prelude as dp
 
     dp.enable_features("contrib")
     whole = mechanism.name == "histogram"
@@ -130,6 +132,11 @@ def published(sent: Floats, mechanism: Mechanism) -> Floats:
 
 def _statistics(counts: ClientCounts, mechanism: Mechanism) -> Floats:
     """What a client sends: its histogram, or (correct, people) by group and label."""
+    if counts.weighting is not None or (counts.missing and counts.missing.table is not None):
+        raise InputError(
+            "noise hides one person's count of one, and weights, or rows without a group, count "
+            "otherwise; count without --weight and --missing-group bound first."
+        )
     if counts.noisy:
         raise InputError("these counts are noisy already; add noise to the true counts only.")
     table = counts.table

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.limits import EpsLocal, eps_per_client
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counts_by
+from fairfl_core.lp.regions import AnswerRules
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 
 __all__ = [
@@ -253,7 +254,10 @@ def _lottery(
     """Pr(answer | model's answer) in each cell, as the server would send it."""
     seen = counts_by(counts, rates)
     solution = FairnessProgram(seen, notion, region).solve(eps_global, eps_local)
-    return solution.rules.lottery(solution.beta)
+    rules = solution.rules
+    if not isinstance(rules, AnswerRules):
+        raise InputError(f"the region {region} looks at scores, which counts do not hold.")
+    return rules.lottery(solution.beta)
 
 
 def _keep(counts: ClientCounts) -> Floats:

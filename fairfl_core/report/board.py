@@ -12,6 +12,7 @@ import numpy as np
 
 import fairfl_core
 from fairfl_core._io import numbers
+from fairfl_core._io.frames import rows_of, take_rows
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.alarms import FEW
@@ -37,6 +38,7 @@ __all__ = [
     "rank",
     "recognition_table",
     "recommended",
+    "rests_on",
 ]
 
 AS_IT_IS = text.AS_IT_IS
@@ -239,7 +241,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
             text.judged_on(first.summary.judged, new=first.summary.unseen is not None),
             text.runs(first.summary),
         ),
-        rests=tuple(_rests(first, link)),
+        rests=tuple(rests_on(first, link)),
         words=text.WORDS,
         caveats=text.CAVEATS,
         annex=tuple(_annex(results)),
@@ -278,7 +280,7 @@ def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
 def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
     summary, option = result.summary, result.option
     judged, verdict = summary.judged, summary.verdict
-    table = result.study.client_table(unseen=result.study.has_held_out)
+    table = result.study.client_columns(unseen=result.study.has_held_out)
     change = zip(
         table["client"], table["n"], table["accuracy"] - table["accuracy_before"], strict=True
     )
@@ -455,12 +457,12 @@ def _detail(result: Result, title: str) -> Detail:
 def recognition_table(result: Result, label: str | None = None, most: int | None = None) -> Table:
     """How often a label (None: each) is found; overall first, then the worst clients."""
     harm = result.summary.harm
-    table = harm.recognition_table()
+    found = rows_of(harm.recognition_columns())
     if label is not None:
-        table = table[table["label"] == label]
+        found = [row for row in found if row["label"] == label]
     order = [None, *harm.clients, *(name for name in harm.scopes if name is not None)]
     place = {name: at for at, name in reversed(list(enumerate(order)))}
-    records = sorted(table.to_dict("records"), key=lambda row: place[row["client"]])
+    records = sorted(found, key=lambda row: place[row["client"]])
     rows = [
         (
             "overall" if row["client"] is None else row["client"],
@@ -514,7 +516,7 @@ def _rows_are(experiment: Experiment) -> str:
     return "people" if declared is None else declared.rows_are
 
 
-def _rests(result: Result, link: str) -> list[tuple[str, str]]:
+def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
     """What the numbers rest on."""
     option, summary, manifest = result.option, result.summary, result.experiment.manifest
     dataset, unseen = manifest["dataset"], summary.unseen
@@ -547,23 +549,28 @@ def _annex(results: Sequence[Result]) -> list[Table]:
 
 def clients_table(result: Result) -> Table:
     """Every client, worst gap first; of gaps with fewer than 10 people behind them nothing."""
-    told = {str(check.client) for check in _checks(_judged(result)) if text.enough(check)}
-    table = result.study.client_table(unseen=result.study.has_held_out)
-    table = table[table["n"] >= FEW].sort_values("gap", ascending=False)
+    conclusive = {str(check.client) for check in _checks(_judged(result)) if text.enough(check)}
+    columns = result.study.client_columns(unseen=result.study.has_held_out)
+    largest_first = np.argsort(-columns["gap"], kind="stable")
+    table = take_rows(columns, largest_first[columns["n"][largest_first] >= FEW])
     rows = [
         (
-            row.client,
-            numbers.count(row.n),
-            text.percent(row.accuracy_before),
-            text.percent(row.accuracy),
+            row["client"],
+            numbers.count(row["n"]),
+            text.percent(row["accuracy_before"]),
+            text.percent(row["accuracy"]),
             *(
-                (text.gap(row.gap_before), text.gap(row.gap), text.gaps(row.gap_low, row.gap_high))
-                if row.client in told
+                (
+                    text.gap(row["gap_before"]),
+                    text.gap(row["gap"]),
+                    text.gaps(row["gap_low"], row["gap_high"]),
+                )
+                if row["client"] in conclusive
                 else (text.NOTHING_TO_SAY, text.TOO_FEW, text.NOTHING_TO_SAY)
             ),
-            numbers.epsilon(row.eps_local),
+            numbers.epsilon(row["eps_local"]),
         )
-        for row in table.itertuples()
+        for row in rows_of(table)
     ]
     header = (
         *("client", "people", "accuracy before", "after"),

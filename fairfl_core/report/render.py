@@ -4,25 +4,44 @@ Everything that a template writes is only text: jinja2 escapes it in HTML, and i
 string, in which nothing acts.
 """
 
+import re
+from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfl_core._io.extras import extra
+from fairfl_core._io.outside_text import JOINER
 from fairfl_core.report.board import Board
 from fairfl_core.report.picture import svg_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["TEMPLATES", "comparison_css", "comparison_html", "html_of", "pdf_of", "typst_of"]
+__all__ = [
+    "TEMPLATES",
+    "comparison_css",
+    "comparison_html",
+    "environment",
+    "html_card",
+    "html_of",
+    "markdown_card",
+    "pdf_of",
+    "typst_of",
+]
 
 TEMPLATES = Path(__file__).parent / "templates"
+_MARKS = re.compile(r"([\\`*_\[\]|~$#])")
+_BEGINS_LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys((*range(0x20), 0x7F), " ")  # control signs, which no font has
 
 
 @cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def environment() -> "Environment":
+    """Return the templates of files, in which everything that is written is only text."""
+    with extra("report"):
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -35,7 +54,7 @@ def _environment() -> "Environment":
 
 @cache
 def _typst_environment() -> "Environment":
-    return _environment().overlay(autoescape=False, finalize=typst_text)
+    return environment().overlay(autoescape=False, finalize=typst_text)
 
 
 def typst_text(value: object) -> str:
@@ -46,6 +65,32 @@ def typst_text(value: object) -> str:
     return f'#"{signs}";'
 
 
+@cache
+def _markdown_environment() -> "Environment":
+    return environment().overlay(autoescape=False, finalize=markdown_text)
+
+
+def markdown_text(value: object) -> str:
+    """Write text on one line of Markdown, in which nothing acts: no mark, no tag, no link."""
+    from markupsafe import Markup
+
+    if isinstance(value, Markup):  # code of ours
+        return value
+    line = escape(" ".join(str(value).translate(_INVISIBLE).split()), quote=False)
+    return _BEGINS_LINK.sub(JOINER, _MARKS.sub(r"\\\1", line))
+
+
+def html_card(title: str, sections: Sequence[Any]) -> str:
+    """A model card as one HTML file that stands alone."""
+    return environment().get_template("model_card.html").render(title=title, sections=sections)
+
+
+def markdown_card(title: str, sections: Sequence[Any]) -> str:
+    """A model card in Markdown."""
+    template = _markdown_environment().get_template("model_card.md")
+    return template.render(title=title, sections=sections)
+
+
 def comparison_css() -> str:
     """The look of the table."""
     return (TEMPLATES / "comparison.css").read_text(encoding="utf-8")
@@ -53,12 +98,13 @@ def comparison_css() -> str:
 
 def comparison_html(board: Board) -> str:
     """The table alone: options beside the model as it is, numbers as marks on one axis a row."""
-    return _environment().get_template("comparison.html").render(board=board)
+    return environment().get_template("comparison.html").render(board=board)
 
 
 def html_of(board: Board, annex: str = "") -> str:
     """The report as one HTML file; `annex` is safe HTML that stands before the annex's tables."""
-    from markupsafe import Markup
+    with extra("report"):
+        from markupsafe import Markup
 
     values: dict[str, Any] = {
         "board": board,
@@ -66,7 +112,7 @@ def html_of(board: Board, annex: str = "") -> str:
         "css": Markup(comparison_css()),
         "more": Markup(annex),
     }
-    return _environment().get_template("report.html").render(values)
+    return environment().get_template("report.html").render(values)
 
 
 def typst_of(board: Board) -> str:
@@ -76,7 +122,8 @@ def typst_of(board: Board) -> str:
 
 def pdf_of(board: Board) -> bytes:
     """The report as a PDF: the decision on one page, then each option, then the annex."""
-    import typst
+    with extra("report"):
+        import typst
 
     made = typst.compile(typst_of(board).encode(), sys_inputs={"picture": svg_of(board)})
     if not isinstance(made, bytes):

@@ -11,8 +11,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report.file import UPLOADED, Option
@@ -63,9 +62,9 @@ def _bundled(option: Option) -> Experiment:
     return experiments.open(option.data)
 
 
-def _program(option: Option, experiment: Experiment, seed: int) -> Program:
+def _program(option: Option, experiment: Experiment, seed: int) -> FairnessProgram:
     looks = region_kind(option.region).needs_scores or option.rates not in rate_names(scores=False)
-    return build_program(
+    return FairnessProgram(
         fitted_people(experiment, seed)
         if looks
         else experiment.counts(seed, experiment.fit_split),

@@ -14,6 +14,7 @@ from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
+from fairfl_core.lp.utility import Utility
 from fairfl_core.report.file import Option
 
 gap, gaps = numbers.round_gap, numbers.round_gaps
@@ -135,6 +136,12 @@ def sure(guarantee: Guarantee | None) -> str:
     return f"{100 * guarantee.confidence:g} % confidence, {scope}, {guarantee.proof}"
 
 
+def utility_name(utility: Utility) -> str:
+    """What is made as large as can be, in words."""
+    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
+    return names.get(utility.name, f"gain less cost ({utility.name})")
+
+
 def policy(asked_for: Policy) -> str:
     """What is asked beyond the two limits."""
     said = [str(floor) for floor in asked_for.floors]
@@ -147,7 +154,17 @@ def policy(asked_for: Policy) -> str:
         if ratio is not None
     ]
     said += [f"limit {limit}" for limit in asked_for.limits]
-    said += [] if asked_for.utility.is_accuracy else [f"aim: {asked_for.utility.name}"]
+    said += [f"precision {one}" for one in asked_for.precision]
+    said += [
+        f"at most {share:g} answered favourably {where}"
+        for share, where in (
+            (asked_for.capacity_global, "overall"),
+            (asked_for.capacity_local, "inside each client"),
+        )
+        if share is not None
+    ]
+    if not asked_for.utility.is_accuracy:
+        said.append(f"{utility_name(asked_for.utility)} as large as can be")
     said += ["one rule for all groups"] if asked_for.without_group else []
     return "; ".join(said) or "nothing"
 

@@ -14,7 +14,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.answer_predictor import FairPredictor
 

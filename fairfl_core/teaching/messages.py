@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from fairfl_core._io.json_files import read_json
-from fairfl_core._io.places import TOP
+from fairfl_core._io.paths import APP_ROOT
 
 __all__ = ["DemoLog", "DemoMessage", "demo_log"]
 
-FILE = TOP / "data" / "federation" / "messages.json"
+FILE = APP_ROOT / "data" / "federation" / "messages.json"
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Method,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     weighted_mean,
 )
 
@@ -43,12 +43,12 @@ class FedAvg(Method):
         if self.epochs < 1:
             raise InputError(f"epochs must be at least 1, not {self.epochs}.")
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Train the server's model on the client's rows."""
         theta = state.theta
         for epoch in range(self.epochs):
-            theta = worker.epoch(theta, turn.rows, turn.weight, turn.seed + epoch)
-        return Reply(theta, len(turn))
+            theta = trainer.epoch(theta, local.rows, local.weight, local.seed + epoch)
+        return Reply(theta, len(local))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the clients' models."""

@@ -5,7 +5,7 @@ nothing in itself, so that any method can be killed and go on, can run on many m
 has several clients at work at once:
 
 - what the server remembers from round to round lives in `State`,
-- what a client remembers and tells nobody lives in its own memory (`Turn.memory`, `Reply.memory`),
+- what a client remembers and tells nobody lives in its own memory (`LocalRound.memory`, `Reply.memory`),
 - what all know from the start stands in `Plan`.
 
 The moments of a round, in their order: every client gets the server's `State` and answers with a
@@ -33,8 +33,8 @@ __all__ = [
     "Reply",
     "Rows",
     "State",
-    "Turn",
-    "Worker",
+    "LocalRound",
+    "Trainer",
     "mean_by_rows",
     "weighted_mean",
 ]
@@ -81,8 +81,8 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Turn(Rows):
-    """One client's turn in a round: its training rows in this round's order, and what it knows.
+class LocalRound(Rows):
+    """Inputs of one client in one round: its training rows in this round's order, and its memory.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class State:
 class Reply:
     """What a client sends back: its model, how many rows it has, and what the method asks for.
 
-    `memory` is not sent: the client keeps it for its next turn.
+    `memory` is not sent: the client keeps it for its next round.
     """
 
     theta: Theta
@@ -136,8 +136,8 @@ class Reply:
     memory: Memory = field(default_factory=dict)
 
 
-class Worker(Protocol):
-    """What a client can do with a model on its own rows; see `work.Work`."""
+class Trainer(Protocol):
+    """What a client can do with a model on its own rows; see `TensorFlowTrainer` and `LinearTrainer`."""
 
     def epoch(
         self,
@@ -258,7 +258,7 @@ class Method(ABC):
         return State(theta)
 
     @abstractmethod
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """What a client does in a round."""
 
     @abstractmethod

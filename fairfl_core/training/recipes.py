@@ -36,7 +36,7 @@ class Recipe:
     title : str
         What it is, in a few words.
     model : {"linear", "mlp", "cnn"}
-        See `fairfl_core.training.workers`.
+        See `fairfl_core.training.trainers`.
     rounds, batch, learning_rate
         Rounds to run (the best is chosen on validation rows), rows in a step, Adam's rate. Adam
         starts afresh each round, as in the authors' code.
@@ -64,7 +64,7 @@ class Recipe:
         as they are where rows stay apart, or by all rows at once; the seventh digit differs.
     threads : int
         Threads TensorFlow may use for a client's step; sums in another order give other last
-        digits. How many clients are at work at once changes none, and is no choice of a recipe.
+        digits. The number of clients trained in parallel changes none, and is no choice of a recipe.
     """
 
     experiment: str

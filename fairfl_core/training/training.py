@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.datasets import People
 from fairfl_core.data.experiments import SeedScores
-from fairfl_core.training.at_once import all_at_once
 from fairfl_core.training.checkpoints import (
     Run,
     checkpoint_name,
@@ -18,19 +17,25 @@ from fairfl_core.training.checkpoints import (
     write_checkpoint,
 )
 from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation, federate
-from fairfl_core.training.method import HeldOut, Method, Plan, Turn
+from fairfl_core.training.local_rounds import (
+    count_cells,
+    make_local_round,
+    row_weights,
+    with_cells,
+)
+from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 from fairfl_core.training.methods import make_method
+from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.turns import count_cells, make_turn, row_weights, with_cells
-from fairfl_core.training.workers import LocalWorker, make_worker
+from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["Prepared", "Run", "plan_of", "prepare", "train_prepared", "train_seed"]
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One seed's federation with its compiled work, on which any number of methods can train.
+    """One seed's federation with its compiled trainer, on which any number of methods can train.
 
     Compiling takes longer than a round; it depends on the recipe but not on the method.
     """
@@ -40,13 +45,13 @@ class Prepared:
     seed: int
     fold: int | None
     federation: Federation
-    work: LocalWorker
+    trainer: LocalTrainer
 
 
 def prepare(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> Prepared:
-    """Split and scale the people of one seed, and make the work that clients can do."""
+    """Split and scale the people of one seed, and make the trainer its clients share."""
     federation = federate(people, recipe, seed, fold)
-    return Prepared(people, recipe, seed, fold, federation, make_worker(federation, recipe))
+    return Prepared(people, recipe, seed, fold, federation, make_trainer(federation, recipe))
 
 
 def train_seed(
@@ -124,9 +129,9 @@ class _Training:
     def __init__(self, prepared: Prepared, recipe: Recipe, method: Method) -> None:
         federation = prepared.federation
         self._federation, self._method, self._seed = federation, method, prepared.seed
-        self._work = prepared.work
+        self._trainer = prepared.trainer
         self._weight = _row_weights(federation, recipe)
-        self._plan = plan_of(federation, self._work)
+        self._plan = plan_of(federation, self._trainer)
         self._training = federation.client_rows(TRAINING)
         self._validation = [
             with_cells(federation.people, rows) for rows in federation.client_rows(VALIDATION)
@@ -134,18 +139,20 @@ class _Training:
 
     def first_run(self, start: NDArray[np.float32] | None = None) -> Run:
         """Nothing trained yet."""
-        theta = first_parameters(self._work.shapes, self._seed) if start is None else start
+        theta = first_parameters(self._trainer.shapes, self._seed) if start is None else start
         state = self._method.begin(theta, self._plan)
         return Run(state, ({},) * len(self._training), theta[None])
 
     def next_round(self, run: Run) -> Run:
-        """Every client's turn, the server's, and how good the new model is."""
-        replies = all_at_once(
-            lambda client: self._method.client(run.state, self._turn(run, client), self._work),
+        """Run every client's local round and the server's step, and evaluate the new model."""
+        replies = parallel_map(
+            lambda client: self._method.client(
+                run.state, self._local_round(run, client), self._trainer
+            ),
             self._plan.rows.tolist(),
-            self._work.at_once,
+            self._trainer.parallel,
         )
-        clients = _AllClients(self._federation, self._work, self._plan, run.round)
+        clients = _AllClients(self._federation, self._trainer, self._plan, run.round)
         state = self._method.server(run.state, replies, clients)
         memories = tuple(reply.memory for reply in replies)
         models = self._models(Run(state, memories, run.best))
@@ -179,8 +186,8 @@ class _Training:
             person=rows,
         )
 
-    def _turn(self, run: Run, client: int) -> Turn:
-        return make_turn(
+    def _local_round(self, run: Run, client: int) -> LocalRound:
+        return make_local_round(
             self._federation.people,
             self._training[client],
             client=client,
@@ -200,11 +207,11 @@ class _Training:
 
     def _scores(self, models: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float64]:
         if len(models) == 1:
-            return self._work.scores(models[0], rows)
+            return self._trainer.scores(models[0], rows)
         client = self._federation.people.client[rows]
         scores = np.empty((len(rows), len(self._federation.people.labels)))
         for c, model in enumerate(models):
-            scores[client == c] = self._work.scores(model, rows[client == c])
+            scores[client == c] = self._trainer.scores(model, rows[client == c])
         return scores
 
     def _held_out(self, models: NDArray[np.float32]) -> HeldOut:
@@ -223,7 +230,7 @@ class _AllClients:
     """What the server may ask of all clients; here they are all in one process."""
 
     _federation: Federation
-    _work: LocalWorker
+    _trainer: LocalTrainer
     plan: Plan
     round: int
 
@@ -232,7 +239,7 @@ class _AllClients:
     ) -> NDArray[np.int64]:
         """n[client, group, label, prediction] of each so-many-th training or validation row."""
         rows = self._federation.rows(VALIDATION if held_out else TRAINING)[::every]
-        answer = self._work.scores(theta, rows).argmax(axis=1)
+        answer = self._trainer.scores(theta, rows).argmax(axis=1)
         labels = self.plan.counts.shape[-1]
         return count_cells(self._federation.people, rows, answer, labels).astype(np.int64)
 
@@ -240,19 +247,19 @@ class _AllClients:
         """L[client, group, label]: the loss summed over the training rows of each cell."""
         rows = self._federation.rows(TRAINING)
         label = self._federation.people.label[rows]
-        truth = self._work.scores(theta, rows)[np.arange(len(rows)), label]
+        truth = self._trainer.scores(theta, rows)[np.arange(len(rows)), label]
         loss = -np.log(truth + 1e-12)
         return count_cells(self._federation.people, rows, np.zeros(len(rows), int), 1, loss)[
             ..., 0
         ]
 
 
-def plan_of(federation: Federation, work: LocalWorker) -> Plan:
+def plan_of(federation: Federation, trainer: LocalTrainer) -> Plan:
     """What all know before the first round."""
     rows, people = federation.rows(TRAINING), federation.people
     counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0]
     favourable = people.labels.index(people.favourable or people.labels[-1])
-    return Plan(counts.astype(np.int64), favourable, work.shapes)
+    return Plan(counts.astype(np.int64), favourable, trainer.shapes)
 
 
 def _row_weights(federation: Federation, recipe: Recipe) -> NDArray[np.float32]:

@@ -7,24 +7,28 @@ from functools import partial
 import streamlit as st
 
 from fairfl_core.errors import FairflError
+from fairfl_core.report import html_of, pdf_of
 from pages.compare import text
 from pages.compare.model_card import model_card
-from pages.compare.report import html_report, pdf_report
+from pages.compare.review import board_for
 from pages.shared import state
 from pages.shared.charts import csv_for_people
+from pages.shared.policy import policy_file_of
 from pages.shared.results import clients_of, predictor_of
 from pages.shared.view import View
 
-__all__ = [
-    "TAKE_ALONG",
-    "Download",
-    "clients_csv",
-    "offer",
-    "predictor_json",
-]
-
 # label, how it is made of a view and its link, file name, media type
 Download = tuple[str, Callable[[View, str], str | bytes], str, str]
+
+
+def html_report(view: View, link: str = "") -> str:
+    """The report on a single setting, beside the model as it is: one HTML file that stands alone."""
+    return html_of(board_for([view], link=link))
+
+
+def pdf_report(view: View, link: str = "") -> bytes:
+    """The same on paper."""
+    return pdf_of(board_for([view], link=link))
 
 
 def predictor_json(view: View, link: str = "") -> str:
@@ -37,12 +41,18 @@ def clients_csv(view: View, link: str = "") -> str:
     return csv_for_people(clients_of(view))
 
 
+def policy_toml(view: View, link: str = "") -> str:
+    """What the view asks for, as `fairfl-policy/1`."""
+    return policy_file_of(view).to_toml()
+
+
 TAKE_ALONG: tuple[Download, ...] = (
     (text.THIS_HTML, html_report, "fairfl-this-setting.html", "text/html"),
     (text.THIS_PDF, pdf_report, "fairfl-this-setting.pdf", "application/pdf"),
     (text.MODEL_CARD, model_card, "fairfl-model-card.html", "text/html"),
     (text.PREDICTOR, predictor_json, "fairfl-predictor.json", "application/json"),
     (text.CLIENTS, clients_csv, "fairfl-clients.csv", "text/csv"),
+    (text.POLICY, policy_toml, "policy.toml", "application/toml"),
 )
 
 

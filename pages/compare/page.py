@@ -12,11 +12,13 @@ from fairfl_core.report.file import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import TAKE_ALONG, Download, offer
 from pages.compare.review import LETTERS, board_for, review_of, starting_options, view_of
+from pages.compare.study import offer_study
 from pages.shared import own_data, present, state
 from pages.shared.catalogue import experiment_of
 from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import proof_of
 from pages.shared.view import View
 from pages.your_data.refusals import log_refusal
 
@@ -70,9 +72,21 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
             if is_open:
                 with error_boundary(text.LOADING):
                     _load()
+        with lazy_popover(text.PROOF, "proof", type="tertiary") as is_open:
+            if is_open:
+                _proofs(kept or starting_options(view))
         with lazy_popover(text.REPORT, "report") as is_open:
             if is_open:
                 _report(kept, starting_options(view))
+
+
+def _proofs(views: tuple[View, ...]) -> None:
+    """Of each option whether it is proved optimal, in exact arithmetic, and its fingerprint."""
+    st.caption(text.PROOF_TIP)
+    for letter, one in zip(LETTERS, views, strict=False):
+        with error_boundary(text.PROOF), st.spinner(text.PROVING, show_time=True):
+            failed, figures = proof_of(one)
+            st.markdown(text.proof(letter, failed, figures))
 
 
 def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:
@@ -158,6 +172,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
         offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+    offer_study(one, key="option")
 
 
 def _of(one: View, download: Download) -> Download:

@@ -11,8 +11,6 @@ from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.results import study_of, summary_of
 from pages.shared.view import NO_LIMIT, View, read_view, write_view
 
-__all__ = ["board_for", "option_of", "result_of", "review_of", "starting_options", "view_of"]
-
 LETTERS = "ABCD"
 START = 0.05  # the limit of the options that are shown before any is kept
 _SHARED = (
@@ -35,9 +33,9 @@ def board_for(
     link: str = "",
 ) -> Board:
     """Compare some views, in their order, with the model as it is."""
-    said = notes or {}
+    words = notes or {}
     results = [
-        result_of(view, name, said.get(view, ""))
+        result_of(view, name, words.get(view, ""))
         for name, view in zip(LETTERS, views, strict=False)
     ]
     return board_of(results, question=question, link=link)

@@ -1,8 +1,9 @@
 """What Compare says."""
 
 from html import escape
+from typing import Any
 
-from pages.shared.outside_text import plain
+from fairfl_core._io.outside_text import plain
 
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
@@ -38,6 +39,10 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
+MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"
+MAKE_STUDY_TIP = "This screen at every pair of limits, solved now: it needs no server later."
+MAKING_STUDY = "Solving every pair of limits"
+POLICY = "Policy (TOML)"
 
 
 def decision(sentence: str) -> str:
@@ -58,3 +63,21 @@ def title(experiment: str) -> str:
 def refused(why_not: str) -> str:
     """A file that is not taken."""
     return plain(f"Not taken: {why_not}", longest=700)
+
+
+PROOF, PROVING = "Proof", "Proving in fractions"
+PROOF_TIP = (
+    "Exact arithmetic, by a script without dependencies: every limit is kept on the fitted people of "
+    "the first run, and no lottery of the region is better. Check it yourself: `fairfl verify`."
+)
+
+
+def proof(letter: str, failed: list[str], figures: dict[str, Any]) -> str:
+    """Whether an option is proved optimal."""
+    if failed:
+        return f"**{letter}** not proved: {failed[0]}."
+    fingerprint = figures["fingerprint"][:16]
+    return (
+        f"**{letter}** ● proved optimal: {figures['limits']} limits kept, bound − reached = "
+        f"{max(figures['gap'], 0.0):.0e}. Fingerprint `{fingerprint}`."
+    )

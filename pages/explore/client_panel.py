@@ -5,23 +5,20 @@ from dataclasses import replace
 import streamlit as st
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.harm import effect_of
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import client_rows
 from pages.explore import client_text as text
 from pages.explore import details, details_charts
-from pages.explore.client_results import effect_of_limit, every_rate, rate_table
+from pages.explore.client_results import effect_of_limit, rate_table
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary, lazy_popover, numbers_table
+from pages.shared.charts import chart, error_boundary, lazy_popover
 from pages.shared.codecs import OneOf, PerName
-from pages.shared.outside_text import plain
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
-
-__all__ = ["chosen_client", "panel"]
 
 
 def chosen_client(view: View) -> state.Setting[str]:
@@ -69,7 +66,8 @@ def _panel(view: View, client: str) -> None:
     with st.container(horizontal=True):
         with lazy_popover(text.EVERY_RATE, "client-every-rate") as is_open:
             if is_open:
-                _every_rate(study, client, summary.harm.favourable)
+                label = summary.harm.favourable
+                details.every_rate_of(study, label, client, st.container(), st.container())
         with lazy_popover(text.RATIOS, "client-ratios") as is_open:
             if is_open:
                 details.impact_ratios(view, client)
@@ -130,26 +128,3 @@ def _own_limit(view: View, client: str) -> None:
             key=slider,
             on_change=moved,
         )
-
-
-def _every_rate(study: Study, client: str, label: str) -> None:
-    """Every rate of a label here, and what becomes of every notion."""
-    rates = all_rates_of(study.evaluations(unseen=study.has_held_out))
-    table = rates.table()
-    mine = table[table["client"] == client]
-    chart(
-        details_charts.rates(every_rate(mine, label), rates.groups),
-        key="client-every-rate-chart",
-        spoken=text.rates_spoken(label, client),
-        table=mine.fillna({"label": ""}).round(4),
-        headings=text.EVERY_RATE_COLUMNS,
-    )
-    few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
-    if few:
-        st.caption(text.not_assessable(few))
-    rows = {
-        shared_text.notion_title(one.notion): text.notion_cells(one)
-        for one in rates.notions_of(client)
-    }
-    numbers_table(rows, text.NOTION_HEADER)
-    st.caption(text.why_not_all(rates.base.sentence(client)))

@@ -8,8 +8,6 @@ import pandas as pd
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import FREE
 
-__all__ = ["LimitEffect", "effect_of_limit", "every_rate", "rate_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class LimitEffect:

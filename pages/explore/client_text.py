@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import BREAKS, MENDS, UNCHANGED, UNTOLD, NotionGap
+from fairfl_core._io.outside_text import plain
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
@@ -15,7 +15,6 @@ from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.solution import RuleShare
 from pages.explore.client_results import LimitEffect
 from pages.shared import text
-from pages.shared.outside_text import plain
 
 # Parts of the panel, as they are named where one fails.
 RATES, LOTTERY = "The client's rates", "The client's rule"
@@ -37,13 +36,6 @@ EVERY_RATE_COLUMNS = {
     "after_low": "after, 95 % from",
     "after_high": "after, 95 % to",
     "assessable": "assessable",
-}
-NOTION_HEADER = ("gap before (95 %)", "gap after (95 %)", "this setting")
-NOTION_WORDS = {
-    MENDS: "mends it",
-    BREAKS: "breaks it",
-    UNCHANGED: "leaves it",
-    UNTOLD: "too few people to tell",
 }
 RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
@@ -116,12 +108,12 @@ def lottery_title(seed: int, *, runs: int) -> str:
 
 def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     """A cell's lottery: what it does, and in how many of a hundred cases."""
-    told = [
+    shown = [
         f"{plain(one.rule, 160)}: {format.hundred(one.share)} in 100"
         for one in shares
         if one.share >= 0.0005
     ]
-    return f"**{plain(group)}** – {'; '.join(told)}."
+    return f"**{plain(group)}** – {'; '.join(shown)}."
 
 
 def effect(of: LimitEffect, summary: Summary, noun: str) -> str:
@@ -163,18 +155,18 @@ def _group_compared(row: Mapping[str, Any]) -> str:
 
 def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
     """How to read the table of impact ratios, and who is not in it."""
-    said = (
+    words = (
         f"The favourable answer, on {text.UNSEEN if unseen else text.FITTED}, mean over runs; 95 % "
         "limits in brackets. A ratio is a group's rate by the highest one; ▼ is below four fifths."
     )
     if ratios.left_out:
         names = ", ".join(plain(name, 30) for name in ratios.left_out)
-        said += f" Left out, as under 2 % of all people: {names}."
+        words += f" Left out, as under 2 % of all people: {names}."
     if not all(one.assessable.all() for one in ratios.comparisons):
-        said += f" A crossed group of fewer than {FEWEST} people is {NOT_ASSESSABLE}."
+        words += f" A crossed group of fewer than {FEWEST} people is {NOT_ASSESSABLE}."
     if len(ratios.comparisons) > 1:
-        said += " Each column of the crossing is compared on its own as well."
-    return said
+        words += " Each column of the crossing is compared on its own as well."
+    return words
 
 
 # -------------------------------------------------------------------- every rate
@@ -192,15 +184,6 @@ def not_assessable(groups: Sequence[str]) -> str:
     return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
 
 
-def notion_cells(one: NotionGap) -> tuple[str, ...]:
-    """A notion's row: its gap before and after with limits, and what becomes of it."""
-    return (
-        f"{format.gap(one.before)} ({format.gaps(*one.before_limits)})",
-        f"{format.gap(one.after)} ({format.gaps(*one.limits)})",
-        NOTION_WORDS[one.word],
-    )
-
-
-def why_not_all(said: str) -> str:
+def why_not_all(words: str) -> str:
     """Why not all rates can be equal, in the core's words."""
-    return plain(said, 1200)
+    return plain(words, 1200)

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.impact_ratios import impact_ratios_of
+from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import Summary
+from fairfl_core.explore import text as core_text
 from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import client_text, details_charts, more_limits, text
 from pages.explore.client_results import every_rate
@@ -23,7 +26,7 @@ from pages.shared.charts import (
     progress,
     table_popover,
 )
-from pages.shared.codecs import Between, Flag
+from pages.shared.codecs import FLAG, Between
 from pages.shared.results import (
     CERTAINTIES,
     SURE,
@@ -34,16 +37,15 @@ from pages.shared.results import (
     clients_of,
     counts_of,
     median_client,
+    plan_of,
     region_curve,
     study_of,
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, View
 
-__all__ = ["compared", "tabs"]
-
 POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
-LEAVE_OUT = state.Setting("leave_out", False, Flag())
+LEAVE_OUT = state.Setting("leave_out", False, FLAG)
 SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
 
@@ -116,7 +118,7 @@ def _sure(view: View) -> None:
     if min(view.eps_global, view.eps_local) >= NO_LIMIT:
         st.caption(text.NOTHING_TO_BE_SURE_OF)
         return
-    costs, people, advice = st.columns(3, gap="medium")
+    costs, people, advice, following = st.columns(4, gap="medium")
     with costs, lazy_popover(text.CERTAINTY_COSTS, "certainty-costs") as is_open:
         if is_open:
             st.markdown(text.certainty_costs(certainty_costs(view)))
@@ -126,6 +128,25 @@ def _sure(view: View) -> None:
     with advice, lazy_popover(text.ADVICE, "advice") as is_open:
         if is_open:
             _advice(view)
+    with following, lazy_popover(text.PLAN, "plan") as is_open:
+        if is_open:
+            _plan(view)
+
+
+def _plan(view: View) -> None:
+    """Which people to see next, where some limit is not sure yet."""
+    with error_boundary(text.PLAN):
+        plan = plan_of(view)
+        if plan is None:
+            st.caption(text.NO_NEW_PEOPLE)
+            return
+        st.markdown(text.plan(plan))
+        if plan.cells:
+            st.dataframe(pd.DataFrame([vars(cell) for cell in plan.cells]), hide_index=True)
+            st.line_chart(
+                pd.DataFrame(plan.curve, columns=list(text.PLAN_AXES)), x=text.PLAN_AXES[0],
+                y=text.PLAN_AXES[1], height=160,
+            )  # fmt: skip
 
 
 def _kind(guarantee: Guarantee | None) -> Guarantee | None:
@@ -184,27 +205,9 @@ def _advice(view: View) -> None:
 
 def _rates(view: View, summary: Summary) -> None:
     """Every rate of everyone, every notion, impact ratios, and other regions."""
-    study = study_of(view)
-    evaluations = study.evaluations(unseen=study.has_held_out)
-    rates = all_rates_of(evaluations)
-    table = rates.table()
-    overall = table[table["client"].isna()]
     left, right = st.columns(2, gap="medium")
-    with left:
-        chart(
-            details_charts.rates(every_rate(overall, summary.harm.favourable), rates.groups),
-            key="every-rate",
-            spoken=client_text.rates_spoken(summary.harm.favourable, None),
-            table=lambda: table.fillna({"client": client_text.EVERYBODY, "label": ""}).round(4),
-            headings=client_text.EVERY_RATE_COLUMNS,
-        )
+    every_rate_of(study_of(view), summary.harm.favourable, None, left, right)
     with right:
-        rows = {
-            shared_text.notion_title(one.notion): client_text.notion_cells(one)
-            for one in rates.notions_of(None)
-        }
-        numbers_table(rows, client_text.NOTION_HEADER)
-        st.caption(client_text.why_not_all(rates.base.sentence(None)))
         with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
             if is_open:
                 impact_ratios(view, None)
@@ -212,6 +215,34 @@ def _rates(view: View, summary: Summary) -> None:
             with lazy_popover(text.REGIONS, "compare-regions") as is_open:
                 if is_open:
                     _regions(view)
+
+
+def every_rate_of(
+    study: Study, label: str, client: str | None, picture: DeltaGenerator, notions: DeltaGenerator
+) -> None:
+    """Every rate of a label, overall or in a client, and what becomes of every notion there."""
+    rates = all_rates_of(study.evaluations(unseen=study.has_held_out))
+    table = rates.table()
+    mine = table[table["client"].isna() if client is None else table["client"] == client]
+    with picture:
+        blank = {"client": client_text.EVERYBODY, "label": ""}
+        chart(
+            details_charts.rates(every_rate(mine, label), rates.groups),
+            key="every-rate" if client is None else "client-every-rate-chart",
+            spoken=client_text.rates_spoken(label, client),
+            table=lambda: (table if client is None else mine).fillna(blank).round(4),
+            headings=client_text.EVERY_RATE_COLUMNS,
+        )
+        few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
+        if few:
+            st.caption(client_text.not_assessable(few))
+    with notions:
+        rows = {
+            shared_text.notion_title(one.notion): shared_text.notion_cells(one)
+            for one in rates.notions_of(client)
+        }
+        numbers_table(rows, shared_text.NOTION_HEADER)
+        st.caption(client_text.why_not_all(rates.base.sentence(client)))
 
 
 def impact_ratios(view: View, client: str | None) -> None:
@@ -256,9 +287,9 @@ def compared(view: View) -> None:
     names = [name for name, _ in options]
     rows: dict[str, list[str]] = {}
     for name, one in options:
-        told = summary_of(one)
-        for number in text.numbers(told, "client"):
+        written = summary_of(one)
+        for number in core_text.numbers(written, "client"):
             rows.setdefault(number.label.split(":")[0], []).append(number.now)
-        word = "" if told.verdict is None else f"{told.verdict.shape} {told.verdict.word}"
+        word = "" if written.verdict is None else f"{written.verdict.shape} {written.verdict.word}"
         rows.setdefault("Verdict", []).append(word or name)
     numbers_table(rows, names)

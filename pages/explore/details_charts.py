@@ -6,13 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairfl_core._io.outside_text import figure_text
 from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.explore import client_text, text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN, segments
-from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, GROUP_COLOURS, SYMBOLS
-
-__all__ = ["certainty_line", "rates", "region_lines"]
+from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 
@@ -40,8 +37,8 @@ def region_lines(table: pd.DataFrame) -> go.Figure:
         height=380,
         margin=MARGIN | {"t": 30},
         legend=LEGEND_ABOVE,
-        xaxis={"title": text.AXIS_MEAN_GAP, "fixedrange": True},
-        yaxis={"title": text.AXIS_ACCURACY, "fixedrange": True},
+        xaxis={"title": text.AXIS_MEAN_GAP},
+        yaxis={"title": text.AXIS_ACCURACY},
     )
 
 
@@ -72,8 +69,8 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
     return figure.update_layout(
         height=340,
         margin=MARGIN | {"t": 30},
-        xaxis={"title": text.AXIS_PEOPLE, "type": "log", "fixedrange": True},
-        yaxis={"title": text.AXIS_COST, "rangemode": "tozero", "fixedrange": True},
+        xaxis={"title": text.AXIS_PEOPLE, "type": "log"},
+        yaxis={"title": text.AXIS_COST, "rangemode": "tozero"},
     )
 
 
@@ -121,13 +118,11 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         height=max(200, 90 + 48 * len(table)),
         margin=MARGIN,
         legend=LEGEND_ABOVE | {"y": 1.0},
-        xaxis={"title": client_text.AXIS_RATE, "range": [-2, 102], "fixedrange": True},
+        xaxis={"title": client_text.AXIS_RATE, "range": [-2, 102]},
         yaxis={
             "tickvals": rows,
             "ticktext": names,
             "autorange": "reversed",
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )

@@ -1,35 +1,38 @@
 """What is asked beyond the two limits: floors, ratios, what counts as good."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy
+from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 from pages.explore import more_limits_text as text
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of, noun_of
+from pages.shared.catalogue import catalogue, experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
+from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View
-
-__all__ = ["COLLIDES", "asked_for", "collision"]
 
 COLLIDES = text.COLLIDES
 
 OFF = -1.0  # what a slider shows where nothing is asked
-KEEPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
-FLOORS = (OFF, *(round(0.05 * step, 2) for step in range(1, 21)))
-RATIOS = (OFF, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-GAPS = (OFF, 0.3, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
+KEEPS = (0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 0.0)
+FLOORS = tuple(round(0.05 * step, 2) for step in range(1, 21))
+RATIOS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+GAPS = (0.3, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 FOUR_FIFTHS = 0.8
+POLICY_FILE, POLICY_SAID = "policy-file-upload", "policy-file-said"  # in the session
 EVERY = "*"  # every label at once; no label is called so by a link
 
 
@@ -57,6 +60,9 @@ def asked_for(view: View) -> None:
         with lazy_expander(text.EXACT, "exact") as is_open:
             if is_open:
                 _exact_limits(view)
+        with lazy_expander(text.POLICY_FILE, "policy-file") as is_open:
+            if is_open:
+                _policy_file()
     if not policy.is_plain:
         with error_boundary(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
@@ -78,13 +84,31 @@ def _exact_limits(view: View) -> None:
             step=0.005,
             format="%.4g",
             key=key,
-            on_change=_take_limit,
-            args=(name, key),
+            on_change=lambda name=name, key=key: state.change(**{name: st.session_state[key]}),
         )
 
 
-def _take_limit(name: str, key: str) -> None:
-    state.change(**{name: float(st.session_state[key])})
+def _policy_file() -> None:
+    """Take all limits from a policy file; *Take along* writes one."""
+    st.file_uploader(text.POLICY_UPLOAD, "toml", key=POLICY_FILE, on_change=_take_policy)
+    words = st.session_state.get(POLICY_SAID)
+    if words:
+        st.caption(plain(words, 400))
+
+
+def _take_policy() -> None:
+    upload = st.session_state[POLICY_FILE]
+    if upload is None:
+        st.session_state.pop(POLICY_SAID, None)
+        return
+    try:
+        asked = PolicyFile.from_toml(upload.getvalue())
+        state.change(**vars(with_policy(state.view(), asked, catalogue())))
+        on = f" on {asked.decided_on}" if asked.decided_on else ""
+        by = text.POLICY_BY.format(by=asked.decided_by, on=on) if asked.decided_by else ""
+        st.session_state[POLICY_SAID] = f"{text.POLICY_TAKEN} {by}"
+    except InputError as error:
+        st.session_state[POLICY_SAID] = f"{upload.name}: {error}"
 
 
 def _without_group(view: View) -> None:
@@ -144,16 +168,35 @@ def _floor_slider(
         if (floor.keeps is not None) == keeps and floor.label in labels
     ]
     values = {floor.keeps if floor.keeps is not None else floor.rate for floor in mine}
-    value = values.pop() if len(values) == 1 and len(mine) == len(labels) else OFF
-    options = tuple(sorted({*offered, value}, reverse=keeps))
-    options = (OFF, *(one for one in options if one != OFF))
-    key = state.widget("keep" if keeps else "floor", value)
+    value = values.pop() if len(values) == 1 and len(mine) == len(labels) else None
+
+    def take(asked: float | None) -> None:
+        others = tuple(floor for floor in state.view().policy.floors if floor not in mine)
+        new: list[Floor] = []
+        if asked is not None:
+            new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
+        _ask(floors=(*others, *new))
+
+    _slider(label, "keep" if keeps else "floor", offered, value, take, falling=keeps)
+
+
+def _slider(
+    label: str,
+    name: str,
+    offered: tuple[float, ...],
+    value: float | None,
+    take: Callable[[float | None], None],
+    *,
+    falling: bool = False,
+) -> None:
+    """A slider that begins with "off"; `take` gets what is asked then, None for nothing."""
+    now = OFF if value is None else value
+    options = (OFF, *sorted({*offered, now} - {OFF}, reverse=falling))
+    key = state.widget(name, now)
 
     def moved() -> None:
         asked = st.session_state[key]
-        others = tuple(floor for floor in state.view().policy.floors if floor not in mine)
-        new = [Floor(name, keeps=asked) if keeps else Floor(name, asked) for name in labels]
-        _ask(floors=(*others, *(new if asked != OFF else ())))
+        take(None if asked == OFF else asked)
 
     st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
 
@@ -172,29 +215,15 @@ def _ratios(policy: Policy, *, sure: bool) -> None:
         (text.RATIO_OVERALL, text.RATIO_INSIDE),
         strict=True,
     ):
-        asked = getattr(policy, field)
-        value = OFF if asked is None else asked
-        options = (OFF, *sorted({*RATIOS, value} - {OFF}))
-        key = state.widget(field, value)
-        column.select_slider(
-            label,
-            options,
-            format_func=text.floor_step,
-            key=key,
-            on_change=_take_ratio,
-            args=(field, key),
-        )
+        with column:
+            now = getattr(policy, field)
+            _slider(label, field, RATIOS, now, lambda asked, field=field: _ask(**{field: asked}))  # type: ignore[misc]
     st.button(
         text.FOUR_FIFTHS,
         key="four-fifths",
         on_click=_ask,
         kwargs={"ratio_global": FOUR_FIFTHS, "ratio_local": FOUR_FIFTHS},
     )
-
-
-def _take_ratio(field: str, key: str) -> None:
-    value = st.session_state[key]
-    _ask(**{field: None if value == OFF else value})
 
 
 # -------------------------------------------------------------------- other groupings
@@ -212,18 +241,14 @@ def _groupings(policy: Policy, columns: tuple[str, ...]) -> None:
 
 def _grouping_slider(policy: Policy, grouping: str, scope: str) -> None:
     mine = [one for one in policy.limits if (one.grouping, one.scope) == (grouping, scope)]
-    value = mine[0].eps if mine else OFF
-    options = (OFF, *sorted({*GAPS, value} - {OFF}, reverse=True))
-    key = state.widget(f"limit_{grouping}_{scope}", value)
 
-    def moved() -> None:
-        asked = st.session_state[key]
+    def take(asked: float | None) -> None:
         others = tuple(one for one in state.view().policy.limits if one not in mine)
-        new = () if asked == OFF else (GroupingLimit(grouping, scope, asked),)
+        new = () if asked is None else (GroupingLimit(grouping, scope, asked),)
         _ask(limits=(*others, *new))
 
-    label = text.grouping_limit(grouping, scope)
-    st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
+    label, now = text.grouping_limit(grouping, scope), mine[0].eps if mine else None
+    _slider(label, f"limit_{grouping}_{scope}", GAPS, now, take, falling=True)
 
 
 # -------------------------------------------------------------------- what counts as good

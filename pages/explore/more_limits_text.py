@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.lp.policy import Floor
-from pages.shared.outside_text import plain
 from pages.shared.results import Collided, PolicyCost
 
 # -------------------------------------------------------------------- beyond the two limits
@@ -54,10 +54,15 @@ UTILITY_MEANING = {
 OWN_TABLE = "own table"
 COLLIDES = ":red-badge[✕ limits and floors collide]"
 EXACT = "The two limits as numbers"
+POLICY_FILE = "From a policy file"
+POLICY_UPLOAD = "Limits that somebody decided (policy.toml)"
+POLICY_TAKEN = "Taken from the policy file."
+POLICY_BY = "Decided by {by}{on}."
 _PARTS = {
     "floors": "the floors",
     "ratios": "the ratios",
     "limits": "the limits between other groups",
+    "shares": "precision and capacity",
     "utility": "another aim than accuracy",
     "without_group": "not using the group",
 }
@@ -111,7 +116,7 @@ def policy_cost(cost: PolicyCost) -> str:
     """What each part costs, all else equal."""
     if math.isnan(cost.accuracy):
         return "What is asked collides with the limits; see above."
-    said = [
+    words = [
         f"{_PARTS[name]} {'cost' if without >= cost.accuracy else 'gain'} "
         f"{format.points(without - cost.accuracy)} of accuracy"
         for name, without in cost.without
@@ -119,7 +124,7 @@ def policy_cost(cost: PolicyCost) -> str:
     ]
     return (
         "At these limits, on the fitted people of one run: "
-        + "; ".join(said)
+        + "; ".join(words)
         + f" ({format.percent(cost.accuracy)} with all that is asked)."
     )
 
@@ -132,14 +137,14 @@ def collision(met: Collided) -> str:
     ]
     more = f" and {len(met.who) - 3} more" if len(met.who) > 3 else ""
     none = "No lottery keeps both" if met.certain else "No lottery was found that keeps both"
-    said = f"{none}: the floors stand against the limits in {'; '.join(named)}{more}."
+    words = f"{none}: the floors stand against the limits in {'; '.join(named)}{more}."
     if met.least_local is None:
-        said += (
+        words += (
             " No wider gap would help: in this region the floors are out of reach."
             if met.certain
             else " None was found with wider gaps, either."
         )
-    return said
+    return words
 
 
 def widen(eps_local: float, eps_global: float) -> str:
@@ -150,10 +155,10 @@ def widen(eps_local: float, eps_global: float) -> str:
 
 def lower(floors: Sequence[Floor]) -> str:
     """The button that lowers the floors as far as the limits need."""
-    said = [
+    words = [
         f"{floor.rate:g} of “{floor.label}”"
         if floor.keeps is None
         else f"a loss of {floor.keeps:g} of “{floor.label}”"
         for floor in floors
     ]
-    return plain(f"Keep the limits, floors of {', '.join(said)}", 160)
+    return plain(f"Keep the limits, floors of {', '.join(words)}", 160)

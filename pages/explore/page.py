@@ -9,20 +9,23 @@ import streamlit as st
 
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.summary import Summary
+from fairfl_core.explore import charts
+from fairfl_core.explore import text as core_text
+from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
+from fairfl_core.explore.text import Chip
 from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer
-from pages.explore import charts, details, more_limits, text
+from pages.compare.study import offer_study
+from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.charts import error_boundary, lazy_popover, progress
-from pages.shared.codecs import Flag, OneOf
-from pages.shared.component import FoundData, GapData, PriceData, client_chart, limit_map
-from pages.shared.component import View as Picture
-from pages.shared.figures import LEAST_SPAN
+from pages.shared.codecs import FLAG, OneOf
+from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
+from pages.shared.limits import go_to_cell, limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
@@ -39,8 +42,8 @@ MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
 SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 SECONDS = 0.8  # between two of them
-WELCOME = state.Setting("welcome", True, Flag())
-PICTURE = state.Setting("picture", "", OneOf(("", *text.PICTURES)))
+WELCOME = state.Setting("welcome", True, FLAG)
+PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
 
@@ -105,12 +108,12 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         return None
     with numbers:
         st.html(_numbers(summary, noun))
-    said = escape(text.sentence(summary, noun))
+    words = escape(core_text.sentence(summary, noun))
     with st.container(horizontal=True, key="said"):
         if present.presenting():
-            chips = f"{text.verdict_chip(summary)} {text.harm_chip(summary.harm)}"
+            chips = " ".join(text.badge(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
-        st.html(f'<p class="fairfl-sentence" aria-live="polite">{said}</p>')
+        st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
     return summary
 
 
@@ -134,7 +137,7 @@ def _numbers(summary: Summary, noun: str) -> str:
         + (f"<em>{escape(one.was)}</em>" if one.was else "")
         + f'<b>{escape(one.now)}</b><small class="{one.tone}">{escape(one.note) or "&nbsp;"}'
         "</small></div>"
-        for one in text.numbers(summary, noun)
+        for one in core_text.numbers(summary, noun)
     )
     return f'<div class="fairfl-numbers">{cells}</div>'
 
@@ -143,12 +146,17 @@ def _numbers(summary: Summary, noun: str) -> str:
 
 
 def _chips(summary: Summary) -> None:
-    with lazy_popover(text.verdict_chip(summary), "verdict", type="tertiary") as is_open:
+    verdict, harm = _chips_of(summary)
+    with lazy_popover(text.badge(verdict), "verdict", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.verdict_why(summary))
-    with lazy_popover(text.harm_chip(summary.harm), "harm", type="tertiary") as is_open:
+    with lazy_popover(text.badge(harm), "harm", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.harm_lines(summary.harm))
+
+
+def _chips_of(summary: Summary) -> tuple[Chip, Chip]:
+    return core_text.verdict_chip(summary), core_text.harm_chip(summary.harm)
 
 
 def _keep(view: View) -> None:
@@ -164,6 +172,7 @@ def _keep(view: View) -> None:
     with lazy_popover(text.TAKE_ALONG, "take") as is_open:
         if is_open:
             offer(TAKE_ALONG, key="take")
+            offer_study(view, key="take")
 
 
 # -------------------------------------------------------------------- the map
@@ -185,28 +194,25 @@ def _map(view: View, noun: str) -> None:
         with progress(shared_text.SOLVING_MAP) as on_progress:
             heat = heat_of(one, COARSE if dear else GRID, on_progress)
         own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
-        costs = charts.alone(heat, view, float(own))
+        here = view.eps_global, view.eps_local
+        costs = charts.alone(heat, here, float(own))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
-            **charts.map_data(heat, view, state.options()),
+            charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
+            on_go=lambda: go_to_cell(MAP, heat),
             noun=noun,
-            note=text.map_note(
+            title=text.MAP_TITLE,
+            note=core_text.map_note(
                 coarse=dear,
                 flat=bool(span < LEAST_SPAN),
                 own_limits=bool(view.own_limits),
                 collides=bool(np.isnan(heat.accuracy).any()),
             ),
-            alone=text.alone(noun, costs),
-            spoken=text.map_spoken(noun, costs),
+            alone=core_text.alone(noun, costs),
+            spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
-            on_go=lambda: _go([float(one) for one in heat.eps_global]),
         )
-
-
-def _go(limits: list[float]) -> None:
-    x, y = st.session_state[MAP].go
-    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
 
 
 # -------------------------------------------------------------------- the clients
@@ -230,14 +236,14 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
     elif picture == "price":
         data = charts.prices(summary, columns)
     else:
-        data = charts.gaps(columns, summary, text.gap_axis(summary.harm.groups))
+        data = charts.gaps(columns, summary, core_text.gap_axis(summary.harm.groups))
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
+            data,
             view=picture,
-            data=data,
-            spoken=text.clients_spoken(picture, noun, label),
-            note=text.clients_note(picture, len(data["clients"]), len(clients)),
+            spoken=core_text.clients_spoken(picture, noun, label),
+            note=core_text.clients_note(picture, len(data["clients"]), len(clients)),
             large=present.presenting() or state.large_type(),
             on_client=lambda: _open_client(view),
         )
@@ -250,7 +256,9 @@ def _open_client(view: View) -> None:
 
 
 def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
-    offered = [name for name in text.PICTURES if name != "map" or set(clients) <= charts.STATES]
+    offered = [
+        name for name in core_text.PICTURES if name != "map" or set(clients) <= charts.STATES
+    ]
     chosen, experiment = state.get(PICTURE), state.view().experiment
     begun = st.session_state.get(PICTURE_BEGUN, ("", ""))
     if begun[0] != experiment:  # chosen once, so that no slider turns it round
@@ -261,7 +269,7 @@ def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
     st.segmented_control(
         text.PICTURE,
         offered,
-        format_func=lambda name: text.PICTURES[name],
+        format_func=lambda name: core_text.PICTURES[name],
         key=key,
         label_visibility="collapsed",
         required=True,

@@ -11,23 +11,19 @@ from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
-from pages.shared.theme import AFTER, GREY, GROUP_COLOURS, SYMBOLS, ink, translucent
-
-__all__ = [
-    "Row",
-    "chance",
-    "draws",
-    "in_space",
-    "network",
-    "precision",
-    "shares",
-    "tree",
-    "under_the_curve",
-]
+from pages.shared.theme import (
+    AFTER,
+    GREY,
+    GROUP_COLOURS,
+    LEGEND_ABOVE,
+    MARGIN,
+    SYMBOLS,
+    ink,
+    translucent,
+)
 
 Floats = NDArray[np.float64]
-HIDDEN = {"visible": False, "fixedrange": True}
+HIDDEN = {"visible": False}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"
 DAY = 12  # columns from one day's square of people to the next
 SPARSE = 7  # one dot for so many thresholds, else dots make a band
@@ -48,14 +44,10 @@ class Row:
 
 
 def settled(figure: go.Figure, height: int) -> go.Figure:
-    """Size, margins and letters as every figure of the lesson has them."""
-    figure.update_layout(
+    """Size and margins as every figure of the lesson has them."""
+    return figure.update_layout(
         height=height, margin=MARGIN, legend=LEGEND_ABOVE | {"y": 1.0}, dragmode=False
     )
-    figure.update_annotations(font_color=ink())
-    for axes in (figure.update_xaxes, figure.update_yaxes):
-        axes(title_font_color=ink(), tickfont_color=ink())
-    return figure
 
 
 def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) -> go.Figure:
@@ -89,13 +81,11 @@ def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) 
             align="left",
         )
     figure.update_layout(
-        xaxis={"title": title, "range": [-3, 103], "fixedrange": True, "ticksuffix": " %"},
+        xaxis={"title": title, "range": [-3, 103], "ticksuffix": " %"},
         yaxis={
             "showticklabels": False,
             "range": [len(rows) - 0.5, -0.7],
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
     return settled(figure, height)
@@ -241,9 +231,8 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
             "tickvals": sizes,
             "range": np.log10([sizes[0] * 0.8, sizes[-1] * 1.25]),
             "ticktext": [format.count(size) for size in sizes],
-            "fixedrange": True,
         },
-        yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34], "fixedrange": True},
+        yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34]},
     )
     return settled(figure, 340)
 
@@ -295,7 +284,7 @@ def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: 
     figure.update_layout(
         barmode="group",
         xaxis={"fixedrange": True},
-        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108], "fixedrange": True},
+        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108]},
     )
     return settled(figure, 340)
 
@@ -333,7 +322,7 @@ def under_the_curve(
         figure.add_scatter(
             x=[None], y=[None], mode="lines", name=name, line={"color": GREY, "dash": dash}
         )
-    axis = {"range": [-2, 102], "fixedrange": True, "ticksuffix": " %", "zeroline": False}
+    axis = {"range": [-2, 102], "ticksuffix": " %"}
     figure.update_layout(
         xaxis=axis | {"title": text.AXIS_ALARMED}, yaxis=axis | {"title": text.AXIS_FOUND}
     )
@@ -543,7 +532,7 @@ def _add_node(figure: go.Figure, place: tuple[float, float], said: str) -> None:
         y=place[1],
         text=said,
         showarrow=False,
-        bgcolor="#11161c" if ink() == "#e6edf3" else "#ffffff",  # lines end at the box
+        bgcolor="white",  # lines end at the box; the style makes it dark where the page is
         bordercolor=GREY,
         borderpad=5,
     )

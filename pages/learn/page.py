@@ -28,12 +28,12 @@ def _lesson() -> None:
     st.markdown(f"#### {text.step_title(step)}")
     shown, words = st.columns([7, 5], gap="large")  # on a phone the picture comes first
     with error_boundary(text.step_name(step)):
-        STEPS[step - 1].show(shown, words)
+        STEPS[step - 1](shown, words)
     if present.presenting():
         present.presenter(
             back=lambda: state.put(STEP, max(step - 1, 1)),
             onward=lambda: state.put(STEP, min(step + 1, len(STEPS))),
-            said=text.step_of(step),
+            words=text.step_of(step),
         )
         state.publish_setting(STEP)
     else:
@@ -87,10 +87,10 @@ def _onward(step: int) -> None:
         _explained(text.UNSETTLED_TITLE, "learn-unsettled", text.UNSETTLED)
 
 
-def _explained(title: str, key: str, entries: tuple[tuple[str, str], ...]) -> None:
+def _explained(title: str, key: str, meaning: str) -> None:
     with lazy_popover(title, key, type="tertiary") as is_open:
         if is_open:
-            st.markdown("\n".join(f"- **{word}** {meaning}" for word, meaning in entries))
+            st.markdown(meaning)
 
 
 page()

@@ -15,21 +15,7 @@ from pages.learn import text
 from pages.learn.text import Question
 from pages.shared import state
 from pages.shared.charts import chart, table_popover
-from pages.shared.codecs import OneOf, Whole
-
-__all__ = [
-    "STEP",
-    "answered",
-    "ask",
-    "choose",
-    "forget",
-    "guesses",
-    "picture",
-    "slide",
-    "start_with",
-    "switch",
-    "switched",
-]
+from pages.shared.codecs import FLAG, OneOf, Whole
 
 T = TypeVar("T")
 STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
@@ -141,4 +127,4 @@ def switched(name: str, start: bool) -> bool:
 
 
 def _switch(name: str, start: bool) -> state.Setting[bool]:
-    return state.Setting(name, start, OneOf((False, True)))
+    return state.Setting(name, start, FLAG)

@@ -4,14 +4,20 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core._io.outside_text import figure_text
+from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
 from pages.methods.results import Compared, Line
-from pages.shared.figures import CIVIDIS, MARGIN, colour_limits, map_table, segments
-from pages.shared.outside_text import figure_text
-from pages.shared.theme import GREY, GROUP_COLOURS, HERE, ink, translucent
-
-__all__ = ["HEIGHT", "frontiers", "map_table", "paper_map", "ranking"]
+from pages.shared.theme import (
+    CIVIDIS,
+    GREY,
+    GROUP_COLOURS,
+    HERE,
+    MARGIN,
+    segments,
+    translucent,
+)
 
 HEIGHT, LARGE = 365, 520  # on a page, for a hall
 LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter
@@ -59,7 +65,7 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
             text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
             showarrow=False,
             xanchor="left",
-            font={"color": ink(), "size": 20 if large else 13},
+            font={"size": 20 if large else 13},
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
@@ -135,7 +141,7 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         hoverinfo="skip",
     )
     shown = np.clip(less, low, None)
-    told = [text.VERDICTS[line.verdict] or text.FAIRFL for line in ranked]
+    written = [text.VERDICTS[line.verdict] or text.FAIRFL for line in ranked]
     figure.add_scatter(
         x=shown,
         y=rows,
@@ -150,7 +156,7 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
             "line": {"width": 2, "color": colour},
         },
         customdata=[
-            [figure_text(text.title(x.title)), y] for x, y in zip(ranked, told, strict=True)
+            [figure_text(text.title(x.title)), y] for x, y in zip(ranked, written, strict=True)
         ],
         hovertemplate=text.HOVER_RANK,
     )
@@ -160,8 +166,8 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         if line.at is not None:
             _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", size, paper=True)
         if off or line.at is None:
-            said = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
-            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{said}", size)
+            words = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
+            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{words}", size)
     names = [figure_text(text.short_title(line), 28) for line in ranked]
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
@@ -173,11 +179,8 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         yaxis={
             "tickvals": rows,
             "ticktext": names,
-            "tickfont": {"color": ink()},
             "range": [len(ranked) - 0.4, -0.6],
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
 
@@ -190,26 +193,23 @@ def _less(line: Line) -> float:
 
 
 def _say(
-    figure: go.Figure, x: float, row: int, said: str, size: int, *, paper: bool = False
+    figure: go.Figure, x: float, row: int, words: str, size: int, *, paper: bool = False
 ) -> None:
     figure.add_annotation(
         x=x,
         xref="paper" if paper else "x",
         y=row,
-        text=said,
+        text=words,
         showarrow=False,
         xanchor="left",
-        font={"color": ink(), "size": size},
+        font={"size": size},
     )
 
 
 def _axis(title: str, limits: tuple[float, float]) -> dict[str, object]:
     return {
-        "title": {"text": title, "font": {"color": ink()}},
-        "tickfont": {"color": ink()},
+        "title": {"text": title},
         "range": list(limits),
-        "zeroline": False,
-        "fixedrange": True,
     }
 
 
@@ -232,7 +232,7 @@ def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
         ygap=1,
         hovertemplate=text.HOVER_CELL,
     )
-    category = {"type": "category", "fixedrange": True, "tickfont": {"color": ink()}}
+    category = {"type": "category"}
     return figure.update_layout(
         height=height,
         margin=MARGIN,

@@ -1,6 +1,6 @@
 """Methods: those of the paper's tables and others, run here, compared at equal gaps on new people."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import TypeVar
 
@@ -13,10 +13,9 @@ from pages.methods.results import LEVELS, Compared, rows_for
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary
+from pages.shared.charts import chart, error_boundary, map_table
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
-from pages.shared.html import html_table
 
 T = TypeVar("T")
 
@@ -170,30 +169,17 @@ def _below(tab: str) -> None:
     """What is behind the pictures, or one of the paper's own beside what runs here."""
     experiment, notion = state.get(_of()), state.get(_by())
     rows = rows_for(experiment)
-    papers = experiment_of(experiment).notion
     if tab == "compared":
         found, gap_name = _found()
         ahead = results.ahead_of_fairfl(rows, notion, state.get(_GAP), LEVELS)
-        said = text.how_compared(found, gap_name, ahead, LEVELS)
-        st.markdown("\n".join(f"- {one}" for one in said))
+        sentences = text.how_compared(found, gap_name, ahead, LEVELS)
+        st.markdown("\n".join(f"- {one}" for one in sentences))
     elif tab == "figure1":
         _figure_1()
-    elif tab == "table1":
-        able = results.abilities(rows, experiment)
-        _table(text.ABILITY_COLUMNS, [text.ability_cells(x) for x in able], text.ABILITIES_READING)
-    elif tab == "table4":
-        cells = [text.table_4_cells(row) for row in results.table_4("adult")]
-        _table(text.TABLE_4_COLUMNS, cells, text.TABLE_4_READING)
     elif tab == "differs":
         st.markdown(text.differences(experiment))
-    elif notion != papers:
-        st.caption(text.NOT_THIS_NOTION.format(shared_text.notion_title(papers)))
-    elif tab == "table2":
-        cells = [text.table_2_cells(x) for x in results.table_2(rows, experiment, notion)]
-        _table(text.TABLE_2_COLUMNS, cells, text.TABLE_2_READING)
     else:
-        cells = [text.table_3_cells(x) for x in results.costs(rows, experiment, notion)]
-        _table(text.TABLE_3_COLUMNS, cells, text.TABLE_3_READING)
+        st.markdown(results.paper_table(tab, experiment, notion) or text.NO_TABLE)
 
 
 def _figure_1() -> None:
@@ -207,17 +193,11 @@ def _figure_1() -> None:
                 charts.paper_map(heat),
                 key=f"figure1-{name}",
                 spoken=text.spoken_map(dataset, heat),
-                table=lambda heat=heat: charts.map_table(heat),
+                table=lambda heat=heat: map_table(heat),
             )
             st.caption(text.alone(opened.notion, heat))
     if not present.presenting():
         st.caption(text.FIGURE_1_READING)
-
-
-def _table(columns: Sequence[str], cells: Sequence[Sequence[str]], reading: str) -> None:
-    """A table of text, of which several columns may be headed alike."""
-    st.html(f'<div class="fairfl-table">{html_table(columns, cells)}</div>')
-    st.caption(reading)
 
 
 page()

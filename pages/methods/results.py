@@ -1,15 +1,14 @@
 """Methods compared at equal gaps on new people, and the paper's figures beside ours, as values."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.data.method_answers import open_method
-from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.method_tables import FRAMEWORKS, converged_rows, shown_rows
 from fairfl_core.evaluation.methods import (
     Difference,
     MethodFrontier,
@@ -20,56 +19,20 @@ from fairfl_core.evaluation.methods import (
     rows_of,
 )
 from fairfl_core.evaluation.paper_numbers import (
-    FEDAVG,
     GRID,
-    TABLE_1,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
-    TABLE_4_ASKED,
-    TABLE_4_FEDAVG,
-    Convergence,
-    Row,
 )
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import Frontier
-from fairfl_core.privacy.mechanisms import Mechanism
-from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from pages.shared.caching import cached
-from pages.shared.catalogue import bundled, experiment_of
+from pages.shared.catalogue import bundled
 from pages.shared.results import heat_of
 from pages.shared.view import PAPERS_REGION, read_view
 
-__all__ = [
-    "DRAWS",
-    "FIGURE_1",
-    "LEVELS",
-    "Ability",
-    "Ahead",
-    "Beside",
-    "Compared",
-    "Line",
-    "Noisy",
-    "abilities",
-    "ahead_of_fairfl",
-    "compared",
-    "costs",
-    "figure_1",
-    "notions_of",
-    "rows_for",
-    "settings",
-    "table_2",
-    "table_4",
-]
-
 FAIRFL = "ours"  # how the methods of this package are called in data/methods
 FIXED = "ours_exact"  # the variant of fairfl that is told whatever the others reach
-NOT_IN_TABLE_1 = ("logofair", "fedfact", "post_ffl")
 LEVELS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)  # gaps to compare at
 POOLED = "pooled"
+DOCUMENT = APP_ROOT / "docs" / "reproduction.md"
 FIGURE_1 = ("adult", "public_coverage", "ham10000")
-DRAWS = 40  # of noise, for Table 4
 
 
 @cached(8)
@@ -253,8 +216,8 @@ def ahead_of_fairfl(
 
 def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
     """Every method and setting of a notion: what `python -m research methods --json` tells, fit to be read."""
-    told = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]
-    table = pd.DataFrame(told).drop(columns="experiment")
+    shown = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]
+    table = pd.DataFrame(shown).drop(columns="experiment")
     table["bytes_per_client"] /= 1000
     digits = {"rounds": 1, "seconds": 1, "bytes_per_client": 0}
     shares = [name for name in table.columns if name.startswith(("accuracy", "gap"))]
@@ -262,6 +225,22 @@ def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
 
 
 # -------------------------------------------------------------------- the paper's figure and tables
+
+
+def paper_table(table: str, experiment: str, notion: str) -> str:
+    """A table of the paper beside what runs here, as Markdown; empty where the paper has none.
+
+    It is a section of the reproduction, which `make reproduce` writes and tests/research checks.
+    """
+    heading = {
+        "table1": "### Table 1:",
+        "table2": f"### Table 2: {experiment} ({notion})",
+        "table3": "### Table 3:",
+        "table4": "## Privacy:",
+    }[table]
+    rest = DOCUMENT.read_text(encoding="utf-8").partition(f"\n{heading}")[2]
+    section = re.split(r"\n#+ ", rest)[0].partition("\n")[2].strip()
+    return re.sub(r"\bOurs\b", "fairfl", section)
 
 
 def figure_1(name: str) -> Frontier:
@@ -277,151 +256,4 @@ def figure_1(name: str) -> Frontier:
         gap_global=heat.gap_global[inside, inside],
         gap_local_mean=heat.gap_local_mean[inside, inside],
         gap_local_worst=heat.gap_local_worst[inside, inside],
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Beside:
-    """A row of ours and what the paper's Tables 2 and 3 print there."""
-
-    framework: str
-    row: MethodRow
-    printed: Row | None = None
-    cost: Convergence | None = None
-
-
-def table_2(rows: Sequence[MethodRow], experiment: str, notion: str) -> list[Beside]:
-    """Table 2: the paper's own settings and the tuned ones, where the paper has the notion."""
-    printed = TABLE_2.get(experiment, {})
-    return [
-        Beside(framework, row, printed[framework])
-        for framework in printed
-        for row in shown_rows(rows_of(rows, FRAMEWORKS[framework], notion), framework)
-    ]
-
-
-def costs(rows: Sequence[MethodRow], experiment: str, notion: str) -> list[Beside]:
-    """Table 3: rounds, seconds and bytes of every framework that the paper names."""
-    printed = TABLE_3.get(experiment, {})
-    return [
-        Beside(framework, row, cost=printed.get(framework))
-        for framework in (FEDAVG, *TABLE_1)
-        for row in converged_rows(rows_of(rows, FRAMEWORKS[framework], notion), framework)
-    ]
-
-
-@dataclass(frozen=True)
-class Ability:
-    """What a method does here, as its tests have it."""
-
-    name: str
-    level: str
-    multi_class: bool
-    notions: tuple[str, ...]
-    approach: str
-
-
-def abilities(rows: Sequence[MethodRow], experiment: str) -> list[Ability]:
-    """Table 1's frameworks and three it does not name, by what is told in their manifests."""
-    named = {framework: FRAMEWORKS[framework] for framework in TABLE_1}
-    titles = {row.method: row.title for row in rows}
-    named |= {titles[method]: method for method in NOT_IN_TABLE_1 if method in titles}
-    found = []
-    for name, method in named.items():
-        if method in titles:
-            can = open_method(experiment, method).manifest["capabilities"]
-            notions = tuple(can["notions"])
-            found.append(Ability(name, can["level"], can["multi_class"], notions, can["approach"]))
-    return found
-
-
-Three = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A row of Table 4: a budget, a mechanism, and (low, median, high) of draws, on new people.
-
-    `epsilon` is what the paper calls the budget: 0 is the model as it is, infinite no noise. Without
-    noise a figure is the mean over runs, thrice.
-    """
-
-    epsilon: float
-    spent: float
-    mechanism: str
-    local: Three
-    overall: Three
-    accuracy: Three
-    printed: Row
-
-
-@cached(1)
-def table_4(experiment: str) -> list[Noisy]:
-    """Table 4: the paper's mechanism, and the histogram at the budget that it truly spends."""
-    opened = experiment_of(experiment)
-    runs = [
-        (opened.counts(seed, "validation"), opened.counts(seed, "test")) for seed in opened.seeds
-    ]
-    programs = [
-        (seed, FairnessProgram(fitted, opened.notion, PAPERS_REGION))
-        for seed, (fitted, _) in zip(opened.seeds, runs, strict=True)
-    ]
-    quiet = run_study(programs, [test for _, test in runs], *TABLE_4_ASKED)
-    judged = [outcome.held_out for outcome in quiet.outcomes]
-    found = [
-        _quiet(0.0, [one.before for one in judged if one is not None], TABLE_4_FEDAVG),
-        _quiet(np.inf, [one for one in judged if one is not None], TABLE_4[np.inf]),
-    ]
-    for epsilon, printed in TABLE_4.items():
-        if epsilon < np.inf:
-            paper = Mechanism(name="paper", epsilon=epsilon)
-            for mechanism in (paper, Mechanism(epsilon=paper.spent)):
-                found.append(_noisy(runs, opened.notion, epsilon, mechanism, printed))
-    return found
-
-
-def _quiet(epsilon: float, judged: Sequence[Evaluation], printed: Row) -> Noisy:
-    """A row without noise: the mean over runs."""
-
-    def mean(figures: Sequence[float]) -> Three:
-        value = float(np.mean(figures))
-        return value, value, value
-
-    return Noisy(
-        epsilon,
-        float("nan"),
-        "",
-        mean([one.gaps.local_mean for one in judged]),
-        mean([one.gaps.overall for one in judged]),
-        mean([one.accuracy for one in judged]),
-        printed,
-    )
-
-
-def _noisy(runs: Runs, notion: str, epsilon: float, mechanism: Mechanism, printed: Row) -> Noisy:
-    study = noise_study(
-        runs,
-        [mechanism],
-        notion,
-        PAPERS_REGION,
-        eps_global=TABLE_4_ASKED[0],
-        eps_local=TABLE_4_ASKED[1],
-        draws=DRAWS,
-        seed=0,
-    )
-    judged = study.held_out
-    assert judged is not None  # every run has test people
-
-    def spread(figure: NDArray[np.float64]) -> Three:
-        found = band(figure)
-        return float(found.low[0]), float(found.middle[0]), float(found.high[0])
-
-    return Noisy(
-        epsilon,
-        mechanism.spent,
-        mechanism.name,
-        spread(judged.local_mean),
-        spread(judged.overall),
-        spread(judged.accuracy),
-        printed,
     )

@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.method_tables import RULE
+from fairfl_core._io.outside_text import Target, only_text, plain
 from fairfl_core.evaluation.paper_differences import CHOICES, DIFFERENCES
-from fairfl_core.evaluation.paper_numbers import TABLE_1, Measured
 from fairfl_core.lp.frontier import Frontier
-from pages.methods.results import DRAWS, Ability, Ahead, Beside, Compared, Line, Noisy
+from pages.methods.results import Ahead, Compared, Line
 from pages.shared import text as shared
-from pages.shared.outside_text import Target, only_text, plain
 
 EXPERIMENT, NOTION, GAP = "Experiment", "Fairness notion", "Which gap"
 AT = "Compared at a gap of"
@@ -105,14 +101,14 @@ def sentence(found: Compared) -> str:
         found.with_verdict(verdict) for verdict in ("more", "alike", "less", "unreached")
     )
     of = f"{len(alike)} of {len(found.others)} other methods {_is(alike)}"
-    said = [f"**{of if alike else 'no other method is'} as accurate as fairfl**"]
+    words = [f"**{of if alike else 'no other method is'} as accurate as fairfl**"]
     if more:
-        said.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
+        words.insert(0, f"**{_joined([plain(x.title) for x in more])} {_is(more)} more accurate**")
     if less:
-        said.append(f"{len(less)} less accurate")
+        words.append(f"{len(less)} less accurate")
     if unreached:
-        said.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
-    return f"At this gap {_joined(said)}."
+        words.append(f"{len(unreached)} {'does' if len(unreached) == 1 else 'do'} not reach it")
+    return f"At this gap {_joined(words)}."
 
 
 def spoken_lines(found: Compared, gap_name: str) -> str:
@@ -123,8 +119,8 @@ def spoken_lines(found: Compared, gap_name: str) -> str:
 
 def spoken_ranking(found: Compared) -> str:
     """The ranking in a sentence."""
-    said = [f"{title(x.title)} {VERDICTS[x.verdict]}".strip() for x in found.ranked]
-    return f"Methods at a gap of {found.gap:g}, the most accurate first: {'; '.join(said)}."
+    words = [f"{title(x.title)} {VERDICTS[x.verdict]}".strip() for x in found.ranked]
+    return f"Methods at a gap of {found.gap:g}, the most accurate first: {'; '.join(words)}."
 
 
 def rank_cells(line: Line) -> tuple[object, ...]:
@@ -149,7 +145,7 @@ def how_compared(
     found: Compared, gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]
 ) -> list[str]:
     """What is behind the two pictures, in sentences."""
-    said = [
+    words = [
         "Methods ask for fairness in different ways, and some do not hold what they ask. So each is "
         "drawn by what it reaches on **new people**, and compared where the gaps agree. Lines join the "
         "settings of a method that none of its others surpasses; named are fairfl, FedAvg and the most "
@@ -160,11 +156,11 @@ def how_compared(
         "too short if anything.",
     ]
     if found.best is not None:
-        said.append(_variant(found))
-        said.append(_at_all_gaps(gap_name, elsewhere, gaps))
+        words.append(_variant(found))
+        words.append(_at_all_gaps(gap_name, elsewhere, gaps))
     if pooled := _pooled(found):
-        said.append(pooled)
-    return said
+        words.append(pooled)
+    return words
 
 
 def _variant(found: Compared) -> str:
@@ -175,12 +171,12 @@ def _variant(found: Compared) -> str:
     name = f"“{plain(title(best.title))}”"
     if variants == 1:
         return f"fairfl here is {name}."
-    said = (
+    words = (
         f"fairfl here is {name}: the most accurate of its {variants} variants on these very people, "
         "which flatters it a little."
     )
     if fixed is None or fixed is best:
-        return said
+        return words
     ahead = [
         plain(line.title)
         for line in found.others
@@ -188,7 +184,7 @@ def _variant(found: Compared) -> str:
     ]
     more = f"{_joined(ahead)} {_is(ahead)}" if ahead else "no method is"
     return (
-        f"{said} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
+        f"{words} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
         f"{format.round_percent(fixed.mean)}; {more} more accurate."
     )
 
@@ -198,25 +194,25 @@ def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float
     span = f"Over gaps ({gap_name}) from {min(gaps):g} to {max(gaps):g}"
     if not elsewhere:
         return f"{span} no method is more accurate than fairfl beyond two standard errors."
-    told = "; ".join(
+    shown = "; ".join(
         f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.round_points(one.most)} at most)"
         for one in elsewhere
     )
-    return f"{span} these are more accurate, beyond two standard errors: {told}."
+    return f"{span} these are more accurate, beyond two standard errors: {shown}."
 
 
 def _pooled(found: Compared) -> str:
     """How methods fare that need everyone's rows in one place, where some are shipped."""
-    told = [
+    shown = [
         f"“{plain(line.title)}” {'is ' * (line.verdict != 'unreached')}{VERDICTS[line.verdict]}"
         for line in found.others
         if line.pooled
     ]
-    if not told:
+    if not shown:
         return ""
     return (
         "Programs that see everyone's rows in one place and know nothing of clients, at this gap: "
-        f"{'; '.join(told)}."
+        f"{'; '.join(shown)}."
     )
 
 
@@ -243,49 +239,6 @@ FIGURE_1_READING = (
     "Accuracy (%) for every pair of the paper's limits, on the people it was fitted on, mean of ten "
     "runs. The paper prints no numbers in its maps."
 )
-TABLE_2_READING = (
-    "Mean ± standard deviation over runs, on new people. “paper” is the paper's own setting, run here from "
-    "first weights; “tuned” is what eight trials on validation people chose. Where a method has no row of "
-    "the paper's own setting the paper names none."
-)
-TABLE_2_COLUMNS = (
-    "method",
-    "setting",
-    "accuracy, %",
-    "paper",
-    "gap overall",
-    "paper",
-    "gap, mean client",
-    "paper",
-)
-TABLE_3_READING = RULE
-TABLE_3_COLUMNS = (
-    "method",
-    "setting",
-    "rounds",
-    "paper",
-    "seconds",
-    "paper",
-    "a client sends and receives",
-)
-TABLE_4_READING = (
-    f"Adult, statistical parity, both limits 0.01, on new people: median of {DRAWS} draws of noise over "
-    "the runs, and where 90 in 100 of them lie. The paper's mechanism spends four times the epsilon it "
-    "names (neighbours: one person replaced); the histogram is given that same true budget. The paper "
-    "prints one set-up without intervals."
-)
-TABLE_4_COLUMNS = (
-    "paper's epsilon",
-    "truly spent",
-    "mechanism",
-    "gap, mean client",
-    "paper",
-    "gap overall",
-    "paper",
-    "accuracy, %",
-    "paper",
-)
-NOT_THIS_NOTION = "The paper has this table for another notion. Choose {} under Settings to see both side by side."
 
 
 def alone(notion: str, heat: Frontier) -> str:
@@ -299,8 +252,8 @@ def alone(notion: str, heat: Frontier) -> str:
 
 
 def _cost(lost: float) -> str:
-    said = format.round_points(lost)
-    return "nothing" if said == "0 points" else said
+    words = format.round_points(lost)
+    return "nothing" if words == "0 points" else words
 
 
 def spoken_map(dataset: str, heat: Frontier) -> str:
@@ -311,59 +264,7 @@ def spoken_map(dataset: str, heat: Frontier) -> str:
     return f"{dataset}: accuracy for pairs of limits from 0.05 to 0.30, between {low} and {high}."
 
 
-def table_2_cells(beside: Beside) -> tuple[str, ...]:
-    """A row of Table 2, with the paper's figures."""
-    row, printed = beside.row, beside.printed
-    assert printed is not None
-    return (
-        title(beside.framework),
-        setting(beside),
-        _spread(100 * row.accuracy, 1),
-        _measured(printed.accuracy, 100, 1),
-        _spread(row.gap_global, 3),
-        _measured(printed.overall, 1, 3),
-        _spread(row.gap_local_mean, 3),
-        _measured(printed.local, 1, 3),
-    )
-
-
-def table_3_cells(beside: Beside) -> tuple[str, ...]:
-    """A row of Table 3, with the paper's figures."""
-    row, cost = beside.row, beside.cost
-    return (
-        title(beside.framework),
-        setting(beside),
-        f"{row.rounds_to_converge:,.0f}",
-        "–" if cost is None else cost.rounds_printed,
-        f"{row.seconds_to_converge:,.1f}",
-        "–" if cost is None else f"{cost.seconds:,.1f}",
-        _size(row.bytes_per_client),
-    )
-
-
-def table_4_cells(row: Noisy) -> tuple[str, ...]:
-    """A row of Table 4, with the paper's figures beside its own mechanism."""
-    named = {0.0: "FedAvg", np.inf: "no noise"}.get(row.epsilon, f"{row.epsilon:g}")
-    papers = row.mechanism != "histogram"
-    printed = row.printed
-    return (
-        named,
-        "" if np.isnan(row.spent) else f"{row.spent:g}",
-        row.mechanism,
-        _band(row.local, 1, 3),
-        _measured(printed.local, 1, 3) if papers else "",
-        _band(row.overall, 1, 3),
-        _measured(printed.overall, 1, 3) if papers else "",
-        _band(row.accuracy, 100, 1),
-        _measured(printed.accuracy, 100, 1) if papers else "",
-    )
-
-
-def setting(beside: Beside) -> str:
-    """A setting in the words of its file, and whether it was tuned."""
-    row = beside.row
-    bare = row.setting.removeprefix(row.notion).strip()
-    return f"{bare}, tuned" if row.role == "chosen" and bare else bare or "as trained"
+NO_TABLE = "The paper has no such table for these people and this notion: choose others above, or under Settings."
 
 
 def differences(experiment: str) -> str:
@@ -372,73 +273,3 @@ def differences(experiment: str) -> str:
         f"- {only_text(one, Target.MARKDOWN)}"
         for one in (*DIFFERENCES.get(experiment, ()), *CHOICES)
     )
-
-
-_GIVE_OR_TAKE = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
-
-
-def _spread(values: np.ndarray, digits: int) -> str:
-    deviation = f"{_GIVE_OR_TAKE}{values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
-    return f"{values.mean():.{digits}f}{deviation}"
-
-
-def _measured(printed: Measured, unit: int, digits: int) -> str:
-    mean = f"{unit * printed.mean:.{digits}f}"
-    if printed.deviation is None:
-        return mean
-    return f"{mean}{_GIVE_OR_TAKE}{unit * printed.deviation:.{digits}f}"
-
-
-def _band(figures: tuple[float, float, float], unit: int, digits: int) -> str:
-    low, middle, high = (f"{unit * one:.{digits}f}" for one in figures)
-    return middle if low == high else f"{middle} ({low} to {high})"
-
-
-def _size(size: float) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} KB"
-
-
-ABILITIES_READING = (
-    "✓ is what the method does here, and a test trains or fits it so; “(paper: –)” and “(paper: ✓)” "
-    "where the paper says otherwise. The last three stand in none of its tables."
-)
-NOTIONS = ("sp", "eop", "eo")
-ABILITY_COLUMNS = (
-    "method",
-    "fair",
-    "more than two labels",
-    *(shared.notion_title(name).lower() for name in NOTIONS),
-    "by",
-)
-WHERE_FAIR = {
-    "local": "inside clients",
-    "global": "overall",
-    "local and global": "both",
-    "local or global": "either",
-}
-
-
-def ability_cells(able: Ability) -> tuple[str, ...]:
-    """A row of Table 1, by what was tested; with the paper's word where it is another."""
-    paper = TABLE_1.get(able.name)
-
-    def tick(does: bool, printed: bool | None) -> str:
-        other = "" if printed is None or printed == does else f" (paper: {_sign(printed)})"
-        return _sign(does) + other
-
-    fair = WHERE_FAIR[able.level]
-    if paper is not None and paper.level != able.level:
-        fair += f" (paper: {WHERE_FAIR[paper.level]})"
-    labels = None if paper is None else paper.multi_class
-    notions = {name: None if paper is None else name in paper.notions for name in NOTIONS}
-    return (
-        title(able.name),
-        fair,
-        tick(able.multi_class, labels),
-        *(tick(name in able.notions, printed) for name, printed in notions.items()),
-        able.approach,
-    )
-
-
-def _sign(does: bool) -> str:
-    return "✓" if does else "–"

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
-from pages.shared.figures import LEGEND_ABOVE, MARGIN
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, ink, translucent
-
-__all__ = ["COLOURS", "Scale", "Series", "against_budget", "failing_clients"]
+from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT, LARGE = 308, 420  # for a hall
@@ -24,15 +21,13 @@ COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy
 class Series:
     """One figure against the budget.
 
-    `reached` is its band on the true validation people, `unseen` its medians on test, `other`
-    the name and the medians of the other mechanism at the same true budget.
+    `reached` is its band on the true validation people, `unseen` its medians on test.
     """
 
     name: str
     colour: str
     reached: Band
     unseen: Floats | None = None
-    other: tuple[str, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,22 +77,21 @@ def against_budget(
         annotation={
             "text": YOU_ARE_HERE,
             "font": letters,
-            "yanchor": "bottom",
+            "xanchor": "left",
+            "yanchor": "top",
             "y": 1,
             "showarrow": False,
         },
     )
     return figure.update_layout(
         height=LARGE if large else HEIGHT,
-        margin=MARGIN | {"t": 25},
-        legend=LEGEND_ABOVE | {"y": -0.36, "yanchor": "top"},
+        margin=MARGIN | {"t": 46},  # two lines of the legend, which stands at the figure's own top
+        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
         xaxis={
             "title": {"text": text.AXIS_BUDGET, "font": letters},
             "tickvals": x,
             "ticktext": [f"{value:g}" for value in spent],
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
             "tickangle": 0,
             "tickfont": letters,
         },
@@ -105,8 +99,6 @@ def against_budget(
             "title": {"text": scale.title, "font": letters},
             "tickfont": letters,
             "rangemode": "tozero" if scale.times == 1 else "normal",
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
 
@@ -146,21 +138,6 @@ def _add_band(
             marker={"color": one.colour, "size": 7},
             hovertemplate=text.hover_unseen(scale.digits),
         )
-    if one.other is not None:
-        name, medians = one.other
-        figure.add_scatter(
-            x=x,
-            y=scale.times * medians,
-            mode="lines+markers",
-            name=f"{one.name}, {name}",
-            line={"color": one.colour, "width": 1.5, "dash": "dot"},
-            marker={
-                "symbol": "x-thin",
-                "size": 7,
-                "line": {"width": 2, "color": one.colour},
-            },
-            hovertemplate=text.hover_other(name, scale.digits),
-        )
 
 
 def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False) -> go.Figure:
@@ -190,8 +167,6 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
             "tickfont": letters,
             "range": [0, 108],
             "tickvals": [0, 25, 50, 75, 100],
-            "fixedrange": True,
-            "zeroline": False,
         },
         yaxis={
             "tickvals": rows,
@@ -199,11 +174,9 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
             "tickfont": letters,
             "autorange": "reversed",
             "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
         },
     )
 
 
 def _letters(*, large: bool) -> dict[str, object]:
-    return {"size": 17 if large else 12, "color": ink()}
+    return {"size": 17 if large else 12}

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io.outside_text import figure_text
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
 from fairfl_core.privacy.noise_study import spending
@@ -12,9 +13,7 @@ from pages.privacy import text
 from pages.privacy.charts import COLOURS, Scale, Series, against_budget, failing_clients
 from pages.privacy.results import (
     BUDGETS,
-    PAPER_ASKED,
     NoiseResult,
-    adult_beside_paper,
     noise_result,
     on_counts,
     other_medians,
@@ -29,13 +28,11 @@ from pages.shared.charts import (
     lazy_expander,
     numbers_table,
     progress,
-    table_popover,
 )
-from pages.shared.codecs import Flag, OneOf
+from pages.shared.codecs import OneOf
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.limits import limit_slider
-from pages.shared.outside_text import figure_text
-from pages.shared.results import heavy
+from pages.shared.results import is_large
 
 MOST_BARS = 12
 BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))
@@ -43,8 +40,7 @@ MANY = (20, 40, 100, 200)
 DRAWS = state.Setting("draws", 40, OneOf(MANY))
 MECHANISM = state.Setting("mechanism", MECHANISMS[0], OneOf(MECHANISMS))
 NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], OneOf(NEIGHBOURS))
-BOTH = state.Setting("both", False, Flag())
-NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR, BOTH)
+NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR)
 CURVE = state.Setting("curve", "local", OneOf(tuple(text.CURVES)))
 FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 
@@ -59,14 +55,13 @@ def page() -> None:
             _controls()
         result = None
         with error_boundary(text.STUDY):
-            if heavy(view):
+            if is_large(view):
                 raise InputError(text.TOO_MANY_CLIENTS)
             with progress(text.DRAWING) as on_progress:
                 result = noise_result(
                     view,
                     _mechanism(),
                     state.get(DRAWS),
-                    both=state.get(BOTH),
                     on_progress=on_progress,
                 )
             _pictures(result, at)
@@ -74,7 +69,11 @@ def page() -> None:
             _protection()
             if result is not None:
                 _numbers(result)
-            _paper_table()
+            st.page_link(
+                "pages/methods/page.py",
+                label=text.PAPER_TABLE,
+                query_params={"of": "adult", "tab": "table4"},
+            )
 
 
 def _mechanism() -> Mechanism:
@@ -108,7 +107,6 @@ def _settings() -> None:
     )
     st.selectbox(text.NEIGHBOUR, NEIGHBOURS, format_func=text.neighbours, **state.bound(NEIGHBOUR))
     st.selectbox(text.DRAWS, MANY, **state.bound(DRAWS))
-    st.toggle(text.BOTH, help=text.BOTH_TIP, **state.bound(BOTH))
     st.caption(text.what_it_is(_mechanism(), sums_suffice=sums_suffice(state.view())))
     view_settings()
 
@@ -129,7 +127,7 @@ def _pictures(result: NoiseResult, at: int | None) -> None:
 
 
 def _curve(result: NoiseResult, noun: str) -> None:
-    """One figure, or two, against the budget: its band, new people, the other mechanism."""
+    """One figure, or two, against the budget: its band, and new people."""
     names = text.curves(noun)
     st.segmented_control(
         text.CURVE_CHOICE,
@@ -140,16 +138,14 @@ def _curve(result: NoiseResult, noun: str) -> None:
         **state.bound(CURVE),
     )
     curve, study = state.get(CURVE), result.study
-    other = text.MECHANISMS[other_than(study.mechanisms[0].name)][1]
     series = []
     columns = {text.BUDGET_COLUMN: study.spent, text.PAPER_COLUMN: result.paper_epsilons}
     for figure in FIGURES_OF.get(curve, (curve,)):
-        reached, unseen, medians = result.over_budgets(figure)
-        parts = (reached.low, reached.middle, reached.high, unseen, medians)
+        reached, unseen = result.over_budgets(figure)
+        parts = (reached.low, reached.middle, reached.high, unseen)
         titled = zip(text.series_columns(figure), parts, strict=True)
         columns |= {title: values for title, values in titled if values is not None}
-        others = None if medians is None else (other, medians)
-        series.append(Series(text.SERIES[figure], COLOURS[figure], reached, unseen, others))
+        series.append(Series(text.SERIES[figure], COLOURS[figure], reached, unseen))
     scale = Scale(text.AXIS[curve], 100.0, 1) if curve == "accuracy" else Scale(text.AXIS[curve])
     asked = {"local": float(study.eps_local.max()), "overall": study.eps_global}.get(curve, 1.0)
     chart(
@@ -210,21 +206,6 @@ def _protection() -> None:
             right.markdown(text.NOT_PROTECTED)
             st.markdown(text.REHEARSAL)
             st.code(text.release_command(_mechanism()), language=None, wrap_lines=True)
-
-
-def _paper_table() -> None:
-    with lazy_expander(text.PAPER_TITLE, "paper") as opened, error_boundary(text.PAPER_TABLE):
-        if not opened:
-            return
-        neighbours = state.get(NEIGHBOUR)
-        with progress(text.REPEATING) as on_progress:
-            rows = adult_beside_paper(neighbours, on_progress=on_progress)
-        st.markdown(text.paper_introduction(rows, PAPER_ASKED, neighbours))
-        numbers_table(
-            {text.paper_epsilon(row): text.paper_row(row) for row in rows}, text.PAPER_HEADINGS
-        )
-        records = pd.DataFrame([text.paper_record(row) for row in rows])
-        table_popover(records, key="privacy-paper")
 
 
 page()

@@ -1,4 +1,4 @@
-"""Noise studies behind bounded caches, and the paper's own table to put beside them."""
+"""Noise studies behind bounded caches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from fairfl_core.evaluation.paper_numbers import TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
@@ -18,7 +17,6 @@ from fairfl_core.privacy.noise_study import (
     NoiseStudy,
     Runs,
     band,
-    model_alone,
     noise_study,
     spending,
     without_noise,
@@ -26,47 +24,12 @@ from fairfl_core.privacy.noise_study import (
 from pages.shared.caching import cached
 from pages.shared.catalogue import experiment_of
 from pages.shared.results import counts_of
-from pages.shared.view import PAPERS_RATES, PAPERS_REGION, View
-
-__all__ = [
-    "BUDGETS",
-    "FIGURES",
-    "PAPER",
-    "PAPER_ASKED",
-    "NoiseResult",
-    "PaperRow",
-    "Three",
-    "adult_beside_paper",
-    "noise_of",
-    "noise_result",
-    "on_counts",
-    "other_medians",
-    "other_than",
-    "sums_suffice",
-    "without_noise_of",
-]
+from pages.shared.view import PAPERS_REGION, View
 
 BUDGETS = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 FIGURES = ("local_worst", "local_mean", "overall", "accuracy")
 SEED = 0
 OnProgress = Callable[[float], None]
-
-
-@dataclass(frozen=True)
-class Three:
-    """Mean local gap, global gap and accuracy: what the paper's table tells of a setting."""
-
-    local: float
-    overall: float
-    accuracy: float
-
-
-# Table 4, on unseen people: the key is the epsilon it names; infinite is no noise, 0 FedAvg.
-PAPER_ASKED = TABLE_4_ASKED[0]
-PAPER = {
-    epsilon: Three(row.local.mean, row.overall.mean, row.accuracy.mean)
-    for epsilon, row in (TABLE_4 | {0.0: TABLE_4_FEDAVG}).items()
-}
 
 
 def on_counts(view: View) -> View:
@@ -153,16 +116,14 @@ def without_noise_of(view: View) -> tuple[Judged, Judged | None]:
 
 @dataclass(frozen=True, eq=False)
 class NoiseResult:
-    """What the page tells of: a study over all budgets, the same without noise, another mechanism.
+    """What the page tells of: a study over all budgets, and the same without noise.
 
-    `at` is the current budget's place in `study`; `other` is the other mechanism over the same
-    budgets, None unless it was asked for.
+    `at` is the current budget's place in `study`.
     """
 
     study: NoiseStudy
     noiseless: Judged
     at: int
-    other: NoiseStudy | None
 
     @property
     def budget(self) -> float:
@@ -181,12 +142,11 @@ class NoiseResult:
         """The median over runs of a figure without noise."""
         return float(band(getattr(self.noiseless, figure)).middle[0])
 
-    def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None, np.ndarray | None]:
-        """A figure at every budget: its band, medians on new people, the other's medians."""
+    def over_budgets(self, figure: str) -> tuple[Band, np.ndarray | None]:
+        """A figure at every budget: its band, and medians on new people."""
         held_out = self.study.held_out
         unseen = None if held_out is None else band(getattr(held_out, figure)).middle
-        other = None if self.other is None else band(getattr(self.other.reached, figure)).middle
-        return band(getattr(self.study.reached, figure)), unseen, other
+        return band(getattr(self.study.reached, figure)), unseen
 
     @property
     def lost(self) -> float:
@@ -215,25 +175,15 @@ class NoiseResult:
 
 
 def noise_result(
-    view: View,
-    mechanism: Mechanism,
-    draws: int,
-    *,
-    both: bool,
-    on_progress: OnProgress | None = None,
+    view: View, mechanism: Mechanism, draws: int, on_progress: OnProgress | None = None
 ) -> NoiseResult:
-    """A mechanism at every budget; the other one at the same true budgets where asked for."""
+    """A mechanism at every budget that it really spends."""
     view, neighbours = on_counts(view), mechanism.neighbours
     study = noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress)
     return NoiseResult(
         study=study,
         noiseless=without_noise_of(view)[0],
         at=int(np.abs(study.spent - mechanism.spent).argmin()),
-        other=noise_of(
-            view, other_than(mechanism.name), neighbours, draws, on_progress=on_progress
-        )
-        if both
-        else None,
     )
 
 
@@ -247,63 +197,3 @@ def other_medians(view: View, mechanism: Mechanism, draws: int) -> dict[str, flo
     other = spending(other_than(mechanism.name), mechanism.spent, mechanism.neighbours)
     reached = _at_budget(on_counts(view), other, draws).reached
     return {figure: float(band(getattr(reached, figure)).middle[0]) for figure in FIGURES}
-
-
-# -------------------------------------------------------------------- the paper's table
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """A row of the paper's table: the epsilon it names, what that spends, and three triples.
-
-    Those of the paper, of ours with the paper's mechanism, and of ours with the histogram at the
-    same true budget; means over draws, on unseen people.
-    """
-
-    epsilon: float
-    spent: float
-    paper: Three
-    ours: Three
-    histogram: Three
-
-
-def adult_beside_paper(
-    neighbours: str, draws: int = 30, on_progress: OnProgress | None = None
-) -> list[PaperRow]:
-    """The paper's table beside ours."""
-    adult = View(
-        experiment="adult",
-        data="adult",  # in the paper's split
-        notion="sp",
-        region=PAPERS_REGION,
-        guarantee=None,
-        policy=Policy(),
-        rates=PAPERS_RATES,
-        seeds=experiment_of("adult").seeds,
-        eps_global=PAPER_ASKED,
-        eps_local=PAPER_ASKED,
-        own_limits=(),
-    )
-    named = [epsilon for epsilon in PAPER if 0 < epsilon < np.inf]
-    times = Mechanism(name="paper", epsilon=1.0, neighbours=neighbours).spent
-    budgets = [times * epsilon for epsilon in named]
-    studies = [
-        noise_of(adult, name, neighbours, draws, budgets, on_progress)
-        for name in ("paper", "histogram")
-    ]
-    noiseless, model = without_noise_of(adult)[1], model_alone(_runs(adult), "sp")[1]
-    rows = []
-    for epsilon, theirs in PAPER.items():
-        if epsilon in named:
-            ours = [_three(study.held_out, named.index(epsilon)) for study in studies]
-        else:
-            ours = [_three(model if epsilon == 0 else noiseless, 0)] * 2
-        rows.append(PaperRow(epsilon, times * epsilon, theirs, *ours))
-    return rows
-
-
-def _three(judged: Judged | None, budget: int) -> Three:
-    if judged is None:
-        return Three(*[float("nan")] * 3)
-    figures = (judged.local_mean, judged.overall, judged.accuracy)
-    return Three(*(float(figure[budget].mean()) for figure in figures))

@@ -1,22 +1,19 @@
 """What the Privacy page says: noise studies in sentences, and what noise does not protect."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.summary import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
-from pages.privacy.results import NoiseResult, PaperRow, Three
+from pages.privacy.results import NoiseResult
 from pages.shared import text as shared
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
-STUDY, PAPER_TABLE = "The study of noise", "The paper's table"
+STUDY = "The study of noise"
 CURVE, FAILING, NUMBERS = "The curve", "The failing clients", "The numbers"
 
 DRAWING = "Drawing noise and solving anew"
-REPEATING = "Repeating the paper's table"
 TOO_MANY_CLIENTS = (
     "with so many clients hundreds of programs would take an hour; try fewer clients, or make "
     "noisy counts with `fairfl privatize` and upload those."
@@ -42,14 +39,13 @@ NUMBERS_NOTE = (
     "Of the people whose counts were sent, counted without noise. The largest gap is that of "
     "whichever client is worst in each draw."
 )
-BUDGET = "Privacy budget: less is more private"
+BUDGET = "Privacy budget"
 BUDGET_TIP = (
-    "Spent by each client. How far one person can change the odds of what is sent: by a factor of at most e to the "
+    "Less is more private. Spent by each client: how far one person can change the odds of what is sent: by a factor of at most e to the "
     "power of the budget. 10 protects little; 0.01 drowns small clients in noise."
 )
 DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the noise"
-NEIGHBOUR, BOTH = "Neighbours: what must look alike", "Draw both mechanisms"
-BOTH_TIP = "Add the other mechanism at the same true budget."
+NEIGHBOUR = "Neighbours: what must look alike"
 CURVES = {"local": "In each", "overall": "Overall", "accuracy": "Accuracy"}
 CURVE_CHOICE = "What is drawn against the budget"
 
@@ -73,7 +69,7 @@ CLIENT_COLUMNS = {
     "gap_median": "median true gap",
 }
 
-PAPER_TITLE = "The paper's own table, beside ours"
+PAPER_TABLE = "The paper's own table, beside ours"
 PROTECTION_TITLE = "What is protected, what is not, and how to release"
 PROTECTED = (
     "**Protected**\n"
@@ -111,35 +107,32 @@ def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
 
     `sums_suffice` tells whether the sum of wrong answers is all that the program looks at.
     """
-    said = (
+    words = (
         f"Spends a budget of {mechanism.spent:g} ({NEIGHBOURS[mechanism.neighbours]}): noise of scale "
         f"{mechanism.scale:,.3g} people on every number."
     )
     if mechanism.name == "histogram":
-        return said
-    said += (
+        return words
+    words += (
         f" **The paper would call this {mechanism.epsilon:g}**: a rightly answered person is "
         "counted twice in what it sends, and the client's size is sent as it is."
     )
     if not sums_suffice:
-        said += (
+        words += (
             " Of wrong answers it sends only the sum, so here they are taken as evenly spread: "
             "it is meant for the simplex with equalized odds or equal opportunity."
         )
-    return said
+    return words
 
 
 def shown_instead(view: View, shown: View) -> str:
     """What of the view noisy counts cannot serve, said up front; empty where they serve it all."""
-    said = []
+    words = []
     if view.needs_scores:
-        said.append(
-            "Shown is the rule for counts, which get the noise. Explore's looks at scores, and its "
-            "accuracy differs."
-        )
+        words.append("Rule for counts; Explore's looks at scores.")
     if (view.guarantee, view.policy) != (shown.guarantee, shown.policy):
-        said.append("Explore's confidence and further limits are left out here.")
-    return " ".join(said)
+        words.append("Explore's confidence and further limits are left out.")
+    return " ".join(words)
 
 
 def settings_shown(shown: View) -> str:
@@ -165,8 +158,8 @@ def sentence(result: NoiseResult, noun: str) -> str:
     where = "in the worst" if inside else f"in the worst {noun}"
     where = "" if figure == "overall" else f" {where}"
     return (
-        f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves a "
-        f"gap of **{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
+        f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves "
+        f"**{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
         f"10 draws) and {cost}."
     )
 
@@ -225,15 +218,14 @@ def share(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def series_columns(figure: str) -> tuple[str, str, str, str, str]:
-    """Columns of a chart's table: 5 %, median, 95 %, on unseen people, of the other mechanism."""
+def series_columns(figure: str) -> tuple[str, str, str, str]:
+    """Columns of a chart's table: 5 %, median, 95 %, on unseen people."""
     name = SERIES[figure]
     return (
         f"{name}: 5 %",
         f"{name}: median",
         f"{name}: 95 %",
         f"{name}: median, unseen people",
-        f"{name}: median, other mechanism",
     )
 
 
@@ -248,62 +240,6 @@ def hover_band(name: str, digits: int) -> str:
 def hover_unseen(digits: int) -> str:
     """What a dot of unseen people says under the pointer."""
     return f"new people: %{{y:.{digits}f}}<extra></extra>"
-
-
-def hover_other(name: str, digits: int) -> str:
-    """What the other mechanism's line says under the pointer."""
-    return f"{name}: %{{y:.{digits}f}}<extra></extra>"
-
-
-# -------------------------------------------------------------------- the paper's table
-
-
-def paper_introduction(rows: Sequence[PaperRow], asked: float, relation: str) -> str:
-    """What the paper's table is of, and what its epsilon really spends."""
-    times = rows[1].spent / rows[1].epsilon
-    return (
-        f"Adult, statistical parity, both limits {asked:g}, unseen people. **What the paper calls "
-        f"ε really spends {times:g} ε** ({relation}); the histogram gets that same true budget. "
-        "Each entry: mean client's gap · overall gap · accuracy. The paper's column is its Table "
-        "4; for FedAvg its Table 2 prints other figures."
-    )
-
-
-PAPER_HEADINGS = ("really spends", "the paper", "ours, the paper's mechanism", "ours, histogram")
-
-
-def paper_row(row: PaperRow) -> list[str]:
-    """A row as people read it, under the headings."""
-    triples = (row.paper, row.ours, row.histogram)
-    return [_spent(row), *map(_three, triples)]
-
-
-def paper_record(row: PaperRow) -> dict[str, object]:
-    """A row in numbers, for a file."""
-    record: dict[str, object] = {
-        "the paper's epsilon": paper_epsilon(row),
-        "really spends": _spent(row),
-    }
-    for who, three in (
-        ("paper", row.paper),
-        ("ours, paper's mechanism", row.ours),
-        ("ours, histogram", row.histogram),
-    ):
-        record |= {f"{who}: {what}": round(value, 4) for what, value in vars(three).items()}
-    return record
-
-
-def paper_epsilon(row: PaperRow) -> str:
-    """What the paper calls the budget of a row."""
-    return {float("inf"): "no noise", 0.0: "FedAvg"}.get(row.epsilon, f"{row.epsilon:g}")
-
-
-def _spent(row: PaperRow) -> str:
-    return "" if row.spent in (0, float("inf")) else f"{row.spent:g}"
-
-
-def _three(three: Three) -> str:
-    return f"{three.local:.3f} · {three.overall:.3f} · {format.percent(three.accuracy)}"
 
 
 def release_command(mechanism: Mechanism) -> str:

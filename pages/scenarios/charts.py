@@ -1,108 +1,24 @@
-"""Figures of the Scenarios page. A figure computes no rate: it draws what it is given."""
+"""Pictures of the Scenarios page that are HTML; maps and clients are drawn by the components."""
 
+from collections.abc import Sequence
 from html import escape
 
-import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
-
-from fairfl_core.lp.frontier import Frontier
 from pages.scenarios import text
-from pages.shared.figures import CIVIDIS, Place, heat_map
-from pages.shared.outside_text import figure_text
-from pages.shared.theme import GROUP_COLOURS, ink
+from pages.shared.theme import CIVIDIS
 
-__all__ = ["HALL", "HEIGHT", "colour_key", "shares_over_map"]
-
-HEIGHT, HALL = 365, 450  # the latter is for a chart that has a hall's screen alone
-MAP_SHARE, BARS_FROM = 0.68, 0.8  # of the height: what the map takes, where the bars begin
+_TALL = 2.4  # height of a whole bar, in letters
 
 
-def shares_over_map(
-    shares: NDArray[np.float64],
-    group: str,
-    heat: Frontier,
-    here: Place,
-    limits: tuple[float, float],
-    *,
-    labelled: bool = True,
-    large: bool = False,
-) -> go.Figure:
-    """Bars of a group's share in each client, and below them what each pair of limits leaves.
-
-    Parameters
-    ----------
-    shares : ndarray, shape (clients,)
-    group : str
-        Whose share it is.
-    heat, here, limits
-        As for `heat_map`; maps side by side get the same `limits`.
-    labelled : bool
-        Whether the axis upwards has its title: of maps side by side, the first has.
-    large : bool
-        Whether letters are large, as for a hall.
-    """
-    figure = heat_map(heat, here, limits=limits, height=HEIGHT, scale=False)
-    clients = np.arange(len(shares))
-    small = {"size": 16 if large else 11, "color": ink()}
-    figure.add_bar(
-        x=clients,
-        y=100 * shares,
-        xaxis="x2",
-        yaxis="y2",
-        marker={"color": GROUP_COLOURS[0]},
-        text=[text.share(share) for share in shares],
-        textposition="outside",
-        textfont=small,
-        constraintext="none",
-        cliponaxis=False,
-        customdata=clients + 1,
-        hovertemplate=text.hover_share(figure_text(group)),
+def share_bars(shares: Sequence[float], group: str) -> str:
+    """Bars of a group's share in each client, as HTML in which names are only text."""
+    bars = "".join(
+        f'<div><b>{text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
+        for client, share in enumerate(shares, 1)
     )
-    ticks = figure.layout.xaxis
-    every = slice(None, None, 2 if large else 1)  # of large ones there is room for half
-    return figure.update_layout(
-        showlegend=False,
-        bargap=0.35,
-        margin={"l": 5, "r": 30 if large else 5, "t": 22, "b": 5},
-        xaxis={
-            "title": {"text": text.AXIS_OVERALL, "font": small},
-            "tickfont": small,
-            "tickangle": 0,
-            "tickvals": ticks.tickvals[every],
-            "ticktext": ticks.ticktext[every],
-        },
-        yaxis={
-            "title": {"text": text.AXIS_INSIDE if labelled else "", "font": small},
-            "tickfont": small,
-            "domain": [0, MAP_SHARE],
-        },
-        xaxis2={
-            "anchor": "y2",
-            "tickvals": clients,
-            "ticktext": clients + 1,
-            "tickfont": small,
-            "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
-        },
-        yaxis2={
-            "title": {
-                "text": text.axis_share(figure_text(group)) if labelled else "",
-                "font": small,
-            },
-            "domain": [BARS_FROM, 1],
-            "range": [0, 100],
-            "tickvals": [0, 100],
-            "tickfont": small,
-            "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
-        },
-    )
+    return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.share_of(group))}">{bars}</div>'
 
 
-def colour_key(said: str, low: float, high: float) -> str:
+def colour_key(words: str, low: float, high: float) -> str:
     """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
     colours = ",".join(colour for _, colour in CIVIDIS)
     bar = (
@@ -110,6 +26,6 @@ def colour_key(said: str, low: float, high: float) -> str:
         f"background:linear-gradient(90deg,{colours})"
     )
     return (
-        f'<div class="fairfl-title"><div>{escape(said)}</div><span>{text.of_scale(low)}'
+        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.of_scale(low)}'
         f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
     )

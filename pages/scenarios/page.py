@@ -9,10 +9,15 @@ import streamlit as st
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.paper_numbers import SCENARIOS
+from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.summary import Summary
+from fairfl_core.explore.charts import colour_limits, gaps, map_data
+from fairfl_core.explore.text import gap_axis
 from fairfl_core.fairness.notions import notion_names
+from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import HALL, HEIGHT, colour_key, shares_over_map
+from pages.scenarios.charts import colour_key, share_bars
 from pages.scenarios.results import (
     KINDS,
     OwnClients,
@@ -31,25 +36,27 @@ from pages.scenarios.results import (
     scenario_view,
     unseen_loss,
 )
-from pages.shared import figures, present, state
+from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.charts import (
-    chart,
     error_boundary,
     lazy_expander,
+    map_table,
     numbers_table,
     progress,
     table_popover,
 )
-from pages.shared.codecs import Numbers, OneOf, Seeds, Whole
+from pages.shared.codecs import ALL, Numbers, OneOf, Whole
+from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
-from pages.shared.results import clients_of, is_dear, summary_of
+from pages.shared.limits import go_to_cell, limit_slider
+from pages.shared.results import is_dear, study_of, summary_of
 from pages.shared.view import View, regions_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
+MAP_HEIGHT, CLIENTS_HEIGHT, HALL = 250, 300, 400  # the last where a picture has the screen alone
 SPREADS = {  # shares of the first group, in per cent: the paper's three, for up to six clients
     "alike": (40, 40, 40, 40, 40, 40),
     "little": (20, 30, 40, 50, 60, 40),
@@ -68,7 +75,7 @@ def page() -> None:
         kind = state.get(_kind())
         there = {one: name for one, name in KINDS.items() if name not in missing()}
         at = present.screen(text.SCREENS) if present.presenting() else None
-        _top(kind, there, presenting=at is not None)
+        _top(kind, presenting=at is not None)
         with error_boundary(text.OWN if kind == "own" else text.PAPERS):
             if kind == "own":
                 _own(at)
@@ -82,8 +89,8 @@ def _kind() -> state.Setting[str]:
     return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
 
 
-def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
-    """The question, the choice of a scenario, the two limits, and whose settings these are."""
+def _top(kind: str, *, presenting: bool) -> None:
+    """The question, the choice of a scenario, and the two limits."""
     bound = state.bound(_kind())
     if presenting:
         return
@@ -95,21 +102,14 @@ def _top(kind: str, there: Mapping[str, str], *, presenting: bool) -> None:
             format_func=text.KINDS.__getitem__,
             label_visibility="collapsed",
             required=True,
+            wrap=True,
             **bound,
         )
-    limits, right = st.columns([4, 3], vertical_alignment="center")
-    with limits:
-        for place, name in zip(
-            st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True
-        ):
-            with place:
-                limit_slider(name)
-    with right:
         if kind == "own":
-            experiment_choice()
-        elif there:
-            experiment = _first(there)
-            st.caption(text.whose(_views(there)[0], experiment), help=text.about(experiment))
+            experiment_choice(width=330)
+    for place, name in zip(st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True):
+        with place:
+            limit_slider(name)
 
 
 def _settings() -> None:
@@ -148,12 +148,12 @@ def _own_settings(
     notions, rates = notion_names(), rate_names(scores=experiment.has_scores)
     notion = state.Setting("scenario_notion", experiment.notion, OneOf(notions))
     regions = regions_of(experiment, state.get(notion))
-    runs = (Seeds.ALL, *map(str, experiment.seeds))
+    runs = (ALL, *map(str, experiment.seeds))
     return {
         "notion": (notion, notions),
         "region": (state.Setting("scenario_region", regions[0], OneOf(regions)), regions),
         "rates": (state.Setting("scenario_rates", rates[0], OneOf(rates)), rates),
-        "seed": (state.Setting("scenario_seed", Seeds.ALL, OneOf(runs)), runs),
+        "seed": (state.Setting("scenario_seed", ALL, OneOf(runs)), runs),
     }
 
 
@@ -176,12 +176,14 @@ def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
     if {"alike", "far"} <= set(views):
         more, error = cost_difference(views["alike"], views["far"])
         answer = text.answer(more, error, len(views["far"].seeds))
-        st.markdown(f"{text.asked(views['far'])}: **{answer}**")
+        st.markdown(f"**{answer}**")
     if at != 1:
         _maps(kind, views)
     if at != 0 and kind in views:
         with error_boundary(text.CLIENTS_GAPS):
-            _gaps(kind, views[kind])
+            st.markdown(text.gaps_title(kind))
+            view = views[kind]
+            _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
     if at is None:
         _details(views)
 
@@ -190,44 +192,59 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
     """The three side by side: who is in which client, the map, and what the limits do."""
     with progress(text.SOLVING) as on_progress:
         heats = {one: map_of(view, on_progress) for one, view in views.items()}
-    limits = figures.colour_limits(*(100 * heat.accuracy for heat in heats.values()))
+    limits = colour_limits(*(100 * heat.accuracy for heat in heats.values()))
+    group = experiment_of(next(iter(views.values())).data).groups[0]
     for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
         with column, error_boundary(text.KINDS[one]):
             summary = summary_of(view)
             st.markdown(text.kind_title(one, chosen=one == kind))
-            figure = shares_over_map(
-                composition(view)[0][:, 0],
-                experiment_of(view.data).groups[0],
-                heats[one],
-                (view.eps_global, view.eps_local),
-                limits,
-                labelled=one == next(iter(views)),
-                large=_large(),
-            )
-            chart(figure, key=f"map-{one}", spoken=text.map_spoken(one))
+            _bars_over_map(one, composition(view)[0][:, 0].tolist(), group, heats[one], limits)
             st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
-    st.html(colour_key(text.MAPS + one_run, *limits))
+    st.html(colour_key(text.MAPS.format(group) + one_run, *limits))
+    first = next(iter(views.values()))
+    experiment = experiment_of(first.data)
+    st.caption(text.whose(first, experiment), help=text.about(experiment))
+
+
+def _bars_over_map(
+    kind: str, shares: list[float], group: str, heat: Frontier, limits: tuple[float, float]
+) -> None:
+    """Who is in which client, and below it what each pair of limits leaves; a cell can be taken."""
+    st.html(share_bars(shares, group))
+    view, key, (low, high) = state.view(), f"map-{kind}", limits
+    limit_map(
+        key,
+        map_data(heat, (view.eps_global, view.eps_local)) | {"low": low, "high": high},
+        on_go=lambda: go_to_cell(key, heat),
+        noun=text.CLIENT,
+        spoken=text.map_spoken(kind),
+        large=_large(),
+        height=HALL if present.presenting() else MAP_HEIGHT,
+    )
 
 
 def _large() -> bool:
     return present.presenting() or state.large_type()
 
 
-def _gaps(kind: str, view: View) -> None:
-    """Each client of the chosen scenario, before and after."""
-    table = clients_of(view)
-    st.markdown(text.gaps_title(kind))
-    figure = figures.client_gaps(table)
-    if present.presenting():
-        figure.update_layout(height=HALL)
-    chart(
-        figure,
-        key="scenario-clients",
-        spoken=text.gaps_title(kind),
-        table=None if present.presenting() else table.round(4),
-        headings=shared_text.CLIENT_COLUMNS,
+def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
+    """Each client's gap before and after, and its table."""
+    unseen = study.has_held_out
+    client_chart(
+        key,
+        gaps(study.client_columns(unseen=unseen), summary, gap_axis(summary.harm.groups)),
+        view="gaps",
+        spoken=spoken,
+        large=_large(),
+        height=HALL if present.presenting() else CLIENTS_HEIGHT,
     )
+    if not present.presenting():
+        table_popover(
+            lambda: study.client_table(unseen=unseen).round(4),
+            key=key,
+            headings=shared_text.CLIENT_COLUMNS,
+        )
 
 
 def _details(views: Mapping[str, View]) -> None:
@@ -235,7 +252,7 @@ def _details(views: Mapping[str, View]) -> None:
     with st.container(horizontal=True):
         for one, view in views.items():
             table_popover(
-                lambda view=view: figures.map_table(map_of(view)),  # type: ignore[misc]
+                lambda view=view: map_table(map_of(view)),  # type: ignore[misc]
                 key=f"map-{one}",
                 label=text.table_of(one),
             )
@@ -252,8 +269,6 @@ def _losses(views: Mapping[str, View]) -> None:
         unseen = [unseen_loss(view) for view in views.values()]
     papers = [SCENARIOS[KINDS[one]] for one in views]
     numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
-    records = map(text.loss_record, views, fitted, unseen, papers)
-    table_popover(pd.DataFrame(records), key="scenario-losses")
 
 
 def _composition(views: Mapping[str, View]) -> pd.DataFrame:
@@ -383,26 +398,16 @@ def _own_result(own: OwnClients, at: int | None) -> None:
     places = st.columns(2, gap="medium") if at is None else [st.container()] * 2
     if at != 1:
         with places[0], error_boundary(text.OWN_MAP):
-            heat, here = own_heat(own), (own.view.eps_global, own.view.eps_local)
-            limits = figures.colour_limits(100 * heat.accuracy)
-            group = experiment_of(own.view.data).groups[0]
+            heat = own_heat(own)
+            limits = colour_limits(100 * heat.accuracy)
             st.html(colour_key(text.OWN_MAP_KEY, *limits))
-            chart(
-                shares_over_map(np.array(own.shares), group, heat, here, limits, large=_large()),
-                key="own-map",
-                spoken=text.map_spoken("own"),
-                table=None if present.presenting() else lambda: figures.map_table(heat),
-            )
+            group = experiment_of(own.view.data).groups[0]
+            _bars_over_map("own", list(own.shares), group, heat, limits)
+            if at is None:
+                table_popover(lambda: map_table(heat), key="map-own")
     if at != 0:
         with places[1], error_boundary(text.CLIENTS_GAPS):
-            table = study.client_table(unseen=study.has_held_out)
-            chart(
-                figures.client_gaps(table).update_layout(height=HEIGHT if at is None else HALL),
-                key="own-clients",
-                spoken=text.own_spoken(summary),
-                table=None if present.presenting() else table.round(4),
-                headings=shared_text.CLIENT_COLUMNS,
-            )
+            _clients("own-clients", study, summary, text.own_spoken(summary))
     if at is not None:
         return
     st.caption(text.own_note(own, held_out=study.has_held_out))
@@ -416,8 +421,6 @@ def _beside_even(own: OwnClients) -> None:
     both = (own, own.even)
     rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
     numbers_table(rows, [text.AS_DRAWN, text.EVEN])
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=[text.AS_DRAWN, text.EVEN])
-    table_popover(table.reset_index(names=text.FIGURE), key="own-beside-even")
 
 
 page()

@@ -21,7 +21,7 @@ from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from pages.shared.caching import cached
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.results import (
@@ -38,29 +38,6 @@ from pages.shared.results import (
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, START, View, read_view
-
-__all__ = [
-    "KINDS",
-    "MAP",
-    "NARROW",
-    "WIDE",
-    "Loss",
-    "OwnClients",
-    "composition",
-    "cost_difference",
-    "fitted_loss",
-    "map_of",
-    "missing",
-    "most_people",
-    "own_heat",
-    "own_loss",
-    "own_most",
-    "own_people",
-    "own_study",
-    "own_summary",
-    "scenario_view",
-    "unseen_loss",
-]
 
 KINDS = dict(zip(("alike", "little", "far"), SCENARIOS, strict=True))  # to experiments
 MAP = (0.0, START["eps_global"], *GRID)  # the paper's limits, none at all, and where ours begin
@@ -221,7 +198,7 @@ def _drawn(own: OwnClients, seed: int) -> tuple[People | None, Unseen | None]:
 
 
 @cached(120)
-def _program(own: OwnClients, seed: int) -> Program:
+def _program(own: OwnClients, seed: int) -> FairnessProgram:
     return program_on(required(_drawn(own, seed)[0]), own.view)
 
 

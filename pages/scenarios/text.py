@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.summary import FREE, Summary
 from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
+from fairfl_core.report import text as asked_text
 from pages.scenarios.results import Loss, OwnClients
 from pages.shared import text
-from pages.shared.outside_text import plain
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -28,28 +29,16 @@ KINDS = {
 }
 SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
-MAPS = "Maps: accuracy of the people the rules were made for; dotted: free. Below: new people."
+MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
-AXIS_OVERALL = "overall, ε<sub>0</sub>"
-AXIS_INSIDE = "in each client, ε<sub>c</sub>"
 LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
-SCENARIO, CLIENT, N_HELD_OUT, FIGURE = "scenario", "client", "n held out", "figure"
+SCENARIO, CLIENT, N_HELD_OUT = "scenario", "client", "n held out"
 
 
 def share(value: float) -> str:
     """A share above its bar."""
     return f"{100 * value:.0f} %"
-
-
-def axis_share(group: str) -> str:
-    """What the bars are of."""
-    return f"{group}, %"
-
-
-def hover_share(group: str) -> str:
-    """A bar under the pointer."""
-    return f"client %{{customdata}}: %{{y:.1f}} % {group}<extra></extra>"
 
 
 def of_scale(percent: float) -> str:
@@ -83,18 +72,18 @@ def about(experiment: Experiment) -> str:
 def asked(view: View) -> str:
     """What is asked of the gaps, as the beginning of a sentence."""
     limits = {"in each client": view.eps_local, "overall": view.eps_global}
-    said = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
-    return f"Asked {' and '.join(said)}" if said else "Nothing asked"
+    sentences = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
+    return f"Asked {' and '.join(sentences)}" if sentences else "Nothing asked"
 
 
 def answer(more: float, error: float, runs: int) -> str:
     """Whether the same limits cost more far apart than alike, as far as runs can tell."""
     if np.isnan(error):
         word = "as much as" if abs(more) < FREE else "more than" if more > 0 else "less than"
-        return f"far apart costs {word} alike in this run (one cannot tell chance)."
+        return f"Far apart costs {word} alike in this run (one cannot tell chance)."
     if abs(more) < max(2 * error, FREE):
-        return f"far apart costs no more than alike, as far as {runs} runs can tell."
-    return f"far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
+        return f"Far apart costs no more than alike, as far as {runs} runs can tell."
+    return f"Far apart costs {'more' if more > 0 else 'less'} than alike, beyond chance."
 
 
 def result(summary: Summary) -> str:
@@ -174,25 +163,6 @@ LOSSES_NOTE = (
 )
 
 
-def loss_record(
-    kind: str, fitted: Loss, unseen: Loss, paper: printed.Scenario
-) -> dict[str, object]:
-    """The same in numbers, for a file."""
-    record: dict[str, object] = {SCENARIO: KINDS[kind]}
-    for name, loss in (("unseen people", unseen), ("validation", fitted)):
-        record |= {
-            f"lost, points, {name}": round(100 * loss.lost, 3),
-            f"lost, % of accuracy, {name}": round(100 * loss.share, 3),
-            f"overall .3, {name}": round(loss.before, 5),
-            f"overall .05, {name}": round(loss.after, 5),
-        }
-    return record | {
-        "lost, % of accuracy, paper": 100 * paper.loss,
-        "overall .3, paper": paper.before,
-        "overall .05, paper": paper.after,
-    }
-
-
 def share_of(group: str) -> str:
     """A column of shares."""
     return f"{group}, %"
@@ -257,13 +227,17 @@ def own_note(own: OwnClients, *, held_out: bool) -> str:
     """Who was drawn, and that nothing is retrained."""
     also = " to make the rules, as many new ones" if held_out else f" ({text.NO_CHECK})"
     runs = len(own.view.seeds)
-    said = (
+    sentences = (
         f"{len(own.shares)} clients of {format.count(own.size)} held-out people{also}"
         f"{f'; mean of {runs} runs' if runs > 1 else ''}. Nobody is trained again: each person keeps "
         "the model's answer. The map is of the people the rules were made for."
     )
     policy = own.view.policy
-    return said if policy.is_plain else f"{said} Also asked: {plain(text.policy(policy), 300)}."
+    return (
+        sentences
+        if policy.is_plain
+        else f"{sentences} Also asked: {plain(asked_text.policy(policy), 300)}."
+    )
 
 
 def own_spoken(summary: Summary) -> str:

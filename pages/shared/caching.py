@@ -10,8 +10,6 @@ from fairfl_core.budget import Budget, within
 from pages.shared import own_data
 from pages.shared.view import View
 
-__all__ = ["budget", "cached"]
-
 SECONDS, MEGABYTES = 60, 2_000  # for one result: a solution, a map, an evaluation
 LARGER_WORK = "use the command line or Python, where work may take as long as it needs"
 
@@ -42,8 +40,7 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             if not own_data.is_own(name):
                 shared: T = everybody(*arguments, **named)
                 return shared
-            key = (function, arguments, *sorted(named.items()))
-            own: T = own_data.find(name).results.get(key, lambda: make(*arguments, **named))
+            own: T = own_data.find(name).cached(make)(*arguments, **named)
             return own
 
         return result

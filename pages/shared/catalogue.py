@@ -11,8 +11,6 @@ from pages.shared import own_data
 from pages.shared.caching import cached
 from pages.shared.view import Catalogue
 
-__all__ = ["bundled", "catalogue", "experiment_of", "noun_of"]
-
 
 def catalogue() -> Catalogue:
     """What this visitor can choose; their own set stands first."""

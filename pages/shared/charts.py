@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from html import escape
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -13,21 +14,10 @@ import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core._io.outside_text import Target, only_text
 from fairfl_core.errors import FairflError
+from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
-from pages.shared.html import html_table
-from pages.shared.outside_text import Target, only_text
-
-__all__ = [
-    "chart",
-    "csv_for_people",
-    "error_boundary",
-    "lazy_expander",
-    "lazy_popover",
-    "numbers_table",
-    "progress",
-    "table_popover",
-]
 
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
@@ -138,10 +128,29 @@ def table_popover(
         )
 
 
+def map_table(heat: Frontier) -> pd.DataFrame:
+    """The accuracies of a map, in per cent."""
+    columns = [f"{text.MAP_OVERALL} {value:g}" for value in heat.eps_global]
+    table = pd.DataFrame((100 * heat.accuracy).round(2), columns=columns)
+    table.insert(0, text.MAP_INSIDE, heat.eps_local)
+    return table
+
+
 def numbers_table(rows: Mapping[str, Sequence[str]], headings: Sequence[str]) -> None:
     """A small table of words and numbers as one element; all of it is only text."""
     cells = [[name, *row] for name, row in rows.items()]
     st.html(f'<div class="fairfl-table">{html_table(["", *headings], cells)}</div>')
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of text; the names in it are only text."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    thead = f"<thead><tr>{head}</tr></thead>" if header else ""
+    return f"<table>{thead}<tbody>{body}</tbody></table>"
 
 
 def csv_for_people(table: pd.DataFrame) -> str:

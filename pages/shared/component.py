@@ -1,97 +1,23 @@
-"""The two charts of Explore that follow a slider: the map of limits and the clients' picture.
+"""The two charts that follow a slider: the map of limits and the clients' picture.
 
-They are drawn by `frontend/*.js` as SVG and redrawn in place when their data change. The drawing
-code knows nothing of Streamlit: `drawMap(root, data, emit)` and `drawClients(root, data, emit)`.
-Its text travels with the data, 22 and 35 kB, to a setting that the browser has not seen: files in
-an `asset_dir` are found only where a wheel is installed, not from a checkout nor an editable one.
+They are drawn by `fairfl_core/explore/frontend/*.js` as SVG and redrawn in place when their data
+change. The drawing code knows nothing of Streamlit: `drawMap(root, data, emit)` and
+`drawClients(root, data, emit)`. Its text travels with the data, 22 and 35 kB, to a setting that
+the browser has not seen: Streamlit looks for an `asset_dir` beside an installed package of the
+distribution's own name, which neither a checkout nor an editable install of fairfl_core is.
 """
 
-from collections.abc import Callable, Sequence
-from math import isnan
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any
 
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
-__all__ = [
-    "FoundClient",
-    "FoundData",
-    "FoundGroup",
-    "GapClient",
-    "GapData",
-    "PriceClient",
-    "PriceData",
-    "View",
-    "client_chart",
-    "limit_map",
-]
+from fairfl_core import explore
+from fairfl_core.explore.charts import FoundData, GapData, Picture, PriceData
 
-View = Literal["gaps", "map", "found", "price"]
-
-
-class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
-
-    name: str
-    n: int
-    before: float | None
-    after: float | None
-    low: float | None  # ends of the interval of `after`
-    high: float | None
-    asked: float  # this client's limit, 1.0 for none
-    within: bool  # the gap may be chance
-    above: bool  # above its limit beyond chance
-
-
-class GapData(TypedDict):
-    """What the views "gaps" and "map" show."""
-
-    clients: Sequence[GapClient]
-    axis: str  # such as "gap between women and men"
-
-
-class FoundGroup(TypedDict):
-    """How many of a label are recognised in one group of a client, in per cent."""
-
-    before: float | None
-    after: float | None
-    n: int
-    sure: bool  # the change is beyond chance
-
-
-class FoundClient(TypedDict):
-    """A client's groups, in the order of `FoundData.groups`."""
-
-    name: str
-    n: int
-    alarm: bool  # somebody's loss is beyond chance
-    groups: Sequence[FoundGroup]
-
-
-class FoundData(TypedDict):
-    """What the view "found" shows."""
-
-    clients: Sequence[FoundClient]
-    groups: Sequence[str]
-    label: str
-
-
-class PriceClient(TypedDict):
-    """The points of accuracy that a client gains (positive) or loses (negative)."""
-
-    name: str
-    n: int
-    points: float | None
-
-
-class PriceData(TypedDict):
-    """What the view "price" shows."""
-
-    clients: Sequence[PriceClient]
-
-
-_FRONTEND = Path(__file__).parent / "frontend"
+_FRONTEND = Path(explore.__file__).parent / "frontend"
 
 
 def _component(name: str, draw: str) -> ComponentRenderer:
@@ -113,21 +39,16 @@ _clients = _component("clients", "drawClients")
 
 def limit_map(
     key: str,
+    data: Mapping[str, Any],
     *,
-    accuracy: Sequence[Sequence[float | None]],
-    limits: Sequence[float],
-    here: tuple[float, float],
-    kept: Sequence[tuple[str, float, float]],
     noun: str,
-    note: str,
-    low: float,
-    high: float,
-    free: Sequence[Sequence[float]],
-    alone: Sequence[tuple[str, float]],
     spoken: str,
-    on_go: Callable[[], None],
-    title: str = "Accuracy by pair of limits",
+    on_go: Callable[[], None] | None = None,
+    title: str = "",
+    note: str = "",
+    alone: Sequence[tuple[str, float]] = (),
     large: bool = False,
+    height: int | str = "stretch",
 ) -> None:
     """Draw the accuracy of every pair of limits; a click or a finished drag goes to a cell.
 
@@ -135,70 +56,46 @@ def limit_map(
     ----------
     key
         Where `on_go` finds the cell: `st.session_state[key].go == [x, y]`, indices of `limits`.
-    accuracy
-        Per cent; a row for each limit inside clients, a column for each limit overall, both in
-        the order of `limits`. None (or NaN) where no answer keeps both limits.
-    limits
-        Ascending; 1.0 is no limit.
-    here
-        Where one stands, as indices (x, y); between cells where the limit lies between two.
-    kept
-        What was kept for Compare: letter, x, y.
+    data
+        What `fairfl_core.explore.charts.map_data` returns.
+    on_go
+        Called without arguments, before the page runs again; without it one can only look.
     noun
         What a client is called: "age band".
-    note
-        Who the numbers are about and what else must be said: "new people", "coarse: one run".
-    low, high
-        The accuracies of the ends of the colours, in per cent.
-    free
-        Edges (x0, y0, x1, y1) between cells that cost nothing and cells that do; a cell's lower
-        left corner is at its own indices.
-    alone
-        What each kind of fairness costs by itself in points: `("in each age band", -6.7)`.
     spoken
         The map in a sentence, for those who do not see it.
-    on_go
-        Called without arguments, before the page runs again.
-    title
-        The words above the map.
+    title, note
+        The words above the map, and who its numbers are about. Without a title nothing stands
+        above it, nor its scale: of maps side by side the page draws one.
+    alone
+        What each kind of fairness costs by itself in points: `("in each age band", -6.7)`.
     large
         For a hall: no text below 16 px.
     """
+    words = {"noun": noun, "spoken": spoken, "title": title, "note": note, "large": large}
     _map(
         key=key,
         data={
-            "accuracy": [[_cell(value) for value in row] for row in accuracy],
-            "limits": [float(limit) for limit in limits],
-            "here": [float(at) for at in here],
-            "kept": [[letter, float(x), float(y)] for letter, x, y in kept],
-            "noun": noun,
-            "note": note,
-            "low": float(low),
-            "high": float(high),
-            "free": [[float(at) for at in edge] for edge in free],
-            "alone": [[name, float(points)] for name, points in alone],
-            "title": title,
-            "spoken": spoken,
-            "large": large,
+            **data,
+            **words,
+            "alone": [list(one) for one in alone],
+            "still": on_go is None,
         },
-        height="stretch",
-        on_go_change=on_go,
+        height=height,  # type: ignore[arg-type]
+        on_go_change=on_go or (lambda: None),
     )
-
-
-def _cell(value: float | None) -> float | None:
-    return None if value is None or isnan(value) else round(float(value), 2)
 
 
 def client_chart(
     key: str,
-    *,
-    view: View,
     data: GapData | FoundData | PriceData,
+    *,
+    view: Picture,
     spoken: str,
-    on_client: Callable[[], None],
+    on_client: Callable[[], None] | None = None,
     note: str = "",
     large: bool = False,
+    height: int | str = "stretch",
 ) -> None:
     """Draw every client before and after, in the order given; a click on one opens it.
 
@@ -208,25 +105,26 @@ def client_chart(
     ----------
     key
         Where `on_client` finds the client's name: `st.session_state[key].client`.
+    data
+        `GapData` for "gaps" and "map", `FoundData` for "found", `PriceData` for "price".
     view
         "gaps": ring before, dot after with its interval, and the band that is allowed.
         "map": the states of the USA as tiles, by the gap after.
         "found": how many of a label are recognised in each group.
         "price": points of accuracy gained or lost.
-    data
-        `GapData` for "gaps" and "map", `FoundData` for "found", `PriceData` for "price".
     spoken
         The picture in a sentence, for those who do not see it.
     on_client
-        Called without arguments, before the page runs again.
+        Called without arguments, before the page runs again; without it no client opens.
     note
         What else must be said beside the legend: "the worst 12 of 200".
     large
         For a hall: no text below 16 px.
     """
+    words = {"view": view, "spoken": spoken, "note": note, "large": large}
     _clients(
         key=key,
-        data={**data, "view": view, "spoken": spoken, "note": note, "large": large},
-        height="stretch",
-        on_client_change=on_client,
+        data={**data, **words, "still": on_client is None},
+        height=height,  # type: ignore[arg-type]
+        on_client_change=on_client or (lambda: None),
     )

@@ -7,13 +7,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from fairfl_core.lp.build import default_rates
+from fairfl_core._io.outside_text import plain
+from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, sign_in, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.outside_text import plain
+from pages.shared.charts import lazy_popover
 from pages.shared.view import View, options_of
-
-__all__ = ["experiment_choice", "frame", "view_settings"]
 
 
 @contextmanager
@@ -50,30 +49,20 @@ def frame(
 
 def _tools(settings: Callable[[], None] | None) -> None:
     with st.container(key="frame-tools", horizontal=True, gap="small"):
-        place = st.popover(
-            text.SETTINGS,
-            key="settings",
-            icon=":material/tune:",
-            type="tertiary",
-            on_change="rerun",
-        )
-        if place.open:
-            with place:
+        with lazy_popover(
+            text.SETTINGS, "settings", icon=":material/tune:", type="tertiary"
+        ) as is_open:
+            if is_open:
                 if settings is not None:
                     settings()
                 st.toggle(
                     text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE)
                 )
                 sign_in.sign_out()
-        place = st.popover(
-            text.COPY_LINK,
-            key="copy-link",
-            icon=":material/link:",
-            type="tertiary",
-            on_change="rerun",
-        )
-        if place.open:
-            with place:
+        with lazy_popover(
+            text.COPY_LINK, "copy-link", icon=":material/link:", type="tertiary"
+        ) as is_open:
+            if is_open:
                 _link()
         st.button(
             text.PRESENT,
@@ -149,17 +138,11 @@ def view_settings() -> None:
         )
     every = experiment.seeds
     if len(every) > 1:
-        st.selectbox(
-            text.SEEDS,
-            [every, *((seed,) for seed in every)],
-            format_func=lambda seeds: text.runs(seeds, every),
-            help=text.SEEDS_TIP,
-            **state.bound_field("seeds"),
-        )
+        _select("seeds", text.SEEDS, lambda one: text.runs(one, every), help=text.SEEDS_TIP)
     st.caption(text.about(experiment))
 
 
-def _select(name: str, label: str, title: Callable[[str], str], **more: Any) -> None:
+def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> None:
     """A select box over a field of the view."""
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))

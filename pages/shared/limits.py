@@ -1,12 +1,11 @@
-"""The two limits as sliders: the gap allowed overall (epsilon_0) and in each client (epsilon_c)."""
+"""The two limits: the gap allowed overall (epsilon_0) and in each client (epsilon_c)."""
 
 import streamlit as st
 
 from fairfl_core._io import numbers as format
+from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text
 from pages.shared.results import LEVELS
-
-__all__ = ["limit_slider"]
 
 
 def limit_slider(name: str, noun: str = "client") -> None:
@@ -25,3 +24,10 @@ def limit_slider(name: str, noun: str = "client") -> None:
         format_func=format.epsilon,
         **state.bound_field(name),
     )
+
+
+def go_to_cell(key: str, heat: Frontier) -> None:
+    """Set both limits to the cell that was clicked on the map of this key."""
+    x, y = st.session_state[key].go
+    limits = heat.eps_global.tolist()
+    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])

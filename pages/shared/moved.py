@@ -4,8 +4,6 @@ import streamlit as st
 
 from pages.shared import state
 
-__all__ = ["clients", "review"]
-
 
 def clients() -> None:
     """Open Explore with the client's panel."""

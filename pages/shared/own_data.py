@@ -7,8 +7,8 @@ ends or another set takes its place.
 """
 
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -17,30 +17,10 @@ import streamlit as st
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Intake
 
-__all__ = ["Held", "Results", "current", "drop", "find", "hold", "is_own"]
-
 _KEY = "own-set"
 _PREFIX = "yours-"
-_MOST = 60  # results kept of one set
+_MOST = 30  # results of one function kept of one set
 _register: "WeakValueDictionary[str, Held]" = WeakValueDictionary()
-
-
-class Results:
-    """The results of one set, by key; past `most` of them the one longest unused gives way."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._made: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return the result of a key, made now if it is not there."""
-        if key not in self._made:
-            self._made[key] = make()
-        made = self._made.pop(key)
-        self._made[key] = made
-        while len(self._made) > self._most:
-            self._made.popitem(last=False)
-        return made
 
 
 class Held:
@@ -49,8 +29,12 @@ class Held:
     def __init__(self, intake: Intake) -> None:
         self.name = _PREFIX + secrets.token_hex(16)
         self.intake = intake
-        self.results = Results(_MOST)
+        self._made: dict[Callable[..., Any], Callable[..., Any]] = {}
         _register[self.name] = self
+
+    def cached(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with its latest results kept in this set, for as long as it lives."""
+        return self._made.setdefault(function, lru_cache(_MOST)(function))
 
 
 def hold(intake: Intake) -> Held:

@@ -8,11 +8,9 @@ import segno
 import streamlit as st
 
 from pages.shared import own_data, state, text
-from pages.shared.codecs import Flag, Whole
+from pages.shared.codecs import FLAG, Whole
 
-__all__ = ["PRESENT", "code_of", "presenter", "presenting", "screen"]
-
-PRESENT = state.Setting("present", False, Flag())
+PRESENT = state.Setting("present", False, FLAG)
 _LEFT = "left-hall"
 SCREEN = state.Setting("screen", 1, Whole(1, 20))
 
@@ -31,15 +29,15 @@ def screen(titles: Sequence[str]) -> int:
     presenter(
         back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
         onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,
-        said=text.screen(now, len(titles), titles[now - 1]),
+        words=text.screen(now, len(titles), titles[now - 1]),
     )
     return now - 1
 
 
-def presenter(back: Any, onward: Any, said: str) -> None:
+def presenter(back: Any, onward: Any, words: str) -> None:
     """What a presenter needs, in a corner: back, next, a code to scan, and the way out."""
     with st.container(key="presenter", horizontal=True, vertical_alignment="center"):
-        st.caption(said)
+        st.caption(words)
         st.button(text.BACKWARD, key="backward", on_click=back, help=text.BACKWARD_TIP)
         st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
         with st.popover(text.SCAN):

@@ -25,13 +25,16 @@ from fairfl_core.evaluation.advice import (
 )
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
+from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program, default_rates
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
+from fairfl_core.monitoring.plan import Plan, plan_people
+from fairfl_core.predictors.certificate import score_counts, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
@@ -42,49 +45,8 @@ from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible  # starts slowly
 
-__all__ = [
-    "CERTAINTIES",
-    "Collided",
-    "People",
-    "PolicyCost",
-    "SURE",
-    "Unseen",
-    "advice_of",
-    "certainty_costs",
-    "certainty_of",
-    "certainty_possible",
-    "collision_of",
-    "counts_of",
-    "folded_of",
-    "median_client",
-    "people_of",
-    "policy_cost",
-    "required",
-    "unseen_of",
-    "COARSE",
-    "GRID",
-    "LEVELS",
-    "accuracy_within",
-    "clients_of",
-    "heat_of",
-    "heavy",
-    "is_dear",
-    "judged_of",
-    "many_margins",
-    "predictor_of",
-    "program_on",
-    "programs_of",
-    "region_curve",
-    "study_of",
-    "summary_of",
-]
-
-# Fine near zero, where fairness begins to cost. The paper's six values are among them.
-GRID = (
-    *(0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.09, 0.1),
-    *(0.115, 0.13, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3),
-)
-LEVELS = (*GRID, NO_LIMIT)  # what a slider offers
+GRID = LIMITS[:-1]
+LEVELS = LIMITS  # what a slider offers
 COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups, of two labels
@@ -158,7 +120,7 @@ def many_margins(view: View) -> bool:
     return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
 
 
-def heavy(view: View) -> bool:
+def is_large(view: View) -> bool:
     """Whether a set is so large that many solutions take minutes."""
     if view.guarantee is not None and many_margins(view):
         return True
@@ -174,12 +136,12 @@ def is_dear(view: View) -> bool:
     generation; and very many clients are many rows.
     """
     by_scores = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
-    return view.guarantee is not None or by_scores or heavy(view)
+    return view.guarantee is not None or by_scores or is_large(view)
 
 
-def program_on(people: People, view: View) -> Program:
+def program_on(people: People, view: View) -> FairnessProgram:
     """The view's program on these people; they have scores where it looks at them."""
-    return build_program(
+    return FairnessProgram(
         people,
         view.notion,
         view.region,
@@ -189,7 +151,7 @@ def program_on(people: People, view: View) -> Program:
     )
 
 
-def _fresh_program(view: View) -> Program:
+def _fresh_program(view: View) -> FairnessProgram:
     """The program of a view's only seed, on the people it is fitted on."""
     name, (seed,) = view.data, view.seeds
     split = experiment_of(name).fit_split
@@ -200,7 +162,7 @@ def _fresh_program(view: View) -> Program:
 _program = cached(240)(_fresh_program)
 
 
-def programs_of(view: View) -> list[Program]:
+def programs_of(view: View) -> list[FairnessProgram]:
     """The program of every run."""
     one_run = view.without_limits()
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
@@ -307,6 +269,33 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
         return float("nan")
 
 
+@cached(40)
+def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
+    """Prove the first chosen run's predictor; see `verify_predictor.verify`."""
+    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
+    people = program.people
+    if not program.needs_scores:
+        evidence = people.counts.to_json()
+    elif len(program.counts.labels) == 2 and not program.policy.without_group:
+        evidence = score_counts(people)
+    else:
+        return ["rules of scores are proved for two labels and with the group only"], {}
+    value = predictor_of(view).certified(evidence, program.rates).to_json()
+    return verify(value, evidence) if "certificate" in value else ([NO_CERTIFICATE], {})
+
+
+NO_CERTIFICATE = "limits with a confidence and rates from scores have no certificate yet"
+
+
+@cached(40)
+def plan_of(view: View) -> Plan | None:
+    """Which people to see next, by the first chosen run's new people; None without any."""
+    study = study_of(view)
+    if not study.has_held_out:
+        return None
+    return plan_people(study.evaluations(unseen=True)[0])
+
+
 # -------------------------------------------------------------------- certainty
 
 SURE = Guarantee()  # 95 % for all limits at once: what is offered first
@@ -328,8 +317,11 @@ def _advice(view: View, points: float) -> Advice:
     return tightest_limits(programs_of(view), points)
 
 
+NO_SHARES: dict[str, Any] = {"precision": (), "capacity_global": None, "capacity_local": None}
+
+
 def _sure(view: View) -> View:
-    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=())
+    policy = replace(view.policy, ratio_global=None, ratio_local=None, limits=(), **NO_SHARES)
     return replace(view, guarantee=view.guarantee or SURE, rates="labels", policy=policy)
 
 
@@ -402,6 +394,7 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
         "floors": replace(policy, floors=()),
         "ratios": replace(policy, ratio_global=None, ratio_local=None),
         "limits": replace(policy, limits=()),
+        "shares": replace(policy, **NO_SHARES),
         "utility": replace(policy, utility=ACCURACY),
         "without_group": replace(policy, without_group=False),
     }

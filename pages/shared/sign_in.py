@@ -8,10 +8,8 @@ import logging
 
 import streamlit as st
 
+from fairfl_core._io.outside_text import plain
 from pages.shared import text
-from pages.shared.outside_text import plain
-
-__all__ = ["require", "sign_out"]
 
 log = logging.getLogger(__name__)
 _SIGNED_IN = "is_logged_in"  # is there only where sign-in is set up

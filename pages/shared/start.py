@@ -6,8 +6,6 @@ from pathlib import Path
 from fairfl_core.data.experiments import list_experiments
 from fairfl_core.errors import FairflError
 
-__all__ = ["leave_pages_folder", "open_every_experiment"]
-
 SECONDS = 600  # to open one experiment, on a machine that is busy
 
 

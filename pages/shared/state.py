@@ -18,7 +18,7 @@ import streamlit as st
 from fairfl_core.report.file import MOST
 from pages.shared import own_data
 from pages.shared.catalogue import catalogue
-from pages.shared.codecs import Codec, Flag, Unusable
+from pages.shared.codecs import FLAG, Codec, Unusable
 from pages.shared.view import (
     Ignored,
     View,
@@ -29,47 +29,23 @@ from pages.shared.view import (
     write_view,
 )
 
-__all__ = [
-    "address",
-    "Setting",
-    "bound",
-    "bound_field",
-    "change",
-    "data_is_gone",
-    "enter",
-    "follow_link",
-    "forget",
-    "get",
-    "ignored",
-    "keep",
-    "kept",
-    "large_type",
-    "leave_out",
-    "here_only",
-    "LARGE_TYPE",
-    "OF_PAGES",
-    "OF_STEPS",
-    "link_of_the_moment",
-    "let_go",
-    "notes",
-    "options",
-    "publish",
-    "publish_setting",
-    "put",
-    "view",
-    "widget",
-]
-
 T = TypeVar("T")
 # What pages may write into links beside the view; a test keeps this whole.
 OF_PAGES = (
-    *("both", "bring", "budget", "client", "draw", "draws", "few", "few_name"),
+    *("bring", "budget", "client", "draw", "draws", "few", "few_name"),
     *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
     *("neighbours", "points", "present", "question", "screen", "shares"),
     *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
     *("apart", "curve", "scenario_notion", "scenario_rates", "scenario_region", "scenario_seed"),
 )
-OF_OLD_PAGES = ("back", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # now nothing
+OF_OLD_PAGES = (
+    "back",
+    "both",
+    "certainty_drawn",
+    "map_drawn",
+    "order",
+    "regions_drawn",
+)  # now nothing
 OF_STEPS = (  # the lesson's
     *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
     *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),
@@ -180,8 +156,8 @@ def let_go(*views: View) -> None:
 
 def notes() -> dict[View, str]:
     """What reviewers say of each option; in this session and in review files, never in a link."""
-    said: dict[View, str] = kept().setdefault(_NOTES, {})
-    return said
+    words: dict[View, str] = kept().setdefault(_NOTES, {})
+    return words
 
 
 def publish() -> None:
@@ -263,7 +239,7 @@ class Setting(Generic[T]):
     codec: Codec | None = None
 
 
-LARGE_TYPE = Setting("large", False, Flag())
+LARGE_TYPE = Setting("large", False, FLAG)
 
 
 def get(setting: Setting[T]) -> T:

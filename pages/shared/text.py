@@ -8,34 +8,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
-from fairfl_core.evaluation.summary import FREE, ClientRow, Figures, Price, Summary
+from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
-from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.lp.utility import Utility
-from pages.shared.outside_text import plain
+from fairfl_core.report import card_text
+from fairfl_core.report import text as asked_text
 from pages.shared.view import Ignored
 
 # -------------------------------------------------------------------- names of things
 
-NO_CHECK = "there are no new people to check on"
+NO_CHECK, FITTED, RATE_KINDS = card_text.NO_CHECK, card_text.FITTED, card_text.RATE_KINDS
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
-UNSEEN, FITTED = "new people", "the people the rule was set on"
-RATE_KINDS = {
-    "labels": ("counted labels", "As counted on the fitted people; noisy in small clients."),
-    "scores": (
-        "recalibrated scores",
-        "Every person counts for each label by how likely it is; steadier in small clients.",
-    ),
-    "shrunk": (
-        "labels, shrunk",
-        "A small client's rates borrow from its group in the other clients.",
-    ),
-}
+UNSEEN = "new people"
 CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
     "client": "client",
     "n": "people",
@@ -162,7 +151,6 @@ def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
 
 # -------------------------------------------------------------------- pieces of a page
 
-RESULTS = "The results"
 TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
 MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
 SOLVING_MAP = "Solving every pair of the map"
@@ -180,11 +168,11 @@ def failed(what: str) -> str:
 
 def ignored(unused: Sequence[Ignored]) -> str:
     """What a link said that could not be used, in one line."""
-    said = "; ".join(
+    words = "; ".join(
         f"{plain(one.name)} = “{plain(one.text, 40)}” (expected: {plain(one.expected, 120)})"
         for one in unused
     )
-    return f"Ignored in the link: {said}."
+    return f"Ignored in the link: {words}."
 
 
 # -------------------------------------------------------------------- what fairness costs
@@ -228,86 +216,20 @@ def judged_on(summary: Summary) -> str:
     return UNSEEN if summary.unseen else f"{FITTED} ({NO_CHECK})"
 
 
-def headline(summary: Summary) -> str:
-    """The page in one sentence: what it costs, what is left, who is worst off."""
-    judged, effect = summary.judged, summary.effect
-    people = UNSEEN if summary.unseen else FITTED
-    rest = f"overall gap {format.gap(judged.overall)}, {_worst(judged)}."
-    own = f"the model's own answers: {format.percent(judged.accuracy_before)}"
-    accuracy = f"**{format.percent(judged.accuracy)}**"
-    if not limited(summary):
-        return f"With no limit on unfairness, accuracy on {people} is {accuracy} ({own}); {rest}"
-    return (
-        f"{asked(summary)} {effect.word} **{format.points(judged.cost)}** of accuracy on {people} "
-        f"against no limit: {format.percent(judged.accuracy_unlimited)} → {accuracy}{but(effect)} "
-        f"({own}); {rest}"
-    )
-
-
-def limited(summary: Summary) -> bool:
-    """Whether anything is asked of a gap."""
-    return min(summary.eps_global, summary.eps_local[0]) < 1
-
-
 def but(effect: Effect) -> str:
     """Who is worse off where accuracy rises, to be said in the same breath."""
     return f", but {plain(effect.but, 400)}" if effect.but else ""
-
-
-def _worst(judged: Figures) -> str:
-    worst = judged.worst
-    if worst is None:
-        return "no client can be compared"
-    doubt = ": within noise" if worst.within_noise else ""
-    return (
-        f"{worst_client(worst.client)}{worst_of(worst)} (gap {format.gap(worst.gap)}, between "
-        f"{format.gap(worst.gap_low)} and {format.gap(worst.gap_high)}, "
-        f"n = {format.count(worst.n)}{doubt})"
-    )
-
-
-def worst_of(row: ClientRow) -> str:
-    """Of how many clients it is the worst; its interval holds for all of them at once."""
-    return f", worst of {row.worst_of:,}" if row.worst_of > 1 else ""
-
-
-def worst_client(name: str) -> str:
-    """The worst client, named; one that is called so itself is not called it twice."""
-    return f"{worst(name)} **{plain(name)}**"
-
-
-def worst(name: str) -> str:
-    """What stands before the worst client's name."""
-    return "worst" if name.casefold().startswith("client") else "worst client"
-
-
-def asked(summary: Summary) -> str:
-    """What was asked, as the beginning of a sentence."""
-    overall = f"at most {format.epsilon(summary.eps_global)} overall"
-    if summary.eps_local[0] >= 1:
-        return f"Allowing a gap of {overall}"
-    also = "" if summary.eps_global >= 1 else f" and {overall}"
-    return f"Allowing a gap of {asked_inside(*summary.eps_local)}{also}"
-
-
-def asked_inside(low: float, high: float) -> str:
-    """What is asked inside clients, from the strictest limit to the laxest."""
-    if low == high:
-        return f"at most {format.epsilon(low)} inside every client"
-    if high >= 1:
-        return f"at most {format.epsilon(low)} inside some clients (others have no limit)"
-    return f"{format.epsilon(low)} to {format.epsilon(high)} inside clients (not all the same)"
 
 
 def sure(row: ClientRow) -> str:
     """How sure a client's gap is."""
     if np.isnan(row.gap):
         return "nobody to compare"
-    said = (
+    words = (
         f"between {format.round_gap(row.gap_low)} and {format.round_gap(row.gap_high)}, on "
         f"{format.plural(row.n, 'person', 'people')}"
     )
-    return f"{said}: may be chance" if row.within_noise else said
+    return f"{words}: may be chance" if row.within_noise else words
 
 
 def who_pays(summary: Summary) -> str:
@@ -316,11 +238,11 @@ def who_pays(summary: Summary) -> str:
     lost, gained = -loser.change, gainer.change
     if not lost > FREE:
         return "No client loses accuracy against the model as it is."
-    said = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
+    words = f"Against the model as it is, **{plain(loser.client)}** loses most accuracy: {format.round_points(lost)}"
     if gained > FREE:
         effect = effect_of(gained, summary.harm, gainer.client)
-        said += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
-    return said + "."
+        words += f"; **{plain(gainer.client)}** {effect.word} {format.round_points(gained)}{but(effect)}"
+    return words + "."
 
 
 def price_sentences(summary: Summary, most: int = 3) -> list[str]:
@@ -328,25 +250,19 @@ def price_sentences(summary: Summary, most: int = 3) -> list[str]:
     prices, unit = summary.prices, _unit(summary)
     overall = [price for price in prices if price.client is None]
     clients = [price for price in prices if price.client is not None]
-    said = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
-    said += [
+    words = [f"One more hundredth of overall tolerance {_buys(price, unit)}." for price in overall]
+    words += [
         f"One more hundredth of local tolerance in **{plain(price.client or '')}** "
         f"{_buys(price, unit)}."
         for price in clients[:most]
     ]
-    return said or ["Nothing binds here: more tolerance would buy nothing."]
+    return words or ["Nothing binds here: more tolerance would buy nothing."]
 
 
 def _unit(summary: Summary) -> str:
     if summary.policy.utility.is_accuracy:
         return "points"
-    return f"hundredths of {plain(utility_name(summary.policy.utility))}"
-
-
-def utility_name(utility: Utility) -> str:
-    """What is made as large as can be, in words."""
-    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
-    return names.get(utility.name, f"gain less cost ({utility.name})")
+    return f"hundredths of {plain(asked_text.utility_name(summary.policy.utility))}"
 
 
 def _buys(price: Price, unit: str) -> str:
@@ -355,19 +271,12 @@ def _buys(price: Price, unit: str) -> str:
     return f"buys {'at most ' if price.at_most else ''}{bought} {unit}"
 
 
-def policy(asked_for: Policy) -> str:
-    """What is asked beyond the two limits, in one line; names in it are as they are."""
-    said = [str(floor) for floor in asked_for.floors]
-    for ratio, where in (
-        (asked_for.ratio_global, "overall"),
-        (asked_for.ratio_local, "inside each client"),
-    ):
-        said += [] if ratio is None else [f"ratio at least {ratio:g} {where}"]
-    said += [f"limit {limit}" for limit in asked_for.limits]
-    if not asked_for.utility.is_accuracy:
-        said.append(f"{utility_name(asked_for.utility)} as large as can be")
-    said += ["one rule for all groups"] if asked_for.without_group else []
-    return "; ".join(said) or "nothing"
+NOTION_HEADER = card_text.NOTION_HEADER[1:]
+
+
+def notion_cells(one: NotionGap) -> tuple[str, ...]:
+    """A notion's row: its gap before and after with limits, and what becomes of it."""
+    return card_text.notion_cells(one)[1:]
 
 
 def rate(of: Rate) -> str:
@@ -378,40 +287,4 @@ def rate(of: Rate) -> str:
     return f"{answer} recognised" if of.label == of.answer else f"“{of.label}” answered {answer}"
 
 
-def certainty(guarantee: Guarantee | None) -> str:
-    """With what confidence the limits were to hold."""
-    if guarantee is None:
-        return "as fitted: none asked for"
-    scope = "all limits at once" if guarantee.scope == "all" else "each limit on its own"
-    return f"{guarantee.confidence:.0%} confidence, {scope}, {guarantee.proof}"
-
-
-# -------------------------------------------------------------------- words in figures
-
-AXIS_GAP = "gap between groups<br>(difference of rates)"
-AXIS_OVERALL = "gap allowed overall, ε<sub>0</sub>"
-AXIS_INSIDE = "gap allowed inside each client, ε<sub>c</sub>"
-ACCURACY_PERCENT = "accuracy, %"
-NO_LIMIT_ON_AXIS = "no limit"
-YOU_ARE_HERE, COSTS_NOTHING = "you are here", "costs nothing inside"
-BEFORE, AFTER, AFTER_NOISE = "before (model's own)", "after", "after, within noise"
-ASKED, REACHED, INTERVAL = "asked", "reached on the fitted people", "95 % interval, after"
-HOVER_CELL = (
-    "overall %{customdata[2]}, inside each client %{customdata[3]}"
-    "<br>accuracy %{z:.1f} %<extra></extra>"
-)
-HOVER_BEFORE = "%{customdata}: before %{x:.3f}<extra></extra>"
-HOVER_AFTER = (
-    "%{customdata[0]}: after %{x:.3f} (between %{customdata[1]:.3f} and "
-    "%{customdata[2]:.3f}; chance alone %{customdata[3]:.3f})<extra></extra>"
-)
-HOVER_ASKED = "asked %{x:.3f}<extra></extra>"
-HOVER_REACHED = "reached on the fitted people %{x:.3f}<extra></extra>"
-
-
-def limit_on_axis(value: float) -> str:
-    """A limit beside a map's axis."""
-    return NO_LIMIT_ON_AXIS if value >= 1 else f"{value:g}"
-
-
-# -------------------------------------------------------------------- downloads
+YOU_ARE_HERE = "you are here"

@@ -2,31 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
+import plotly.colors
 import streamlit as st
+from numpy.typing import NDArray
 from plotly.basedatatypes import BaseFigure
-
-__all__ = [
-    "AFTER",
-    "BAND",
-    "FREE_LINE",
-    "GREY",
-    "GROUP_COLOURS",
-    "HERE",
-    "INTERVAL",
-    "PALE",
-    "SYMBOLS",
-    "ink",
-    "sized",
-    "style",
-    "translucent",
-]
 
 GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
-GREY, AFTER, PALE, HERE = "#8a8a8a", "#0072B2", "#9ecae9", "#D55E00"
-FREE_LINE = "#e0218a"  # seen on the map's blues and yellows, on white and on dark
-INTERVAL = "#3f97d0"  # seen on white and on dark
-BAND = "rgba(0,114,178,0.12)"
+GREY, AFTER, HERE = "#8a8a8a", "#0072B2", "#D55E00"
+LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
+MARGIN = {"l": 10, "r": 10, "t": 10, "b": 10}
+CIVIDIS = plotly.colors.get_colorscale("Cividis")
+Floats = NDArray[np.float64]
 _HERE = Path(__file__).parent
 _STYLE = _HERE / "style.css"
 _LARGE = "<style>html { font-size: 20px; }</style>"
@@ -45,18 +33,21 @@ def style(*, large: bool, presenting: bool) -> None:
 
 
 def sized(figure: BaseFigure, *, large: bool) -> BaseFigure:
-    """Letters of a figure: larger ones for a lecture hall."""
-    read = {"tickfont": {"color": ink()}, "title": {"font": {"color": ink()}}}
-    figure.update_xaxes(read).update_yaxes(read)
-    return figure.update_layout(
-        font={"size": 18 if large else 13, "color": ink()},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+    """A figure as all are: axes that stay, letters that a hall can read, the style's colours."""
+    still = {"fixedrange": True, "zeroline": False}
+    return (
+        figure.update_xaxes(still)
+        .update_yaxes(still)
+        .update_layout(
+            font={"size": 18 if large else 13},
+            paper_bgcolor="rgba(0,0,0,0)",
+            plot_bgcolor="rgba(0,0,0,0)",
+        )
     )
 
 
 def ink() -> str:
-    """The colour of letters: the theme's own, as Plotly's grey is too pale for small ones."""
+    """The colour of letters that no style reaches: those of a picture in space."""
     return "#e6edf3" if st.context.theme.type == "dark" else "#1b2733"
 
 
@@ -64,3 +55,8 @@ def translucent(colour: str, opacity: float) -> str:
     """A colour ``#rrggbb`` that lets others through."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def segments(starts: Floats, ends: Floats) -> Floats:
+    """Coordinates of separate lines in one trace: start, end, a break, and so on."""
+    return np.stack([starts, ends, np.full(len(starts), np.nan)], axis=1).ravel()

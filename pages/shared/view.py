@@ -13,42 +13,23 @@ from urllib.parse import parse_qsl, urlencode
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.fairness.notions import Notion, notion_names
-from fairfl_core.lp.build import default_rates
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
-from fairfl_core.lp.regions import region_kind, region_names
+from fairfl_core.lp.regions import default_rates, region_kind, region_names
 from pages.shared.codecs import (
+    SHARE,
     Asked,
-    Called,
     Certainty,
     Codec,
     OneOf,
     PerName,
-    Seeds,
-    Share,
     Unusable,
+    seeds,
 )
 
-__all__ = [
-    "NO_LIMIT",
-    "PAPERS_REGION",
-    "START",
-    "Catalogue",
-    "Ignored",
-    "View",
-    "can_be_sure",
-    "changed",
-    "options_of",
-    "read_option",
-    "read_view",
-    "regions_of",
-    "write_option",
-    "write_view",
-]
-
 NO_LIMIT = 1.0  # a gap of one is the largest there is
-PAPERS_REGION, PAPERS_RATES = "simplex", "labels"
+PAPERS_REGION = "simplex"
 START = {"eps_global": 0.01, "eps_local": 0.05}  # where the tolerances begin
 
 
@@ -136,13 +117,13 @@ def _setting(
     )
 
 
-def _splits(known: _Known) -> Called:
+def _splits(known: _Known) -> OneOf:
     """The ways in which an experiment's people are parted; the cross-fitted one first."""
     name = known["experiment"]
     companion = known.catalogue.cross_fitted(name)
     if companion is None:
-        return Called(((name, "given"),))
-    return Called(((companion, "cross-fitted"), (name, "paper")))
+        return OneOf((name,), ("given",))
+    return OneOf((companion, name), ("cross-fitted", "paper"))
 
 
 def _regions(known: _Known) -> tuple[str, ...]:
@@ -225,16 +206,16 @@ class View:
         lambda known: OneOf(_rates(known)), _best_rates, follows=("region", "data", "guarantee")
     )
     seeds: tuple[int, ...] = _setting(
-        lambda known: Seeds(known.experiment.seeds),
+        lambda known: seeds(known.experiment.seeds),
         lambda known: known.experiment.seeds,
         link="seed",
         follows=("experiment", "data"),
     )
     eps_global: float = _setting(
-        lambda known: Share(), lambda known: START["eps_global"], unlimited=NO_LIMIT
+        lambda known: SHARE, lambda known: START["eps_global"], unlimited=NO_LIMIT
     )
     eps_local: float = _setting(
-        lambda known: Share(), lambda known: START["eps_local"], unlimited=NO_LIMIT
+        lambda known: SHARE, lambda known: START["eps_local"], unlimited=NO_LIMIT
     )
     own_limits: tuple[tuple[str, float], ...] = _setting(
         lambda known: PerName(known.experiment.clients),
@@ -265,10 +246,6 @@ class View:
     def needs_scores(self) -> bool:
         """Whether its program looks at more than counts."""
         return self.answers_by_scores or self.rates not in rate_names(scores=False)
-
-    def as_the_paper(self) -> "View":
-        """The same limits in the paper's region, with rates counted by labels as it does."""
-        return replace(self, region=PAPERS_REGION, rates=PAPERS_RATES)
 
     def in_the_papers_split(self, catalogue: Catalogue) -> "View":
         """The same people parted as in the paper, with nothing asked of confidence.
@@ -347,7 +324,7 @@ def changed(view: View, catalogue: Catalogue, **changes: Any) -> View:
 def options_of(name: str, view: View, catalogue: Catalogue) -> Sequence[Any]:
     """What a setting that is one of some may be, in this view."""
     codec = _codec(_FIELDS[name], _Known(catalogue, vars(view)))
-    if not isinstance(codec, OneOf | Called):
+    if not isinstance(codec, OneOf):
         raise TypeError(f"{name} is not one of some values")
     return codec.options
 

@@ -7,12 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairfl_core._io.outside_text import Target, figure_text, only_text
 from fairfl_core.evaluation.own_models import ModelSetting
-from pages.shared.outside_text import Target, figure_text, only_text
-from pages.shared.theme import GROUP_COLOURS, HERE, ink
+from pages.shared.theme import GROUP_COLOURS, HERE
 from pages.your_data import text
-
-__all__ = ["model_frontiers", "people_bars", "people_key"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
@@ -56,13 +54,9 @@ def people_bars(
         xaxis={
             "tickvals": np.arange(len(shown)),
             "ticktext": shown,
-            "tickfont": {"color": ink()},
-            "fixedrange": True,
         },
         yaxis={
-            "title": {"text": whom.lower(), "font": {"color": ink()}},
-            "tickfont": {"color": ink()},
-            "fixedrange": True,
+            "title": {"text": whom.lower()},
         },
     )
 
@@ -90,17 +84,13 @@ def model_frontiers(
     return figure.update_layout(
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": ink()}},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
         xaxis={
-            "title": {"text": text.axis_gap(which), "font": {"color": ink()}},
-            "tickfont": {"color": ink()},
+            "title": {"text": text.axis_gap(which)},
             "rangemode": "tozero",
-            "fixedrange": True,
         },
         yaxis={
-            "title": {"text": text.AXIS_ACCURACY, "font": {"color": ink()}},
-            "tickfont": {"color": ink()},
-            "fixedrange": True,
+            "title": {"text": text.AXIS_ACCURACY},
         },
     )
 

@@ -19,8 +19,6 @@ from pages.shared.view import View
 from pages.your_data import text
 from pages.your_data.charts import model_frontiers
 
-__all__ = ["best_at", "overlapping", "settings_for", "settings_table", "show_models"]
-
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 Settings = tuple[ModelSetting, ...]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.places import TOP
+from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.intake import Intake
 from pages.compare.files import predictor_json
@@ -21,7 +21,7 @@ from pages.your_data.charts import people_bars, people_key
 from pages.your_data.models import show_models
 
 MOST_BARS = 60  # clients in the picture; the table has all
-PREDICTOR, SCRIPT = "fairfl-predictor.json", TOP / "docs" / "apply_predictor.py"
+PREDICTOR, SCRIPT = "fairfl-predictor.json", APP_ROOT / "docs" / "apply_predictor.py"
 
 
 def page() -> None:
@@ -53,6 +53,7 @@ def page() -> None:
                 st.caption(text.NOTHING_YET)
         if held is not None:
             _details(view, held)
+        st.page_link("pages/watch/page.py", label=text.WATCH)
 
 
 def _columns_read(held: own_data.Held | None) -> None:

@@ -8,8 +8,6 @@ import streamlit as st
 
 from fairfl_core.intake import refused_by
 
-__all__ = ["log_refusal"]
-
 log = logging.getLogger(__name__)
 _LOGGED = "refusals-logged"
 

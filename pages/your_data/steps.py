@@ -13,7 +13,7 @@ import streamlit as st
 from fairfl_core._io.names import as_name
 from fairfl_core.budget import within
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.score_kinds import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS
 from fairfl_core.errors import InputError
 from fairfl_core.intake import (
     EXAMPLE,
@@ -36,8 +36,6 @@ from fairfl_core.intake import (
 from pages.shared import caching, own_data, state
 from pages.shared.codecs import OneOf
 from pages.your_data import refusals, text
-
-__all__ = ["Brought", "Request", "choose_file", "confirm", "refusing", "take", "taken"]
 
 KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
 UPLOADERS = {"table": "upload-table", "counts": "upload-counts"}
@@ -122,7 +120,8 @@ def choose_file(held: own_data.Held | None) -> Brought | None:
         st.button(text.TRY_EXAMPLE, key="try-example", on_click=_use_example)
     brought = _table(files) if is_table else _counts(files)
     if brought is not None and brought.table is not None:
-        st.dataframe(brought.table.sample.head(3), hide_index=True, key="upload-preview")
+        first = {name: cells[:3] for name, cells in brought.table.sample.items()}
+        st.dataframe(first, hide_index=True, key="upload-preview")
     with st.container(horizontal=True):
         _needed(is_table=is_table)
         with st.popover(text.PRIVATE, type="tertiary"):

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.outside_text import plain
 from fairfl_core.data.score_columns import columns_by_name
 from fairfl_core.evaluation.own_models import MODEL_GAPS, ModelSetting
 from fairfl_core.intake import Check, ColumnRoles
-from pages.shared.outside_text import plain
 
 TITLE = "#### Bring your model's predictions, then explore them"
 STEPS = ("**1 · File**", "**2 · Columns**", "**3 · Check**")
@@ -107,6 +107,7 @@ CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
 EVERY_CHECK = "All checks"
 OPEN = "Open in Explore"
+WATCH = "Watch whether limits are still kept, month by month"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
 
 # -------------------------------------------------------------------- details
@@ -287,17 +288,17 @@ def headline(
         (one for one in best.values() if one is not None), key=lambda one: -one.evaluation.accuracy
     )
     not_there = [f"“{plain(name)}”" for name, one in best.items() if one is None]
-    said = [f"At a gap of at most {gap:g} ({MODEL_GAPS[which]}, new people):"]
+    words = [f"At a gap of at most {gap:g} ({MODEL_GAPS[which]}, new people):"]
     parts = [f"**“{plain(one.model)}” is right for {_accuracy(one)}**" for one in there[:1]]
     parts += [f"“{plain(one.model)}” for {_accuracy(one)}" for one in there[1:]]
     parts += [f"{name} does not reach this gap" for name in not_there]
-    said.append("; ".join(parts) + ".")
+    words.append("; ".join(parts) + ".")
     if overlap:
         n = f"{there[0].unseen:,.0f}"
-        said.append(
+        words.append(
             f"Some of these intervals overlap: {n} new people are too few to rank them all."
         )
-    return " ".join(said)
+    return " ".join(words)
 
 
 def _accuracy(setting: ModelSetting) -> str:

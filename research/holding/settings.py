@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
 
 __all__ = ["ALL", "EVEN", "HALVES", "ODD", "Half", "Setting", "programs_of"]
@@ -55,16 +54,16 @@ class Setting:
 
 def programs_of(
     people: ScoredData, notion: str, settings: Iterable[Setting]
-) -> Iterator[tuple[Setting, Program]]:
+) -> Iterator[tuple[Setting, FairnessProgram]]:
     """Each setting with its program; recalibrated once, built once for all limits."""
     settings = list(settings)
     if any(setting.needs_scores for setting in settings):
         people = people.calibrated
-    programs: dict[Setting, Program] = {}
+    programs: dict[Setting, FairnessProgram] = {}
     for setting in settings:
         limitless = replace(setting, eps_global=1.0, eps_local=1.0)
         if limitless not in programs:
-            programs[limitless] = build_program(
+            programs[limitless] = FairnessProgram(
                 people,
                 notion,
                 setting.region,

@@ -24,10 +24,9 @@ from fairfl_core.evaluation.paper_numbers import (
     Row,
 )
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program, default_rates
 from fairfl_core.lp.frontier import frontier
-from fairfl_core.lp.regions import region_names
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_rates, region_names
 from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from research.held_out_curve import EPSILONS as CURVE
@@ -111,7 +110,7 @@ def _experiment(experiment: Experiment) -> str:
     curves: dict[str, Curve] = {}
     for region in region_names():
         programs = [
-            (seed, build_program(people, notion, region))
+            (seed, FairnessProgram(people, notion, region))
             for seed, people in zip(experiment.seeds, fitted, strict=True)
         ]
         if region == THE_PAPERS:

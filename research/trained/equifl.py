@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Memory,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod, check_choice
@@ -37,7 +37,7 @@ class EquiFL(FairMethod):
     share : {"kernels", "everything"}
         What the server averages: hidden layers' kernels, or all.
     momentum : float
-        How long the penalty's means look back; see `Worker.penalised_epoch`.
+        How long the penalty's means look back; see `Trainer.penalised_epoch`.
     """
 
     title: ClassVar[str] = "EquiFL"
@@ -61,24 +61,24 @@ class EquiFL(FairMethod):
         shared = np.ones(len(theta), bool) if everything else shared_part(plan.shapes)
         return State(theta, {"shared": shared})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Take the shared part, train with the penalty, keep the rest."""
-        theta = self.model(state, turn.memory)
+        theta = self.model(state, local.memory)
         if self.strength:
-            gaps = self.soft_gaps(turn)
-            theta = worker.penalised_epoch(
+            gaps = self.soft_gaps(local)
+            theta = trainer.penalised_epoch(
                 theta,
-                turn.rows,
-                turn.weight,
-                turn.seed,
+                local.rows,
+                local.weight,
+                local.seed,
                 gaps=gaps,
                 strength=self.strength,
                 momentum=self.momentum,
                 clip=1.0,
             )
         else:
-            theta = worker.epoch(theta, turn.rows, turn.weight, turn.seed)
-        return Reply(theta, len(turn), memory={"theta": theta})
+            theta = trainer.epoch(theta, local.rows, local.weight, local.seed)
+        return Reply(theta, len(local), memory={"theta": theta})
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the shared part by rows; what is private stays as it was at the start."""

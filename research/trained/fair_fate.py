@@ -11,11 +11,11 @@ from fairfl_core.errors import InputError
 from fairfl_core.training.gaps import favourable_rates_of
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
@@ -70,9 +70,9 @@ class FairFate(FairMethod):
         """No momentum yet."""
         return State(theta, {"velocity": np.zeros(len(theta))})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Train as in FedAvg."""
-        return Reply(worker.epoch(state.theta, turn.rows, turn.weight, turn.seed), len(turn))
+        return Reply(trainer.epoch(state.theta, local.rows, local.weight, local.seed), len(local))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Step with the fairer clients, and with all."""

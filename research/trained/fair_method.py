@@ -7,7 +7,7 @@ import numpy as np
 
 from fairfl_core.errors import InputError
 from fairfl_core.training.gaps import NOTIONS, Gaps, check_notion, gaps_of, rates_of
-from fairfl_core.training.method import HeldOut, Method, Plan, Turn
+from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 
 __all__ = ["FairMethod", "check_choice"]
 
@@ -56,16 +56,16 @@ class FairMethod(Method):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must not be below 0, as {getattr(self, name):g} is.")
 
-    def soft_gaps(self, turn: Turn) -> Gaps:
-        """The notion's gaps over the rows of a turn, for a gradient."""
-        _, groups, labels = turn.plan.counts.shape
+    def soft_gaps(self, local: LocalRound) -> Gaps:
+        """The notion's gaps over the rows of a client, for a gradient."""
+        _, groups, labels = local.plan.counts.shape
         return gaps_of(
             self.notion,
-            turn.group,
-            turn.label,
+            local.group,
+            local.label,
             groups=groups,
             labels=labels,
-            favourable=turn.plan.favourable,
+            favourable=local.plan.favourable,
         )
 
     def check_two_by_two(self, plan: Plan) -> None:

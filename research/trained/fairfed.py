@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from fairfl_core.training.gaps import rates_of
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Memory,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     weighted_mean,
 )
 from research.trained.cell_weights import RULES
@@ -69,23 +69,23 @@ class FairFed(FairMethod):
         self.check_two_by_two(plan)
         return State(theta, {"omega": plan.rows / plan.rows.sum()})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Train with the client's own debiasing."""
-        counts, favourable = turn.plan.counts[turn.client], turn.plan.favourable
+        counts, favourable = local.plan.counts[local.client], local.plan.favourable
         memory: Memory = {}
         factors = np.ones(counts.shape)
         if self.debiasing == "reweighing":
             factors = cell_factors(self.notion, counts, favourable, self.strength)
         elif self.debiasing == "fairbatch":
             n = favourable_last(counts, favourable)
-            cells = turn.memory.get("cells", RULES[self.notion].start(n))
+            cells = local.memory.get("cells", RULES[self.notion].start(n))
             factors = favourable_last(RULES[self.notion].factors(cells, n), favourable)
-        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
+        theta = trainer.epoch(state.theta, local.rows, local.weighted(factors), local.seed)
         if self.debiasing == "fairbatch":
-            errors = favourable_last(_errors(theta, turn, worker), favourable)
+            errors = favourable_last(_errors(theta, local, trainer), favourable)
             rule = RULES[self.notion]
-            memory = {"cells": rule.moved(cells, errors, n, self.strength, turn.round + 1)}
-        return Reply(theta, len(turn), memory=memory)
+            memory = {"cells": rule.moved(cells, errors, n, self.strength, local.round + 1)}
+        return Reply(theta, len(local), memory=memory)
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Weigh clients by the gap of the model they started from, and average."""
@@ -123,9 +123,11 @@ def shares_of_gap(
     return share
 
 
-def _errors(theta: NDArray[np.float32], turn: Turn, worker: Worker) -> NDArray[np.float64]:
+def _errors(
+    theta: NDArray[np.float32], local: LocalRound, trainer: Trainer
+) -> NDArray[np.float64]:
     """Wrong answers of the client's cells under a model."""
-    shape = (*turn.plan.counts.shape[1:], turn.plan.counts.shape[2])
-    answer = worker.scores(theta, turn.rows).argmax(axis=1)
-    cell = np.ravel_multi_index((turn.group, turn.label, answer), shape)
+    shape = (*local.plan.counts.shape[1:], local.plan.counts.shape[2])
+    answer = trainer.scores(theta, local.rows).argmax(axis=1)
+    cell = np.ravel_multi_index((local.group, local.label, answer), shape)
     return cell_errors(np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape))

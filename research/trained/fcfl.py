@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
@@ -43,7 +43,7 @@ class FCFL(FairMethod):
     warm, min_max : int
         Rounds of FedAvg, and steps of the first stage; all later ones are of the second.
     sharpness, bound : float
-        Of the disparity; see `Worker.gap_gradient`.
+        Of the disparity; see `Trainer.gap_gradient`.
     decay : float
         Weight decay of the first stage.
     """
@@ -72,15 +72,17 @@ class FCFL(FairMethod):
         self.check_two_by_two(plan)
         return State(theta, {"temperature": np.array([0.5, 0.5])})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """A round of FedAvg while warming up, then loss, disparity and their gradients."""
-        if turn.round < self.warm:
-            return Reply(worker.epoch(state.theta, turn.rows, turn.weight, turn.seed), len(turn))
-        loss, down = worker.loss_gradient(state.theta, turn.rows, turn.weight)
-        gap, slope = worker.gap_gradient(
+        if local.round < self.warm:
+            return Reply(
+                trainer.epoch(state.theta, local.rows, local.weight, local.seed), len(local)
+            )
+        loss, down = trainer.loss_gradient(state.theta, local.rows, local.weight)
+        gap, slope = trainer.gap_gradient(
             state.theta,
-            turn.rows,
-            self.soft_gaps(turn),
+            local.rows,
+            self.soft_gaps(local),
             sharpness=self.sharpness,
             bound=self.bound,
         )
@@ -88,7 +90,7 @@ class FCFL(FairMethod):
             "values": np.array([loss, abs(gap[0])]),
             "gradients": np.stack([down, np.sign(gap[0]) * slope[0]]),
         }
-        return Reply(state.theta, len(turn), sent)
+        return Reply(state.theta, len(local), sent)
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """One step down both worst cases, or towards a point that is better for all."""

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     weighted_mean,
 )
 from research.trained.cell_weights import RULES
@@ -53,11 +53,11 @@ class FedFB(FairMethod):
         """Cells weighed so that every row counts the same."""
         return State(theta, {"cells": RULES[self.notion].start(self._counts(plan))})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Train on the loss weighted by cell."""
-        factors = self._factors(state, turn.plan)
-        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
-        return Reply(theta, len(turn))
+        factors = self._factors(state, local.plan)
+        theta = trainer.epoch(state.theta, local.rows, local.weighted(factors), local.seed)
+        return Reply(theta, len(local))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average by the weight that each client's rows have, then move the weights of cells."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from fairfl_core.training.method import (
     Clients,
+    LocalRound,
     Plan,
     Reply,
     State,
-    Turn,
-    Worker,
+    Trainer,
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod, check_choice
@@ -53,13 +53,13 @@ class Reweighing(FairMethod):
         check_choice("scope", self.scope, ("local", "global"))
         self.check_not_below_0("strength")
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         """Train on the weighted loss."""
-        plan = turn.plan
-        counts = plan.counts[turn.client] if self.scope == "local" else plan.counts.sum(axis=0)
+        plan = local.plan
+        counts = plan.counts[local.client] if self.scope == "local" else plan.counts.sum(axis=0)
         factors = cell_factors(self.notion, counts, plan.favourable, self.strength)
-        theta = worker.epoch(state.theta, turn.rows, turn.weighted(factors), turn.seed)
-        return Reply(theta, len(turn))
+        theta = trainer.epoch(state.theta, local.rows, local.weighted(factors), local.seed)
+        return Reply(theta, len(local))
 
     def server(self, state: State, replies: Sequence[Reply], clients: Clients) -> State:
         """Average the clients' models by rows."""

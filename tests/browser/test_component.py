@@ -63,14 +63,15 @@ data = {
 left, right = st.columns(2)
 with left, st.container(key="place-map"):
     limit_map(
-        "map", accuracy=accuracy, limits=limits, here=tuple(state.here), kept=[("A", 4, 3.5)],
-        noun="<u>state</u>", note="new people", low=70, high=85, free=[[4, 4, 4, 6], [4, 4, 6, 4]],
+        "map", {"accuracy": accuracy, "limits": limits, "here": state.here, "kept": [["A", 4, 3.5]],
+        "low": 70, "high": 85, "free": [[4, 4, 4, 6], [4, 4, 6, 4]]},
+        noun="<u>state</u>", note="new people", title="Accuracy by pair of limits",
         alone=[("in each state", -6.7), ("overall", -0.04)], spoken="Told aloud", large=large,
         on_go=go,
     )
 with right, st.container(key="place-clients"):
     client_chart(
-        "clients", view=view, data=data, spoken="Told, too", large=large, on_client=choose
+        "clients", data, view=view, spoken="Told, too", large=large, on_client=choose
     )
 """
 VIEWS = ("gaps", "map", "found", "price")

@@ -42,6 +42,8 @@ FOCUSED = """() => {
     const text = now?.matches('button, a') ? now.innerText : '';
     return `${place} ${now?.getAttribute('aria-label') ?? ''} ${text}`;
 }"""
+LETTERS = """() => [...new Set([...document.querySelectorAll('.js-plotly-plot svg text')]
+    .filter(text => text.textContent.trim()).map(text => getComputedStyle(text).fill))]"""
 # In the order in which a hand on the keyboard meets them.
 STOPS = ("Settings", "Experiment", OVERALL, INSIDE, "explore-map", "explore-clients")
 
@@ -84,6 +86,17 @@ def _wrong(visitor: Visitor, link: str, size: tuple[int, int], theme: str) -> li
     if size == (1280, 720) and explore and screen["lowest"] > 720:
         found.append(f"a picture ends at {screen['lowest']} px")
     return found
+
+
+def test_letters_of_a_chart_follow_a_change_of_theme(regular):
+    regular.follow(f"{regular.server.address}/learn?step=10")
+    regular.page.wait_for_selector(".js-plotly-plot .annotation")
+    light = regular.page.evaluate(LETTERS)
+    regular.page.emulate_media(color_scheme="dark")
+    regular.page.wait_for_function(f"({LIGHTNESS})() === 'dark'")
+    dark = regular.page.evaluate(LETTERS)
+    regular.page.emulate_media(color_scheme="light")
+    assert light == ["rgb(27, 39, 51)"] and dark == ["rgb(230, 237, 243)"]
 
 
 def test_all_pages_are_looked_at(regular):

@@ -9,7 +9,7 @@ import pytest
 from fairfl_core.budget import Budget, afford, look, watched, within
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import Abandoned, OverBudgetError
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 
 
 def counts(clients, groups=2, labels=2, seed=0):

@@ -12,10 +12,10 @@ from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.histogram_file import read_histogram, write_histogram
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.report.file import Option, Review, parse_review
@@ -88,7 +88,7 @@ def readers() -> Iterator[tuple[str, list[bytes], Callable[[bytes], object]]]:
     )
     yield "counts", [good["counts.json"]], lambda data: experiment_from_counts([("c", data)])
     scored = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
-    exact = predictor_of(build_program(scored, "sp", "exact").solve(0.05, 0.05))
+    exact = predictor_of(FairnessProgram(scored, "sp", "exact").solve(0.05, 0.05))
     binned = _written(lambda path: write_histogram(ScoreHistogram.of(scored), path))
     yield "histograms", [binned], _at_path(read_histogram)
     kinds = [good["predictor.json"], _json(exact.to_json())]

@@ -17,9 +17,8 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of
@@ -79,11 +78,13 @@ def scored(n=60, seed=3):
 
 SCORED = scored()
 EXACT = [
-    predictor_of(build_program(SCORED, notion, "exact", rates=rates).solve(0.01, 0.05)).to_json()
+    predictor_of(FairnessProgram(SCORED, notion, "exact", rates=rates).solve(0.01, 0.05)).to_json()
     for notion, rates in (("eo", "scores"), ("eo-full", "shrunk"))
 ]
 BLIND = Policy(without_group=True)
-BINS = predictor_of(build_program(SCORED, "eo", "exact", policy=BLIND).solve(0.01, 0.05)).to_json()
+BINS = predictor_of(
+    FairnessProgram(SCORED, "eo", "exact", policy=BLIND).solve(0.01, 0.05)
+).to_json()
 
 
 def places(value, path=()):

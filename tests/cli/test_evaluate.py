@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from tests.cli.running import is_number, run
 from tests.helpers.strategies import synthetic

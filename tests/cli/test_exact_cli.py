@@ -11,7 +11,7 @@ from fairfl_core.cli import app
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import read_predictor
 from tests.helpers.scored import scored_network
 
@@ -53,7 +53,7 @@ def people_in(path):
 def test_solve_takes_rows_and_tells_bound_and_rounds(rows, rates):
     asked = ("--notion", "eop", "--eps-global", 0.01, "--eps-local", 0.02, "--rates", rates)
     found = json.loads(run("solve", rows, "--region", "exact", *COLUMNS, *asked, "--json"))
-    alone = build_program(people_in(rows), "eop", "exact", rates=rates).solve(0.01, 0.02)
+    alone = FairnessProgram(people_in(rows), "eop", "exact", rates=rates).solve(0.01, 0.02)
     assert found["accuracy"] == pytest.approx(alone.accuracy, abs=1e-9)
     assert found["format"] == "fairfl-solution/1" and found["region"] == "exact"
     assert found["bound"]["certified"] is True
@@ -119,7 +119,7 @@ def test_what_is_missing_is_named(rows, tmp_path):
     run("count", rows, *COLUMNS, "--out", counts)
     for argv, says in (
         (("solve", counts, "--region", "exact"), "missing: --client, --group"),
-        (("solve", rows, "--client", "clinic"), "--group, --label, --scores too"),
+        (("solve", rows, "--client", "clinic"), "--group, --label, --prediction"),
         (("solve", counts, "--rates", "scores"), "need the table of scores"),
         (("solve", counts, "--rates", "guesses"), "choose one of labels"),
         (("solve", rows, "--region", "round", *COLUMNS), "simplex, kernel"),

@@ -10,7 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from tests.cli.refusing import refused
@@ -61,7 +61,7 @@ def core(region):
         people = ClientCounts.from_table(fit, prediction="said", **COLUMNS)
     else:
         people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
-    fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(0.02, 0.05))
+    fair = predictor_of(FairnessProgram(people, "eo", region, rates="labels").solve(0.02, 0.05))
     return fair, FoldedData.from_table(test, scores=SCORES, **COLUMNS)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.program import FairnessProgram
 from tests.cli.refusing import refused
 from tests.cli.running import make_files, people, run
 
@@ -55,7 +55,7 @@ def test_made_joined_and_solved_like_the_core(files):
         assert run("histogram", *given, "--out", parts[-1]).went_well
     assert run("histogram", *parts, "--out", files / "joined.json").went_well
     limits = ("--notion", "sp", "--region", "exact", "--eps-local", "0.05", "--eps-global", "0.02")
-    solution = ExactProgram(core.measured(), "sp").solve(0.02, 0.05)
+    solution = FairnessProgram(core, "sp").solve(0.02, 0.05)
     for source in (out, files / "joined.json"):
         solved = run("solve", source, *limits, "--json").json
         assert solved["accuracy"] == pytest.approx(solution.accuracy, abs=1e-9)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
 from tests.cli.running import run
 from tests.helpers.strategies import synthetic

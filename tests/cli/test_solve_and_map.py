@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from tests.cli.running import each_for_people, is_number, run
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from fairfl_core.cli import _shell
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from tests.cli.running import make_files, run
 
 WIDE = 300

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from tests.cli.refusing import refused
 from tests.cli.running import COLUMNS, people, run
 
@@ -36,7 +36,7 @@ def test_from_people_to_answers_without_the_group(files, region):
         scores=["score_no", "score_yes"],
     )
     program, knowing = (
-        build_program(scored, "eo", region, policy=Policy(without_group=without))
+        FairnessProgram(scored, "eo", region, policy=Policy(without_group=without))
         for without in (True, False)
     )
     assert found["accuracy"] == pytest.approx(program.solve(0.02, 0.03).accuracy, abs=1e-12)

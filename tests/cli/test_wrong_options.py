@@ -90,8 +90,6 @@ def test_wrong_seeds(files, seed):
     refused(files, *predict_of(files, files.rows, "--seed", seed), says=["--seed"])
 
 
-@pytest.mark.parametrize(
-    "argv", [("solv",), ("solve",), ("count", "rows.csv"), ("predict", "p.json"), ("--nothing",)]
-)
+@pytest.mark.parametrize("argv", [("solv",), ("solve",), ("predict", "p.json"), ("--nothing",)])
 def test_wrong_use(files, argv):
     refused(files, *argv, says=["--help"])

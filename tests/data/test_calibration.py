@@ -10,9 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from fairfl_core.data.calibration import Calibration, calibration_table
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 
 
 def distorted(people, power=3.0):
@@ -131,7 +130,7 @@ def test_what_score_mode_promises_holds_once_recalibrated():
         (Calibration.fit(fit), True),
     ):
         ready = fit.recalibrated(calibration)
-        solution = ExactProgram(ready, "eop", rates="scores").solve(0.01, 0.01)
+        solution = exact_program(ready, "eop", rates="scores").solve(0.01, 0.01)
         delivered = evaluate(ScorePredictor.from_solution(solution), test)
         assert (abs(solution.accuracy - delivered.accuracy) < 0.015) == kept
 

@@ -15,7 +15,7 @@ from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.cross_fitted import (
     COLUMNS,
@@ -71,7 +71,7 @@ def test_fitted_on_all_and_judged_by_the_mean_over_fold_models(region, seed):
     fit, test = parts(table)
     people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
     assert len(people) == len(fit) == 240 and people.folds == people.counts.folds == 3
-    fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(0.02, 0.05))
+    fair = predictor_of(FairnessProgram(people, "eo", region, rates="labels").solve(0.02, 0.05))
     assert fair.folds == 3 and fair.reached.n == 240
     unseen = FoldedData.from_table(test, scores=SCORES, **COLUMNS)
     assert len(unseen) == 60 and unseen.folds == 3
@@ -85,7 +85,7 @@ def test_answers_alone_are_judged_as_answers_with_scores_are():
     fit, test = parts(cross_fitted())
     counts = ClientCounts.from_table(fit, prediction="said", **COLUMNS)
     assert counts.folds == 3
-    fair = predictor_of(build_program(counts, "eo", "kernel").solve(0.02, 0.05))
+    fair = predictor_of(FairnessProgram(counts, "eo", "kernel").solve(0.02, 0.05))
     by_scores, by_answers = (
         evaluate(fair, FoldedData.from_table(test, **looks, **COLUMNS))
         for looks in ({"scores": SCORES}, {"prediction": "said"})

@@ -6,7 +6,7 @@ import pytest
 from fairfl_core.data.folded import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.scored import as_people, scored_network
 
@@ -31,7 +31,7 @@ def test_what_is_told_is_the_expectation_over_the_fold_drawn(labels, region):
     people = folded(labels)
     assert len({tuple(model.predicted) for model in people.by_fold}) == FOLDS
     fair = predictor_of(
-        build_program(scored_network(3, 2, labels, seed=2), "eo", region).solve(0.02, 0.05)
+        FairnessProgram(scored_network(3, 2, labels, seed=2), "eo", region).solve(0.02, 0.05)
     )
     judged = evaluate(fair, people)
     chances = np.zeros((len(people), labels))

@@ -14,7 +14,7 @@ from fairfl_core.data.grouping import Grouping, cross, crossed_name, group_colum
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.cross_fitted import COLUMNS as FOLDED
 from tests.helpers.cross_fitted import SCORES, cross_fitted
@@ -191,7 +191,7 @@ def test_it_is_remembered_wherever_counts_go(tmp_path):
     assert ClientCounts.read(counts.write(tmp_path / "c.json")).grouping == counts.grouping
     assert counts.select_clients(["s1"]).grouping == counts.grouping
     assert what_if(counts, Mechanism(epsilon=1), seed=0).grouping == counts.grouping
-    solution = build_program(counts, "eo").solve(0.1, 0.1)
+    solution = FairnessProgram(counts, "eo").solve(0.1, 0.1)
     assert solution.counts.grouping == counts.grouping
     plain = ClientCounts.from_json({k: v for k, v in value.items() if k != "grouping"})
     assert plain.grouping is None and "grouping" not in plain.to_json()

@@ -6,8 +6,8 @@ import pytest
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import price_of_certainty, tightest_limits
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
 

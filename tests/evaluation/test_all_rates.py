@@ -1,6 +1,7 @@
 """Every rate in view: against counts person by person, fairlearn, and by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.fairness.notions import Notion, notion_names
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.evaluation.test_harm import judged
 from tests.helpers.strategies import count_tables, synthetic
@@ -138,7 +139,7 @@ def test_why_not_all_can_be_equal_is_said_with_these_peoples_numbers():
     assert alone.sentence("north") == (
         "There are no two groups in north whose rates could be compared."
     )
-    share = alone.table().set_index(["client", "group", "label"])
+    share = pd.DataFrame(alone.columns()).set_index(["client", "group", "label"])
     assert share.loc[("south", "men", "no"), "share"] == pytest.approx(0.9)
     assert share.loc[("south", "men", "no"), "n"] == 1000
 

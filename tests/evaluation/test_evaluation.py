@@ -12,7 +12,7 @@ from fairfl_core.data.shares import wilson
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 

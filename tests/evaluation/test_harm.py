@@ -16,8 +16,7 @@ from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.fairness.intervals import sign_test
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.strategies import count_tables, synthetic
 
@@ -243,7 +242,7 @@ def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
 
 def test_the_exact_region_tells_it_too():
     people = experiments_people("ham10000", 0)
-    solution = build_program(people, "eo", "exact", rates="labels").solve(1.0, 0.02)
+    solution = FairnessProgram(people, "eo", "exact", rates="labels").solve(1.0, 0.02)
     fair = predictor_of(solution)
     assert fair.attention == pytest.approx(solution.attention)
     assert evaluate(fair, people).attention == pytest.approx(solution.attention)

@@ -6,7 +6,7 @@ import pytest
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
 
@@ -35,11 +35,11 @@ def select(counts):
 
 
 def solve(counts):
-    return build_program(counts, "eo").solve(0.05, dict.fromkeys(counts.clients, 0.05))
+    return FairnessProgram(counts, "eo").solve(0.05, dict.fromkeys(counts.clients, 0.05))
 
 
 def tell(counts):
-    study = run_study([(0, build_program(counts, "eo"))], [counts], 0.05, 0.05)
+    study = run_study([(0, FairnessProgram(counts, "eo"))], [counts], 0.05, 0.05)
     all_rates_of([one.reached for one in study.outcomes]).base.sentence(counts.clients[-1])
     return summarise(study)
 

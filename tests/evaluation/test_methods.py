@@ -25,7 +25,7 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.__main__ import app
 from research.post_processed import POST_PROCESSED, answers_of
@@ -180,7 +180,7 @@ def test_our_rows_are_our_programs_own_figures():
     method = POST_PROCESSED["ours_simplex"]
     (name, told, by_seed), *_ = answers_of(method, experiment, "sp", [0], epsilons=[0.05])
     assert name == "sp eps=0.05"
-    solution = build_program(fitted_people(experiment, 0), "sp", "simplex").solve(0.05, 0.05)
+    solution = FairnessProgram(fitted_people(experiment, 0), "sp", "simplex").solve(0.05, 0.05)
     judged = evaluate(predictor_of(solution), unseen_people(experiment, 0))
     assert by_seed[0]["test"].confusion == pytest.approx(judged.confusion)
     assert told["settings"] == {"eps_global": 0.05, "eps_local": 0.05}

@@ -7,8 +7,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.scored import scored_network
 
@@ -19,7 +19,7 @@ def studied(region, policy, *, unseen=True):
     fit = [scored_network(3, 2, 2, rows=900, seed=seed) for seed in (0, 1)]
     test = [scored_network(3, 2, 2, rows=900, seed=seed + 10) for seed in (0, 1)]
     programs = [
-        (seed, build_program(people, "sp", region, rates="labels", policy=policy))
+        (seed, FairnessProgram(people, "sp", region, rates="labels", policy=policy))
         for seed, people in enumerate(fit)
     ]
     return run_study(programs, test if unseen else [None] * 2, 0.02, 0.05), fit, test

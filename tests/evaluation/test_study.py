@@ -5,7 +5,7 @@ import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import Spread, run_study
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
 

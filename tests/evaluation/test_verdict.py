@@ -17,9 +17,8 @@ from fairfl_core.evaluation.summary import summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import at_once, gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.strategies import synthetic
@@ -503,7 +502,7 @@ def test_means_over_fold_models_and_rates_from_scores_carry_no_noise():
     experiment = experiments.open("adult_cross_fitted")
     people = unseen_people(experiment, 0)
     for rates in ("labels", "shrunk"):
-        program = build_program(fitted_people(experiment, 0), "sp", "simplex", rates=rates)
+        program = FairnessProgram(fitted_people(experiment, 0), "sp", "simplex", rates=rates)
         solution = program.solve(0.05, 0.05)
         assert not solution.counts.has_noise
         whole, mean = (

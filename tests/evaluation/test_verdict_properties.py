@@ -15,8 +15,8 @@ from fairfl_core.evaluation.study import run_study
 from fairfl_core.evaluation.summary import summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.report.board import recommended
 from tests.helpers.strategies import count_tables, epsilons

@@ -1,91 +1,45 @@
-"""Three made-up hospitals with folders of their own, and a network in memory between them."""
+"""The example's three hospitals in folders of their own, and a network in memory between them."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
+os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core.federation.client import Client
-from fairfl_core.federation.grid import MemoryGrid
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import hospital_example, write_folders
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.server import Server
-from fairfl_core.federation.study import Features, Study, toml_of
+from fairfl_core.federation.training_client import app
+from fairfl_core.federation.training_server import run_study
+from tests.federation.local_grid import LocalGrid
 
-NAMES = ("North", "South", "East")
-STUDY = Study(
-    title="made-up hospitals",
-    labels=("healthy", "ill"),
-    favourable="ill",
-    groups=("man", "woman"),
-    clients=NAMES,
-    features=Features(numbers=("age", "marker"), categories={"ward": ("a", "b", "c")}),
-    rounds=3,
-    batch=32,
-    learning_rate=0.05,
-)
-THREE = replace(STUDY, labels=("healthy", "ill", "worse"), favourable="worse")
-QUESTION = Question(notion="eo", eps_global=0.05, eps_local=0.1)
+__all__ = ["QUESTION", "grid_of", "hospitals", "run_here", "study_of"]
+
+QUESTION = Question("eo", "", 0.05, 0.1)
 
 
-def table(seed: int, rows: int, labels=STUDY.labels) -> str:
-    """A table of people: the illness is harder to see in women."""
-    rng = np.random.default_rng(seed)
-    lines = ["patient,age,marker,ward,sex,diagnosis"]
-    for place in range(rows):
-        woman = rng.random() < 0.3 + 0.1 * seed
-        ill = rng.integers(len(labels))
-        marker = rng.normal(1.5 * ill) - (0.4 + 0.3 * seed) * woman
-        age, ward = rng.normal(50, 15), "abc"[rng.integers(3)]
-        sex = STUDY.groups[int(woman)]
-        lines.append(f"p{place},{age:.3f},{marker:.4f},{ward},{sex},{labels[ill]}")
-    return "\n".join(lines) + "\n"
+def study_of(**choices):
+    """The example's study, with other choices."""
+    return replace(hospital_example()[0], **({"rounds": 2} | choices))
 
 
-def settings(name: str, **more: object) -> str:
-    value = {
-        "format": "fairfl-client/1",
-        "name": name,
-        "server": "127.0.0.1:8000",
-        "data": {"table": "people.csv", "label": "diagnosis", "group": "sex", "row_id": "patient"},
-    }
-    return toml_of(value | more)
+def hospitals(folder: Path, study):
+    """Write folders for a study; the server's, and the clients'."""
+    people = hospital_example()[1]
+    server, *clients = write_folders(folder, study, people=people)
+    return server, clients
 
 
-def open_hospitals(folder, study=STUDY, rows=(160, 131, 117)):
-    """A folder for each hospital; their paths."""
-    paths = []
-    for place, name in enumerate(study.clients):
-        path = folder / name.lower()
-        path.mkdir(parents=True)
-        study.write(path)
-        write_whole(path / "client.toml", settings(name))
-        write_whole(path / "people.csv", table(place, rows[place], study.labels))
-        paths.append(path)
-    return paths
+def grid_of(clients):
+    """A network of these folders."""
+    nodes = {place + 5: (app, {"folder": str(path)}) for place, path in enumerate(clients)}
+    return LocalGrid(nodes)
 
 
-def grid_of(paths, wrong=None):
-    """A network of these folders; `wrong` maps a place to what it does instead of answering.
-
-    Every message opens the folder anew, as a process of its own would.
-    """
-    wrong = wrong or {}
-
-    def node(place):
-        def answer(parcel):
-            honest = lambda: Client(paths[place]).answer(parcel)  # noqa: E731
-            return wrong[place](parcel, honest) if place in wrong else honest()
-
-        return answer
-
-    return MemoryGrid({100 + place: node(place) for place in range(len(paths))})
-
-
-def server(paths, folder, *, study=STUDY, question=QUESTION, wrong=None, grid=None, **more):
-    more.setdefault("patience", 0.05)
-    return Server(study, question, grid or grid_of(paths, wrong), folder, **more)
-
-
-def folders_of(paths):
-    return [ClientFolder.read(path) for path in paths]
+def run_here(folder: Path, *, question=QUESTION, study=None, **more):
+    """A whole run in this process: its result, and the server's folder."""
+    study = study or study_of()
+    server, clients = hospitals(folder, study)
+    grid = grid_of(clients)
+    more.setdefault("say", lambda sentence: None)
+    result = run_study(grid, study, question, server / "results", patience=1, **more)
+    return result, server / "results"

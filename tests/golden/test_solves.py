@@ -15,9 +15,9 @@ import pytest
 
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.small import people
 
@@ -74,7 +74,7 @@ def answer(question):
     """What the core says: status, accuracy, gaps and prices, on the people it was fitted on."""
     who = people(question["labels"], question["groups"], rows=question.get("rows", 900))
     sure = question.get("guarantee")
-    program = build_program(
+    program = FairnessProgram(
         who if question["region"] == "exact" or "rates" in question else who.counts,
         question["notion"],
         question["region"],

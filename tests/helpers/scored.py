@@ -4,6 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairfl_core.data.scored import ScoredData
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import measured
 
 
 def as_people(client, group, label, scores, clients, groups, favourable=None):
@@ -47,3 +49,10 @@ def scored_network(clients, groups, labels, rows=400, seed=0, sharp=1.5):
     scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     label = (rng.random((len(client), 1)) > scores.cumsum(axis=1)[:, :-1]).sum(axis=1)
     return as_people(client, group, label, scores, clients, groups)
+
+
+def exact_program(people, notion="eo", *, rates="labels", **how):
+    """The exact region over scores as they are: not recalibrated, unless they already are."""
+    if people.calibration is None:
+        people = measured(people, rates)
+    return FairnessProgram(people, notion, "exact", rates=rates, **how)

@@ -6,8 +6,8 @@ from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness import notions
 from fairfl_core.lp import regions
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from tests.helpers.own_kinds import registered
 
@@ -23,7 +23,7 @@ def test_they_go_all_the_way(ours, tmp_path):
     counts, test = (experiment.counts(0, split) for split in ("validation", "test"))
     assert "misses" in notions.notion_names() and "turn" in regions.region_names(scores=False)
     for notion, region in (("misses", "turn"), ("misses", "kernel"), ("eop", "turn")):
-        program = build_program(counts, notion, region)
+        program = FairnessProgram(counts, notion, region)
         solution = program.solve(0.01, 0.02)
         assert solution.gaps.overall <= 0.01 + 1e-7 and solution.gaps.local_worst <= 0.02 + 1e-7
         path = predictor_of(solution).write(tmp_path / "fair.json")

@@ -20,7 +20,7 @@ from fairfl_core.intake import (
     guess_roles,
     open_table,
 )
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.cross_fitted import (
     cross_fitted,
@@ -66,7 +66,7 @@ def test_the_lottery_is_made_on_all_and_judged_by_the_mean_over_models(seed, fol
         scored = experiment.has_scores
         assert scored == (roles is SCORED)
         fit = fitted_people(experiment, 0) if scored else experiment.counts(0, "fit")
-        fair = predictor_of(build_program(fit, "eo", region, rates="labels").solve(0.05, 0.1))
+        fair = predictor_of(FairnessProgram(fit, "eo", region, rates="labels").solve(0.05, 0.1))
         assert (fair.folds, fair.reached.n) == (folds, 120)
         unseen = unseen_people(experiment, 0)
         assert (len(unseen), unseen.folds) == (30, folds)

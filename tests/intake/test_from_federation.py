@@ -5,17 +5,17 @@ import json
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.intake import _sandbox as _apart
+from fairfl_core.intake import _sandbox as _sandbox
 from fairfl_core.intake import apart, experiment_from_counts
-from tests.federation.hospitals import open_hospitals, server
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("federation")
-    found = server(open_hospitals(folder, rows=(300, 260, 240)), folder / "out")
-    found.run()
-    return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    pytest.importorskip("flwr")
+    from tests.federation.hospitals import run_here
+
+    _, folder = run_here(tmp_path_factory.mktemp("federation") / "study")
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
 
 
 def opened(value, **more):
@@ -73,8 +73,8 @@ def test_markup_in_a_log_stays_text(result):
     assert "\u202e" not in first.whom and first.purpose == "a b"
 
 
-def test_it_is_the_same_read_apart(result, monkeypatch):
-    monkeypatch.setattr(_apart, "AT_ONCE", 0)
+def test_it_is_the_same_read_sandbox(result, monkeypatch):
+    monkeypatch.setattr(_sandbox, "LARGE", 0)
     data = json.dumps(result).encode()
     whole, there = apart(experiment_from_counts, [("result.json", data)]), opened(result)
     assert whole.predictor.to_json() == there.predictor.to_json()

@@ -31,7 +31,7 @@ from fairfl_core.intake import (
     labels_of,
     open_table,
 )
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.cli.refusing import JARGON, TO_DO
 

@@ -11,7 +11,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.own_models import frontier, model_settings, settings_of
 from fairfl_core.intake import MOST_MODELS, ColumnRoles, experiment_from_table, open_table
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
 
@@ -113,7 +113,7 @@ def test_each_setting_is_the_programs_own_on_unseen_people():
     ]
     assert [s.region for s in settings] == ["simplex"] * 3 + ["exact"] * 3
     experiment = intake.models[1].experiment
-    solution = build_program(fitted_people(experiment, 0), "sp", "exact").solve(0.05, 0.05)
+    solution = FairnessProgram(fitted_people(experiment, 0), "sp", "exact").solve(0.05, 0.05)
     judged = evaluate(predictor_of(solution), unseen_people(experiment, 0))
     own = settings_of(settings, "third")[-1]
     assert own.evaluation.confusion == pytest.approx(judged.confusion)

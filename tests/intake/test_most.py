@@ -12,13 +12,13 @@ from fairfl_core._io.json_files import nested_numbers
 from fairfl_core._io.names import check_readable
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import cross
-from fairfl_core.data.score_kinds import check_column
+from fairfl_core.data.score_columns import check_column
 from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.exact.histogram_file import histogram_from_json
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.bin_predictor import _bins
 from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FittedOn
@@ -92,7 +92,7 @@ MOST = {
     "pairs of bins of a histogram": (2048, histogram_of_pairs, "an even number from 2 to 4096"),
     "points of accuracy": (
         100,
-        lambda n: tightest_limits([build_program(counted(9))], n, resolution=0.5),
+        lambda n: tightest_limits([FairnessProgram(counted(9))], n, resolution=0.5),
         "between 0 and 100",
     ),
     "different whole numbers": (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairfl_core.data.score_kinds import as_probabilities, of_one_probability
+from fairfl_core.data.score_columns import as_probabilities, of_one_probability
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.intake import ColumnRoles, guess_roles, open_table

@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.exact.bin_program import BinProgram
+from fairfl_core.lp.exact import bins as score_bins
 from fairfl_core.lp.exact.bins import ScoreBins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counts_by
 from tests.helpers.oracles import EXACT
 from tests.helpers.scored import scored_network, scored_people
@@ -71,13 +71,20 @@ def dense(people, place, notion, eps_global, eps_local, *, shared=True):
     return (-found.fun + (people.label == 0).sum()) / len(people)
 
 
+def bin_program(people, notion, *, bins=score_bins.BINS, **how):
+    """The exact region without the group, its rates counted, with so many bins."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_bins, "BINS", bins)
+        return FairnessProgram(people, notion, "exact", rates="labels", policy=BLIND, **how)
+
+
 @settings(max_examples=60)
 @given(people_of_two_labels, notions, st.data())
 def test_the_program_agrees_with_a_dense_one(people, notion, data):
     overall = data.draw(epsilons)
     local = [data.draw(epsilons) for _ in people.clients]
-    program = BinProgram(people, notion, policy=BLIND, bins=data.draw(st.integers(1, 5)))
-    place = program.bins.places(people.client, people.predicted, people.scores[:, 1])
+    program = bin_program(people, notion, bins=data.draw(st.integers(1, 5)))
+    place = program._rules.rules.bins.places(people.client, people.predicted, people.scores[:, 1])
     found = program.solve(overall, local)
     assert found.accuracy == pytest.approx(dense(people, place, notion, overall, local), abs=1e-7)
     assert found.accuracy <= dense(people, place, notion, overall, local, shared=False) + 1e-7
@@ -89,15 +96,15 @@ def test_the_program_agrees_with_a_dense_one(people, notion, data):
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_regions_hold_each_other_without_the_group_too(people, notion, overall, local):
     accuracy = [
-        build_program(people, notion, region, rates="labels", policy=BLIND)
+        FairnessProgram(people, notion, region, rates="labels", policy=BLIND)
         .solve(overall, local)
         .accuracy
         for region in ("simplex", "kernel", "exact")
         if not (notion == "eo-full" and region == "simplex")
     ]
     assert (np.diff(accuracy) >= -1e-7).all()
-    kernel = build_program(people, notion, "kernel", rates="labels", policy=BLIND)
-    one_bin = BinProgram(people, notion, policy=BLIND, bins=1)
+    kernel = FairnessProgram(people, notion, "kernel", rates="labels", policy=BLIND)
+    one_bin = bin_program(people, notion, bins=1)
     assert one_bin.solve(overall, local).accuracy == pytest.approx(
         kernel.solve(overall, local).accuracy, abs=1e-7
     )
@@ -137,7 +144,7 @@ def test_bins_add_up_to_the_counts_of_any_rates(people, rates):
 @pytest.mark.parametrize("groups", [2, 3])
 def test_every_choice_of_rates_keeps_its_limits(rates, groups):
     people = scored_network(4, groups, 2, rows=600, seed=3)
-    program = build_program(people, "eo", "exact", rates=rates, policy=BLIND)
+    program = FairnessProgram(people, "eo", "exact", rates=rates, policy=BLIND)
     assert program.needs_scores and program.rates == rates
     found = program.solve(0.02, 0.05)
     assert found.gaps.overall <= 0.02 + 1e-7 and found.gaps.local_worst <= 0.05 + 1e-7
@@ -151,7 +158,7 @@ def test_a_confidence_can_be_had_and_costs_something(proof):
     people = scored_network(3, 2, 2, rows=3000, seed=1)
     sure = Guarantee(0.9, "each", proof)
     plain, certain, knowing = (
-        build_program(people, "sp", "exact", rates="labels", guarantee=guarantee, policy=policy)
+        FairnessProgram(people, "sp", "exact", rates="labels", guarantee=guarantee, policy=policy)
         for guarantee, policy in ((None, BLIND), (sure, BLIND), (sure, Policy()))
     )
     for eps in (0.05, 0.15):
@@ -160,7 +167,7 @@ def test_a_confidence_can_be_had_and_costs_something(proof):
         # Cuts at the edges of shared bins are among the cuts of every cell: but for their scores.
         assert found.accuracy <= knowing.solve(eps, eps).accuracy + 0.01
         assert found.gaps.local_worst < eps
-        second = found.chances
+        second = found.rules.chances(found.beta)
         assert ((second >= -1e-12) & (second <= 1 + 1e-12)).all()
     # With four times the people the same rates leave more room.
     assert certain.as_if(4.0).solve(0.05, 0.05).accuracy >= certain.solve(0.05, 0.05).accuracy
@@ -177,16 +184,16 @@ def test_a_confident_limit_holds_on_the_population():
             population,
             **{
                 part: getattr(population, part)[chosen]
-                for part in ("client", "group", "label", "scores", "said")
+                for part in ("client", "group", "label", "scores", "predicted")
             },
         )
         for guarantee in held:
-            program = BinProgram(sample, "sp", policy=BLIND, guarantee=guarantee)
+            program = bin_program(sample, "sp", guarantee=guarantee)
             found = program.solve(1.0, 0.1)
-            place = found.bins.places(
+            place = found.rules.bins.places(
                 population.client, population.predicted, population.scores[:, 1]
             )
-            chance = found.chances[population.client, place]
+            chance = found.rules.chances(found.beta)[population.client, place]
             rate = [chance[population.group == a].mean() for a in (0, 1)]
             held[guarantee] += abs(rate[0] - rate[1]) <= 0.1
     assert held[Guarantee(0.95)] >= 36
@@ -196,12 +203,12 @@ def test_a_confident_limit_holds_on_the_population():
 def test_floors_are_kept_without_the_group():
     people = scored_network(3, 2, 2, rows=900, seed=2)
     floors = (Floor("l1", 0.7), Floor("l0", keeps=0.2))
-    program = build_program(
+    program = FairnessProgram(
         people, "sp", "exact", rates="labels", policy=replace(BLIND, floors=floors)
     )
     found = program.solve(0.3, 0.3)
-    place = found.bins.places(people.client, people.predicted, people.scores[:, 1])
-    chance = found.chances[people.client, place]
+    place = found.rules.bins.places(people.client, people.predicted, people.scores[:, 1])
+    chance = found.rules.chances(found.beta)[people.client, place]
     for c, a in np.ndindex(3, 2):
         mine = (people.client == c) & (people.group == a)
         assert chance[mine & (people.label == 1)].mean() >= 0.7 - 1e-7
@@ -214,7 +221,7 @@ def test_floors_are_kept_without_the_group():
 
 def test_its_lottery_is_told_by_where_the_score_lies():
     people = scored_network(2, 2, 2, rows=900, seed=4)
-    program = BinProgram(people, "sp", policy=BLIND, bins=2)
+    program = bin_program(people, "sp", bins=2)
     found = program.solve(0.1, 0.1)
     for client in range(2):
         told = found.lottery_of(client, 0)
@@ -233,11 +240,14 @@ def test_its_lottery_is_told_by_where_the_score_lies():
 
 def test_where_a_better_score_is_worse_it_is_said():
     people = scored_network(2, 2, 2, rows=900, seed=4)
-    found = build_program(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
+    found = FairnessProgram(people, "sp", "exact", rates="labels", policy=BLIND).solve(0.0, 0.0)
     falls = [
-        bool((np.diff(found.chances[c][found.bins.there[c]]) < -1e-9).any()) for c in range(2)
+        bool(
+            (np.diff(found.rules.chances(found.beta)[c][found.rules.bins.there[c]]) < -1e-9).any()
+        )
+        for c in range(2)
     ]
-    assert found.turns.tolist() == falls and any(falls)
+    assert found.rules.turns(found.beta).tolist() == falls and any(falls)
     assert any(f"In {sum(falls)} of 2 clients a higher score" in one for one in found.remarks())
     assert found.attention.shape == (2, 2)
 
@@ -245,30 +255,32 @@ def test_where_a_better_score_is_worse_it_is_said():
 def test_what_cannot_be_had_is_refused_with_a_sentence():
     three = scored_network(2, 2, 3)
     with pytest.raises(InputError, match="serves two labels, but there are 3"):
-        build_program(three, "eo", "exact", policy=BLIND)
+        FairnessProgram(three, "eo", "exact", policy=BLIND)
     people = scored_network(2, 2, 2)
     with pytest.raises(InputError, match="give the model's own scores"):
-        build_program(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
+        FairnessProgram(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
     with pytest.raises(InputError, match="give the table of scores"):
-        build_program(people.counts, "eo", "exact", policy=BLIND)
-    knowing, blind = (
-        build_program(people, "eo", "exact", policy=policy) for policy in (Policy(), BLIND)
-    )
-    for program, other in ((knowing, BLIND), (blind, Policy())):
-        with pytest.raises(InputError, match="build_program"):
-            program.asking(other)
+        FairnessProgram(people.counts, "eo", "exact", policy=BLIND)
+
+
+def test_another_policy_changes_between_cuts_and_bins():
+    people = scored_network(2, 2, 2)
+    for policy, other in ((Policy(), BLIND), (BLIND, Policy())):
+        turned = FairnessProgram(people, "eo", "exact", policy=policy).asking(other)
+        fresh = FairnessProgram(people, "eo", "exact", policy=other)
+        found, expected = turned.solve(0.05, 0.05), fresh.solve(0.05, 0.05)
+        np.testing.assert_array_equal(found.beta, expected.beta)
 
 
 @settings(max_examples=30)
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_the_same_question_has_the_same_answer(people, notion, overall, local):
-    warm = BinProgram(people, notion, policy=BLIND)
+    warm = bin_program(people, notion)
     assume(len(people) > 3)
     first = warm.solve(overall, local)
     warm.solve(1.0, 0.0)
     again, fresh = (
-        program.solve(overall, local)
-        for program in (warm, BinProgram(people, notion, policy=BLIND))
+        program.solve(overall, local) for program in (warm, bin_program(people, notion))
     )
     np.testing.assert_array_equal(first.beta, again.beta)
     np.testing.assert_array_equal(first.beta, fresh.beta)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 GRID = 200
@@ -73,7 +73,7 @@ def test_few_people_behind_a_rate(region, notion, expected):
     held = []
     for draw in range(100):
         sample = population.draw(2040, np.random.default_rng([5, draw]))
-        program = build_program(sample, notion, region, rates="labels", guarantee=EACH)
+        program = FairnessProgram(sample, notion, region, rates="labels", guarantee=EACH)
         predictor = predictor_of(program.solve(1.0, 0.1))
         rates = rates_of(population.recognition(predictor), notion)
         held.append(np.ptp(rates[0], axis=0).max() <= 0.1 + 1e-6)
@@ -103,7 +103,7 @@ def test_the_overall_limit_over_many_clients(
     held = []
     for draw in range(draws):
         sample = population.draw(size, np.random.default_rng([6, draw]))
-        program = build_program(sample, notion, region, rates="labels", guarantee=EACH)
+        program = FairnessProgram(sample, notion, region, rates="labels", guarantee=EACH)
         predictor = predictor_of(program.solve(limit, 1.0))
         pooled = (shares * population.recognition(predictor)).sum(axis=0) / shares.sum(axis=0)
         held.append(np.ptp(rates_of(pooled, notion), axis=0).max() <= limit + 1e-6)

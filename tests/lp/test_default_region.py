@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core import FairPostprocessor, build_program
+from fairfl_core import FairPostprocessor
 from fairfl_core.federation.question import Question
-from fairfl_core.lp.build import default_region, default_region_sentence
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import default_region, default_region_sentence
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
@@ -32,8 +33,8 @@ def test_all_doors_take_it(labels, tmp_path):
     people = scored_network(2, 2, labels, rows=80)
     counts = people.counts
     wanted = default_region("eo", labels, scores=True)
-    assert build_program(people, "eo").region == wanted
-    assert build_program(counts, "eo").region == "simplex"
+    assert FairnessProgram(people, "eo").region == wanted
+    assert FairnessProgram(counts, "eo").region == "simplex"
     names = np.array(people.labels)
     site, sex = np.array(people.clients)[people.client], np.array(people.groups)[people.group]
     fair = FairPostprocessor().fit(
@@ -72,7 +73,7 @@ def test_a_histogram_is_of_scores_and_a_federation_sends_counts(tmp_path):
     who = ("--client", "site", "--group", "sex", "--label", "y", "--scores", "p_l0,p_l1")
     assert run("histogram", tmp_path / "rows.csv", *who, "--out", tmp_path / "h.json").code == 0
     assert run("solve", tmp_path / "h.json", "--json").json["region"] == "exact"
-    assert Question().region == "simplex" and Question(one_round=True).region == "exact"
+    assert Question().region == "simplex" and Question(region="exact").needs_scores
     assert Question("eo-full").region == "kernel"
     again = Question.from_json(json.loads(json.dumps(Question().to_json())))
     assert again.region == "simplex"

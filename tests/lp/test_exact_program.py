@@ -10,20 +10,19 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.exact import program as exact_program
+from fairfl_core.lp.exact import column_generation
 from fairfl_core.lp.exact.pricing import by_scores
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs import Whole
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.solvers import FullSolver
 from fairfl_core.lp.utility import Utility
 from tests.helpers import small
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
-from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
 usual = settings(max_examples=60)
@@ -42,7 +41,7 @@ def test_it_is_never_below_kernel_or_simplex_and_meets_every_constraint(
     people, notion, rates, overall, local
 ):
     people = ready(people, rates)
-    found = ExactProgram(people, notion, rates=rates).solve(overall, local)
+    found = exact_program(people, notion, rates=rates).solve(overall, local)
     counts = counted(people, rates)
     kernel = FairnessProgram(counts, notion, "kernel").solve(overall, local).accuracy
     assert found.accuracy >= kernel - 1e-7
@@ -67,7 +66,7 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
     people = ready(people, rates)
     if rates == "shrunk":
         return  # measured on the whole group too; see test_pricing_shrinks
-    program = ExactProgram(people, notion, rates=rates)
+    program = exact_program(people, notion, rates=rates)
     found = program.solve(overall, local)
     right = 0.0
     for p, weight in enumerate(found.beta):
@@ -76,7 +75,7 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
         answer = found.rules.answer(
             np.full(len(rows), p), people.scores[rows], people.predicted[rows]
         )
-        right += weight * program.measured.amount[rows, answer].sum()
+        right += weight * measured(people, rates).amount[rows, answer].sum()
     assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
 
 
@@ -84,7 +83,7 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
 @given(scored_people(most=25), notions, epsilons, epsilons)
 def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local):
     people = people.recalibrated(Calibration.fit(people))
-    found = ExactProgram(people, notion, rates="scores", gap=1e-8).solve(overall, local)
+    found = exact_program(people, notion, rates="scores", gap=1e-8).solve(overall, local)
     expected = by_person(people, notion, overall, local)
     assert found.accuracy == pytest.approx(expected, abs=1e-6)
     assert found.bound.certified and found.bound.upper >= expected - 1e-7
@@ -93,10 +92,10 @@ def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local
 @pytest.mark.parametrize("rates", ["scores", "shrunk"])
 def test_unless_said_rules_are_sought_to_a_ten_thousandth(rates):
     people = ready(scored_network(3, 2, 3), rates)
-    program = ExactProgram(people, "eo", rates=rates)
+    program = exact_program(people, "eo", rates=rates)
     found = program.solve(0.01, 0.02)
     assert found.bound.upper - found.accuracy <= 1e-4
-    closer = ExactProgram(people, "eo", rates=rates, gap=1e-7).solve(0.01, 0.02)
+    closer = exact_program(people, "eo", rates=rates, gap=1e-7).solve(0.01, 0.02)
     assert found.accuracy <= closer.accuracy + 1e-7 <= found.accuracy + 1e-4 + 2e-7
     # By hand: a client is told nine prices of answers for each group once and, each round, those
     # of its rules and limits; it sends a table for its people or, shrunk, for everyone's rules.
@@ -108,7 +107,7 @@ def test_unless_said_rules_are_sought_to_a_ten_thousandth(rates):
 @usual
 @given(scored_people(labels=(2, 2)), notions, epsilons, epsilons)
 def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local):
-    program = ExactProgram(people, notion)
+    program = exact_program(people, notion)
     found = program.solve(overall, local)
     expected = by_all_cuts(people, notion, overall, local)
     assert found.accuracy == pytest.approx(expected, abs=1e-7)
@@ -118,7 +117,7 @@ def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local)
 @usual
 @given(scored_people(), notions, every_rates, paths)
 def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
-    program = ExactProgram(ready(people, rates), notion, rates=rates)
+    program = exact_program(ready(people, rates), notion, rates=rates)
     solved = [program.solve(*pair) for pair in path]
     for one, (e, f) in zip(solved, path, strict=True):
         for two, (g, h) in zip(solved, path, strict=True):
@@ -138,7 +137,7 @@ def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
 def test_one_client_is_at_least_as_accurate_as_fairlearn(notion, constraint):
     people = scored_network(1, 2, 2, rows=3000, seed=3)
     accuracy = fairlearn(people, constraint, grid_size=5000)
-    ours = ExactProgram(people, notion).solve(0.0, 0.0)
+    ours = exact_program(people, notion).solve(0.0, 0.0)
     assert ours.accuracy >= accuracy - 1e-4 and ours.gaps.overall < 1e-7
 
 
@@ -154,13 +153,13 @@ def test_many_clients_are_at_least_as_accurate_as_logofair(notion):
     which = Notion.of(notion, its.labels, its.favourable)
     reached = gaps(which.answered(its.table), which.people(its.n_label))
     assert reached.overall < 0.03 and reached.local_worst < 0.08  # it does what it promises
-    ours = ExactProgram(people, notion).solve(reached.overall, reached.local)
+    ours = exact_program(people, notion).solve(reached.overall, reached.local)
     assert ours.accuracy >= its.model_accuracy - 1e-9
 
 
 def test_prices_are_the_slopes_of_the_optimum():
     people = scored_network(4, 2, 2, seed=2)
-    program = ExactProgram(people, "eop")
+    program = exact_program(people, "eop")
     local = np.array([0.013, 0.021, 0.034, 0.055])
     at = program.solve(0.017, local)
     assert at.bound.upper - at.accuracy < 1e-7
@@ -180,7 +179,7 @@ def test_four_labels_gain_much_over_the_simplex():
         FairnessProgram(counts, "eo", region).solve(0.01, 0.01).accuracy
         for region in ("simplex", "kernel")
     )
-    exact = ExactProgram(people, "eo").solve(0.01, 0.01)
+    exact = exact_program(people, "eo").solve(0.01, 0.01)
     assert exact.accuracy > kernel + 0.005 and kernel >= simplex - 1e-9
     assert not exact.bound.certified
 
@@ -191,7 +190,7 @@ def test_people_who_look_alike_are_parted_by_the_lottery():
     label = (np.arange(40) < np.where(group == 0, 30, 12)).astype(int)
     scores = np.where((group == 0)[:, None], [0.3, 0.7], [0.7, 0.3])
     people = as_people(client, group, label, scores, 1, 2)
-    found = ExactProgram(people, "sp").solve(0.1, 0.1)
+    found = exact_program(people, "sp").solve(0.1, 0.1)
     assert found.gaps.overall == pytest.approx(0.1)
     assert ((found.beta > 0.01) & (found.beta < 0.99)).any()
 
@@ -202,7 +201,7 @@ def test_a_cell_with_nobody_keeps_the_models_answer():
     some = as_people(
         people.client[rows], people.group[rows], people.label[rows], people.scores[rows], 2, 2
     )
-    found = ExactProgram(some, "eop").solve(0.01, 0.01)
+    found = exact_program(some, "eop").solve(0.01, 0.01)
     here = (found.rules.client == 1) & (found.rules.group == 1)
     assert here.sum() == 1 and (found.rules.answers[here] == [0, 1]).all()
     assert [(cell.client, cell.group) for cell in found.not_assessable] == [("c1", "g1")]
@@ -216,39 +215,41 @@ def test_what_cannot_be_is_refused_with_a_sentence():
         ({"guarantee": Guarantee()}, "no bound holds for every rule"),
     ):
         with pytest.raises(InputError, match=says):
-            ExactProgram(people, "eo", **options)
+            exact_program(people, "eo", **options)
 
 
 def test_rules_say_what_they_do():
     people = scored_network(2, 2, 2)
-    found = ExactProgram(people, "sp").solve(0.01, 0.01)
+    found = exact_program(people, "sp").solve(0.01, 0.01)
     said = {found.rules.sentence(p, people.labels) for p in range(len(found.beta))}
     assert any(sentence.startswith("l1 where its score is above 0.") for sentence in said)
     many = scored_network(2, 2, 3)
-    three = ExactProgram(many, "eo").solve(0.01, 0.01)
+    three = exact_program(many, "eo").solve(0.01, 0.01)
     assert all(three.rules.sentence(p, many.labels) for p in range(len(three.beta)))
 
 
 @pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
 def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notion):
     people = scored_network(6, 2, 2, rows=600, seed=2)
-    program = ExactProgram(people, notion)
-    everything = Sharing.apart(program._listed[1])
-    few = len(program._listed_columns().columns)
-    assert few == len(everything.columns) if notion == "eo" else few < len(everything.columns)
-    objective = program._objective(everything)
+    program = exact_program(people, notion)
+    table, objective = program._rules.table, program._objective
+    few = len(program.linear_program.rules)
+    assert few == len(table) if notion == "eo" else few < len(table)
+    everything = LinearProgram.of(
+        program.constraints, table, objective.of(table), objective.tie_break(table)
+    )
     for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
-        values, _ = Whole(program._rows, everything, *objective).solve(overall, np.full(6, local))
-        right = (everything.columns.correct * values).sum() / len(people)
+        x, _ = FullSolver(everything).solve(overall, np.full(6, local))
+        right = (table.correct * x).sum() / len(people)
         assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
 
 
 def test_a_bound_is_told_in_what_is_maximised():
     people = scored_network(2, 2, 2, rows=200)
-    right = ExactProgram(people, "eo").solve(0.05, 0.05)
+    right = exact_program(people, "eo").solve(0.05, 0.05)
     assert f"can exceed {100 * right.bound.upper:.2f}% (" in right.remarks()[0]
     dear = Policy(utility=Utility.missing(people.labels, people.labels[1], 3.0))
-    costs = ExactProgram(people, "eo", policy=dear).solve(0.05, 0.05)
+    costs = exact_program(people, "eo", policy=dear).solve(0.05, 0.05)
     assert f" a utility of {costs.bound.upper:.4g} (" in costs.remarks()[0]
 
 
@@ -259,7 +260,7 @@ def test_offsets_are_swept_to_their_best_place():
     gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
     found = by_scores(points, full=True, refine=True)(gain)
     flat = gain.reshape(4, 3, 3)
-    value = np.einsum("pyk,pyk->p", flat, found.confusion)
+    value = np.einsum("pyk,pyk->p", flat, found.table.confusion)
     for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
         rules = found.rules
         moved = ScoreRules.of_scores(
@@ -270,15 +271,15 @@ def test_offsets_are_swept_to_their_best_place():
         assert (worth <= value + 1e-9).all()
     trusted = by_scores(points, full=True)(gain)
     assert not trusted.rules.b.any()  # what the gain says of scores says all
-    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()
+    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.table.confusion) - 1e-9).all()
 
 
 def test_where_patience_ends_rules_are_asked_for_no_more(monkeypatch):
     """The lottery over what was found keeps its limits, and the bound says what may be missing."""
     made = small.people(3, rows=200).calibrated
-    settled = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
-    monkeypatch.setattr(exact_program, "_MOST_ROUNDS", 1)
-    cut = ExactProgram(made, "eo", rates="scores").solve(0.05, 0.1)
+    settled = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
+    monkeypatch.setattr(column_generation, "_MOST_ROUNDS", 1)
+    cut = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
     assert cut.rounds == 1 < settled.rounds
     assert cut.gaps.overall <= 0.05 + 1e-9 and np.nanmax(cut.gaps.local) <= 0.1 + 1e-9
     assert cut.accuracy < settled.accuracy <= cut.bound.upper

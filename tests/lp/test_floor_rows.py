@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import beta, norm
 
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import measured
 from fairfl_core.predictors.load import predictor_of
 from tests.helpers.scored import scored_network
@@ -53,9 +53,9 @@ def above(hits, n, proof, tail, **how):
 def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope, times):
     cuts = region == "exact"
     if cuts:
-        _, columns = hull_rules(measured(people, "labels"))
+        columns = hull_rules(measured(people, "labels")).table
     else:
-        columns = build_program(people, "eop", region)._sharing.columns
+        columns = FairnessProgram(people, "eop", region).linear_program.rules
     guarantee = Guarantee(0.9, scope, proof)
     rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts, times=times)
     found = np.zeros((len(rows), len(columns)))
@@ -100,9 +100,9 @@ def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, pr
 def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
     """Nobody of l1 was seen in a cell: those to come keep the model's answer, or are all told l1."""
     seen = ~((people.client == 0) & (people.group == 0) & (people.label == 1))
-    names = ("client", "group", "label", "scores", "said")
+    names = ("client", "group", "label", "scores", "predicted")
     people = replace(people, **{name: getattr(people, name)[seen] for name in names})
-    program = build_program(
+    program = FairnessProgram(
         people,
         "eop",
         region,
@@ -125,8 +125,8 @@ def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
 @pytest.mark.parametrize("proof", ["measured", "proved"])
 def test_a_floor_with_confidence_costs_more_in_the_exact_region_too(people, proof):
     policy = Policy(floors=(Floor("l1", 0.5),))
-    plain = build_program(people, "eop", "exact", rates="labels", policy=policy).solve(1.0, 1.0)
-    sure = build_program(
+    plain = FairnessProgram(people, "eop", "exact", rates="labels", policy=policy).solve(1.0, 1.0)
+    sure = FairnessProgram(
         people,
         "eop",
         "exact",
@@ -141,7 +141,7 @@ def test_a_cone_is_the_same_wherever_its_rows_stand(people):
     """Below other rows with auxiliary columns of their own, only auxiliary columns move."""
     counts = people.counts
     notion = Notion.of("eop", counts.labels, counts.favourable)
-    columns = build_program(people, "eop", "simplex")._sharing.columns
+    columns = FairnessProgram(people, "eop", "simplex").linear_program.rules
     margin = MarginConstraints.of(
         notion, notion.people(counts.n_label), Guarantee(0.9), cuts=False, times=1.0
     )

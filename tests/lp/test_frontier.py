@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.oracles import optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.policy import GroupingLimit, Policy
+from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 

@@ -14,15 +14,13 @@ from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.optimism import measure_optimism
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from tests.helpers.oracles import rates_of, shares
-from tests.helpers.scored import scored_network
+from tests.helpers.scored import exact_program, scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
 two_groups = count_tables(groups=(2, 2), labels=(2, 3))
@@ -223,7 +221,7 @@ def test_larger_regions_are_never_worse(notion, proof):
     people = scored_network(4, 2, 2, rows=800, seed=4)
     guarantee = Guarantee(0.9, "each", proof)
     simplex, kernel, exact = (
-        build_program(people, notion, region, guarantee=guarantee).solve(0.1, 0.15).accuracy
+        FairnessProgram(people, notion, region, guarantee=guarantee).solve(0.1, 0.15).accuracy
         for region in ("simplex", "kernel", "exact")
     )
     if proof == "measured":  # a proof for more rules is wider
@@ -335,14 +333,14 @@ def test_what_cannot_be_promised_is_refused():
     for rates in ("scores", "shrunk"):
         for region in ("simplex", "exact"):
             with pytest.raises(InputError, match="counted labels only"):
-                build_program(people, "eop", region, rates=rates, guarantee=Guarantee())
+                FairnessProgram(people, "eop", region, rates=rates, guarantee=Guarantee())
     noisy = ClientCounts(
         people.counts.table + 0.5, *(("c0", "c1"), ("g0", "g1"), ("l0", "l1")), noisy=True
     )
     with pytest.raises(InputError, match="without noise"):
         FairnessProgram(noisy, "eop", guarantee=Guarantee())
     with pytest.raises(InputError, match="simplex or kernel"):
-        ExactProgram(scored_network(2, 2, 3), "eo", guarantee=Guarantee())
+        exact_program(scored_network(2, 2, 3), "eo", guarantee=Guarantee())
 
 
 def test_the_cuts_settle_where_many_lotteries_are_nearly_as_good():

@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.answer_program import FairnessProgram
 from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.program import ExactProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from fairfl_core.privacy.histogram_noise import release_histogram, what_if_histogram
 from fairfl_core.privacy.mechanisms import Mechanism
-from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
 
@@ -31,8 +30,8 @@ def test_it_lies_between_kernel_and_exact_and_does_on_people_what_it_says(
 ):
     histogram = ScoreHistogram.of(people, bins)
     assert (histogram.counts.table == people.counts.table).all()
-    found = ExactProgram(histogram.measured(), notion).solve(overall, local)
-    exact = ExactProgram(people, notion).solve(overall, local)
+    found = FairnessProgram(histogram.measured(), notion).solve(overall, local)
+    exact = exact_program(people, notion).solve(overall, local)
     kernel = FairnessProgram(people.counts, notion, "kernel").solve(overall, local)
     assert kernel.accuracy - 1e-7 <= found.accuracy <= exact.bound.upper + 1e-7
     assert found.rounds == 1 and found.bytes_per_client == len(people.groups) * 2 * bins * 4
@@ -56,8 +55,8 @@ def halves(people):
 
 def test_sixteen_bins_lose_little_on_the_fitted_and_on_others():
     people, unseen = halves(scored_network(4, 2, 2, rows=20_000, seed=7))
-    exact = ExactProgram(people, "eop").solve(0.01, 0.01)
-    one = ExactProgram(ScoreHistogram.of(people).measured(), "eop").solve(0.01, 0.01)
+    exact = exact_program(people, "eop").solve(0.01, 0.01)
+    one = FairnessProgram(ScoreHistogram.of(people).measured(), "eop").solve(0.01, 0.01)
     assert 0 <= exact.accuracy - one.accuracy < 0.003
     assert not (people.scores == unseen.scores).any()
     judged, theirs = (evaluate(predictor_of(solution), unseen) for solution in (one, exact))
@@ -79,7 +78,7 @@ def test_noise_is_drawn_by_seed_and_repaired():
     draws = np.array(tables)[:, many] - histogram.table[many]
     # Discrete Laplace of scale 2 / .5 = 4: a standard deviation of about 4 sqrt(2).
     assert abs(draws.mean()) < 0.2 and draws.std() == pytest.approx(5.6, abs=0.3)
-    found = ExactProgram(one.measured(), "eop").solve(0.05, 0.05)
+    found = FairnessProgram(one.measured(), "eop").solve(0.05, 0.05)
     assert found.status == "optimal" and found.gaps.overall <= 0.05 + 1e-7
     released = release_histogram(histogram, mechanism)
     assert released.noisy and released.table.shape == histogram.table.shape

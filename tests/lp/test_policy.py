@@ -10,11 +10,10 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy, parse_floor, parse_limit
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
 from tests.helpers.scored import scored_network
@@ -318,7 +317,7 @@ def test_the_exact_region_takes_all_of_it(labels):
     )
     notion = "eop"
     kernel, exact = (
-        build_program(people, notion, region, rates="labels", policy=policy).solve(0.05, 0.1)
+        FairnessProgram(people, notion, region, rates="labels", policy=policy).solve(0.05, 0.1)
         for region in ("kernel", "exact")
     )
     assert exact.utility.value >= kernel.utility.value - 1e-4
@@ -332,7 +331,7 @@ def test_the_exact_region_takes_all_of_it(labels):
     )
     dear = Policy(utility=costs)
     kernel, exact = (
-        build_program(people, notion, region, rates="labels", policy=dear).solve(0.05, 0.1)
+        FairnessProgram(people, notion, region, rates="labels", policy=dear).solve(0.05, 0.1)
         for region in ("kernel", "exact")
     )
     assert exact.utility.value >= kernel.utility.value - 5e-4
@@ -343,7 +342,7 @@ def test_the_exact_region_collides_too():
     people = scored_network(3, 2, 3, rows=400, seed=1)
     every = Policy(floors=tuple(Floor(label, 1.0) for label in people.counts.labels))
     with pytest.raises(InfeasibleError) as error:
-        build_program(people, "eo", "exact", rates="labels", policy=every).solve(0.1, 0.1)
+        FairnessProgram(people, "eo", "exact", rates="labels", policy=every).solve(0.1, 0.1)
     found = error.value.infeasible
     assert set(found.highest_floor) == set(people.counts.labels)
     assert 0 < min(found.highest_floor.values()) < 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError, SolveError
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from research.paper.original_form import paper_form, paper_lottery
 from tests.helpers.oracles import by_enumeration, optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
@@ -243,7 +243,7 @@ def test_threads_do_not_disturb_each_other():
 
 def test_a_solver_that_stops_early_is_an_error_with_its_reason():
     program = FairnessProgram(synthetic(20, 2, 3), "eo")
-    program._solver._model._highs.setOptionValue("simplex_iteration_limit", 1)
+    program._own_solver()._highs._highs.setOptionValue("simplex_iteration_limit", 1)
     with pytest.raises(SolveError, match="(?i)iteration limit"):
         program.solve(0.01, 0.01)
 

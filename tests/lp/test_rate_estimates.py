@@ -11,11 +11,11 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program, default_rates
 from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.exact.pricing import by_scores
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
+from fairfl_core.lp.regions import default_rates
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import count_tables
 
@@ -103,7 +103,7 @@ def test_corners_are_shrunk_as_counts_are():
 @pytest.mark.parametrize("rates", ["labels", "scores", "shrunk", None])
 def test_every_region_takes_every_choice_of_rates(region, rates):
     people = scored_network(2, 2, 2)
-    program = build_program(people, "eop", region, rates=rates)
+    program = FairnessProgram(people, "eop", region, rates=rates)
     found = program.solve(0.01, 0.01)
     assert found.gaps.overall <= 0.01 + 1e-7 and found.status == "optimal"
     if region != "exact" and (rates or default_rates(region)) == "labels":
@@ -126,13 +126,13 @@ def test_adult_is_as_accurate_as_was_wanted():
         for split in experiments.SPLITS
     )
     programs = [
-        (seed, build_program(people, "sp", "exact"))
+        (seed, FairnessProgram(people, "sp", "exact"))
         for seed, people in zip(experiment.seeds, fit, strict=True)
     ]
     study = run_study(programs, test, 0.01, 0.01)
     assert study.over(lambda e: e.accuracy, unseen=True).mean >= 0.832
     assert study.over(lambda e: e.gaps.overall, unseen=True).mean <= 0.02
-    simplex = [(seed, build_program(people, "sp", "simplex")) for seed, people in enumerate(fit)]
+    simplex = [(seed, FairnessProgram(people, "sp", "simplex")) for seed, people in enumerate(fit)]
     before = run_study(simplex, test, 0.01, 0.01)
     gained = np.array(
         [

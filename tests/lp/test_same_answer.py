@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs import Whole
-from fairfl_core.lp.program import tie_break, tie_order
-from fairfl_core.lp.sharing import Sharing
+from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.objective import kept_bonus, tie_order
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.solvers import FullSolver
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
 
@@ -63,10 +62,10 @@ def test_nor_in_the_exact_region(labels, rates):
     people = scored_network(3, 2, labels, rows=150)
     rng = np.random.default_rng(labels)
     path = [tuple(rng.choice([0.0, 0.01, 0.05, 0.2, 1.0], 2)) for _ in range(8)]
-    warm = build_program(people, "eo", "exact", rates=rates)
+    warm = FairnessProgram(people, "eo", "exact", rates=rates)
     walked = [warm.solve(*pair) for pair in path]
     for pair, solution in zip(path, walked, strict=True):
-        fresh = build_program(people, "eo", "exact", rates=rates).solve(*pair)
+        fresh = FairnessProgram(people, "eo", "exact", rates=rates).solve(*pair)
         assert_same(fresh, solution)
 
 
@@ -78,7 +77,7 @@ def test_nor_on_real_people_nor_on_threads():
     for build in (
         lambda: FairnessProgram(counts, "eop"),
         lambda: FairnessProgram(counts, "eo", "kernel"),
-        lambda: build_program(people, "eop", "exact"),
+        lambda: FairnessProgram(people, "eop", "exact"),
     ):
         shared, pairs = build(), [(e, f) for e in (0.0, 0.01, 0.1) for f in (0.0, 0.05, 0.3)]
         cold = [build().solve(*pair) for pair in pairs]
@@ -93,27 +92,25 @@ def test_nor_on_real_people_nor_on_threads():
 
 def assert_decided(program, limits, seed=0, atol=1e-9):
     """One lottery, whatever the order of columns and whichever way leads to it."""
-    columns = program._listed_columns().columns
-    worth, order = program._objective(Sharing.apart(columns))
-    rng, clients = np.random.default_rng(seed), len(program.counts.clients)
-    rows, local = program._rows, [np.full(clients, inside) for _, inside in limits]
-
-    def lottery(values, columns=columns):
-        return columns.settled(values[rows.auxiliary :], fall_back=program.guarantee is None)
-
+    lp, rng = program.linear_program, np.random.default_rng(seed)
+    fall_back = program.guarantee is None
+    local = [np.full(len(program.counts.clients), inside) for _, inside in limits]
     found = [
-        lottery(program._solver.solve(overall, each)[0])
+        lp.weights(FullSolver(lp).solve(overall, each)[0], fall_back=fall_back)
         for (overall, _), each in zip(limits, local, strict=True)
     ]
-    shuffled = rng.permutation(len(columns))
-    other = columns.take(shuffled)
-    solver = Whole(rows, Sharing.apart(other), worth[shuffled], order[shuffled])
+    shuffled = rng.permutation(len(lp.rules))
+    other = LinearProgram.of(
+        lp.constraints, lp.rules.take(shuffled), lp.objective[shuffled], lp.tie_break[shuffled]
+    )
+    solver = FullSolver(other)
     grid = solver.grid([overall for overall, _ in limits], local)
     on_the_way = [row[place] for place, row in enumerate(grid)]
     for place, (overall, _) in enumerate(limits):
         alone = solver.solve(overall, local[place])[0]
-        for values in (alone, on_the_way[place]):
-            np.testing.assert_allclose(lottery(values, other), found[place][shuffled], atol=atol)
+        for x in (alone, on_the_way[place]):
+            weights = other.weights(x, fall_back=fall_back)
+            np.testing.assert_allclose(weights, found[place][shuffled], atol=atol)
 
 
 @settings(max_examples=80)
@@ -135,7 +132,7 @@ def test_nor_on_real_people_whose_optima_are_not_unique(name):
 @pytest.mark.parametrize("notion", ["eo", "sp"])
 def test_nor_among_cuts_of_a_score(notion):
     people = scored_network(4, 2, 2, rows=200)
-    program = build_program(people, notion, "exact", rates="labels")
+    program = FairnessProgram(people, notion, "exact", rates="labels")
     assert_decided(program, [(0.05, 0.05), (0.0, 0.1), (0.01, 0.3)])
 
 
@@ -160,8 +157,8 @@ def test_of_two_cells_that_would_pay_the_same_the_first_pays(region):
 
 
 def test_a_kept_answer_is_worth_a_little_and_in_no_two_cells_the_same():
-    grain = tie_break(50, 3)
-    assert grain.shape == (50, 3) and len(np.unique(grain)) == 150
+    bonus = kept_bonus(50, 3)
+    assert bonus.shape == (50, 3) and len(np.unique(bonus)) == 150
     # Differences must be more than what HiGHS overlooks in a mean cell of a hundred people.
-    assert np.diff(np.sort(grain.ravel())).min() * 100 > 1e-9
-    assert (grain > 1e-8).all() and (grain < 1e-7).all()
+    assert np.diff(np.sort(bonus.ravel())).min() * 100 > 1e-9
+    assert (bonus > 1e-8).all() and (bonus < 1e-7).all()

@@ -22,9 +22,15 @@ SIX = {"adult", "public_coverage", "ham10000", *(f"ham10000_scenario{i}" for i i
 def place(wheel, tmp_path_factory):
     """An empty environment with the wheel in it; tests run in a folder that has nothing to do."""
     folder = tmp_path_factory.mktemp("somewhere")
-    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-    command = ["-m", "pip", "install", "--quiet", "-c", TOP / "requirements.txt", wheel]
-    subprocess.run([folder / "venv" / "bin" / "python", *command], check=True)
+    python = os.environ.get("FAIRFL_PYTHON", sys.executable)
+    subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
+    command = [folder / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    for what in (wheel, f"{wheel}[app,report,privacy]"):  # the base first: it must do by itself
+        subprocess.run([*command, "-c", TOP / "requirements.txt", what], check=True)
+        names = "import fairfl_core as f; print([getattr(f, name) for name in f.__all__])"
+        subprocess.run(
+            [command[0], "-c", names], check=True, cwd=folder, stdout=subprocess.DEVNULL
+        )
     return folder
 
 
@@ -142,16 +148,16 @@ def test_every_page_opens_with_its_data(shell):
     code = """
 import sys
 from streamlit.testing.v1 import AppTest
-from fairfl_core._io.places import TOP
-sys.path.insert(0, str(TOP))  # as Streamlit does for the script that it runs
-app = AppTest.from_file(str(TOP / "app.py"), default_timeout=120).run()
-for page in sorted((TOP / "pages").glob("[a-z]*.py")):
-    app.switch_page(f"pages/{page.name}").run()
-    print(page.stem, [one.value for one in (*app.exception, *app.error)])
+from fairfl_core._io.paths import APP_ROOT
+sys.path.insert(0, str(APP_ROOT))  # as Streamlit does for the script that it runs
+app = AppTest.from_file(str(APP_ROOT / "app.py"), default_timeout=120).run()
+for page in sorted((APP_ROOT / "pages").glob("*/page.py")):
+    app.switch_page(str(page.relative_to(APP_ROOT))).run()
+    print(page.parent.name, [one.value for one in (*app.exception, *app.error)])
 """
     done = shell("python", "-c", code)
     assert done.returncode == 0, done.stderr
-    pages = sorted(path.stem for path in (TOP / "pages").glob("[a-z]*.py"))
+    pages = sorted(path.parent.name for path in (TOP / "pages").glob("*/page.py"))
     assert done.stdout.splitlines() == [f"{page} []" for page in pages]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 
@@ -33,7 +33,7 @@ class CoreNumbers:
                 ScoredData.from_experiment(experiment, seed, split)
                 for split in ("validation", "test")
             )
-            program = build_program(people, view.notion, view.region, rates=view.rates)
+            program = FairnessProgram(people, view.notion, view.region, rates=view.rates)
             solution = program.solve(view.eps_global, limits)
             predictor = predictor_of(solution)
             numbers.solutions.append(solution)

@@ -12,7 +12,7 @@ from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp import frontier
 from fairfl_core.lp.policy import Floor, Policy
-from fairfl_core.lp.program import Program
+from fairfl_core.lp.program import FairnessProgram
 from pages.explore.page import SWEEP
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.visible import charts, numbers, sentence, visible, visible_text
@@ -135,9 +135,9 @@ def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
 def solved(monkeypatch):
     """What is solved from now on: limits, and whole maps."""
     calls = []
-    one, many = Program.solve, frontier.frontier
+    one, many = FairnessProgram.solve, frontier.frontier
     monkeypatch.setattr(
-        Program, "solve", lambda self, *a, **k: calls.append("solve") or one(self, *a, **k)
+        FairnessProgram, "solve", lambda self, *a, **k: calls.append("solve") or one(self, *a, **k)
     )
     monkeypatch.setattr(
         "pages.shared.results.frontier", lambda *a, **k: calls.append("map") or many(*a, **k)
@@ -234,7 +234,7 @@ def test_an_error_in_one_picture_leaves_the_rest(opened, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("secret path /home/someone")
 
-    monkeypatch.setattr("pages.explore.charts.map_data", broken)
+    monkeypatch.setattr("fairfl_core.explore.charts.map_data", broken)
     app = opened.raw("explore", **ADULT)
     assert not app.exception
     assert [box.value for box in app.warning] == [

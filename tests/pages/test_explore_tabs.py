@@ -14,9 +14,9 @@ from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
 from fairfl_core.predictors.load import predictor_of
 from pages.shared.results import certainty_costs, certainty_of
@@ -117,7 +117,7 @@ def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opene
 
     def accuracy(guarantee):
         return (
-            build_program(people, "sp", "simplex", rates="labels", guarantee=guarantee)
+            FairnessProgram(people, "sp", "simplex", rates="labels", guarantee=guarantee)
             .solve(*limits)
             .accuracy
         )
@@ -138,7 +138,7 @@ def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opene
 def test_the_advice_is_the_cores_and_one_click_takes_it(opened):
     app = popover(tab(opened(**ADULT, points=0.5), SURE), "advice")
     people = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
-    program = build_program(people, "sp", "simplex", rates="labels", guarantee=Guarantee())
+    program = FairnessProgram(people, "sp", "simplex", rates="labels", guarantee=Guarantee())
     advice = tightest_limits([program], 0.5)
     button = app.button(key="advice-use")
     assert button.label == f"Ask for {format.epsilon(advice.eps)}"
@@ -157,7 +157,7 @@ def test_where_no_bound_holds_nothing_is_offered(opened):
 
 def by_the_core(policy, eps_global=1.0, eps_local=0.05):
     ham = experiments.open("ham10000")
-    program = build_program(fitted_people(ham, 0).counts, "eo", policy=policy)
+    program = FairnessProgram(fitted_people(ham, 0).counts, "eo", policy=policy)
     solution = program.solve(eps_global, eps_local)
     return solution, evaluate(predictor_of(solution), unseen_people(ham, 0).counts)
 
@@ -217,7 +217,7 @@ def test_not_using_the_group_has_its_price_beside_it(opened):
     assert json.loads(linked(healthy(app), "policy")) == {"without_group": True}
     counts = fitted_people(experiments.open("adult"), 0).counts
     blind, seeing = (
-        build_program(counts, "sp", policy=Policy(without_group=one)).solve(0.05, 0.05).accuracy
+        FairnessProgram(counts, "sp", policy=Policy(without_group=one)).solve(0.05, 0.05).accuracy
         for one in (True, False)
     )
     assert blind < seeing

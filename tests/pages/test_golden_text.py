@@ -27,6 +27,7 @@ PAGES = {
     "privacy": ("privacy", {"experiment": "adult"}),
     "methods": ("methods", {}),
     "your-data-empty": ("your_data", {}),
+    "watch": ("watch", {"eps_local": 0.05}),
 }
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fairfl_core.data import experiments
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 from pages.learn import text
 from pages.shared.results import summary_of
@@ -40,7 +40,8 @@ def answer(app, step, option):
 def test_a_link_opens_its_step_and_nothing_is_told_yet(opened, step):  # noqa: F811
     app = opened("learn", step=step)
     assert app.markdown[0].value == f"#### {step}. {text.TITLES[step - 1]}"
-    assert len(app.get("plotly_chart")) == 1  # every step begins with a picture
+    pictures = app.get("plotly_chart") + app.get("bidi_component")
+    assert len(pictures) == 1  # every step begins with a picture
     assert app.radio(key=f"widget_said{step}").value is None
     assert not app.success and not app.info
 
@@ -254,7 +255,8 @@ def test_the_common_spot_and_the_thresholds(opened):  # noqa: F811
 
 
 def test_every_word_is_explained_once(opened):  # noqa: F811
-    words = [word.rstrip(".") for word, _ in text.WORDS]
+    lines = [line for line in text.WORDS.splitlines() if line.startswith("- ")]
+    words = [line.split("**")[1].rstrip(".") for line in lines]
     assert words == sorted(set(words), key=str.lower)
     for word in (
         "client",

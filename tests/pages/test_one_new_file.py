@@ -5,7 +5,7 @@ import pytest
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from pages.shared import results
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
@@ -57,6 +57,6 @@ def test_they_are_compared_looked_into_and_taken_along(opened, ours):
 def by_the_core(notion, region):
     """The solution and what it comes to on unseen people."""
     counts, test = (experiments.open("adult").counts(0, s) for s in ("validation", "test"))
-    program = build_program(counts, notion, region, rates="labels")
+    program = FairnessProgram(counts, notion, region, rates="labels")
     solution = program.solve(LIMITS["eps_global"], LIMITS["eps_local"])
     return solution, evaluate(predictor_of(solution), test)

@@ -18,7 +18,7 @@ def test_a_visitor_finds_everything_computed(opened, monkeypatch):
     def no_more(*_, **__):
         raise AssertionError("computed again")
 
-    for name in ("build_program", "run_study", "summarise"):
+    for name in ("FairnessProgram", "run_study", "summarise"):
         monkeypatch.setattr(results, name, no_more)
     opened(experiment="adult", as_it_starts=True)
 

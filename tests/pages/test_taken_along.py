@@ -11,9 +11,8 @@ from pypdf import PdfReader
 from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
-from pages.compare.files import TAKE_ALONG, clients_csv, predictor_json
+from pages.compare.files import TAKE_ALONG, clients_csv, html_report, pdf_report, predictor_json
 from pages.compare.model_card import model_card
-from pages.compare.report import html_report, pdf_report
 from pages.shared.charts import csv_for_people
 from tests.pages.conftest import opened_all, view_of
 from tests.pages.reading import gap, percent, tables, together

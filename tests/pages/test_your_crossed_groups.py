@@ -4,7 +4,7 @@ import numpy as np
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from pages.shared.view import START
 from tests.data.test_grouping import COLUMNS, people
@@ -36,7 +36,7 @@ def test_the_numbers_are_the_cores(opened):
     assert "--group sex,race" in command_of(app)
     explore(app)
     region = app.session_state["kept"]["view"].region
-    judged = evaluate(predictor_of(build_program(fit, "eo", region).solve(**START)), test)
+    judged = evaluate(predictor_of(FairnessProgram(fit, "eo", region).solve(**START)), test)
     assert f"{100 * judged.accuracy:.1f}" in text_of(app)
 
 

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from fairfl_core._io.outside_text import figure_text, plain
 from fairfl_core.cli import app as cli
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts, example_table
 from pages.compare.files import clients_csv, predictor_json
 from pages.shared import own_data
-from pages.shared.outside_text import figure_text, plain
 from pages.shared.view import Catalogue, read_view
 from tests.pages.conftest import healthy, linked
 
@@ -177,11 +177,11 @@ def test_what_explore_shows_is_the_cores(opened):
 
 
 def _predictor(view):
-    from fairfl_core.lp.build import build_program
+    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.predictors.load import predictor_of
 
     fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
-    program = build_program(fit, view.notion, view.region, rates=view.rates)
+    program = FairnessProgram(fit, view.notion, view.region, rates=view.rates)
     return predictor_of(program.solve(view.eps_global, view.eps_local))
 
 

@@ -10,7 +10,7 @@ from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_folds, example_table
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from pages.compare.files import predictor_json
 from pages.shared.view import START
@@ -59,7 +59,7 @@ def test_what_explore_shows_is_the_cores(opened, looks):
         people = ScoredData.from_table(fit, scores=SCORES, **COLUMNS)
     region = app.session_state["kept"]["view"].region
     assert (region == "exact") == (looks == "scores")
-    fair = predictor_of(build_program(people, "eo", region, rates="labels").solve(**START))
+    fair = predictor_of(FairnessProgram(people, "eo", region, rates="labels").solve(**START))
     chances = rule_chances(fair) if fair.needs_scores else lottery_chances(fair)
     confusion = expected_confusion(TABLE, chances, (fair.clients, fair.groups, fair.labels))
     accuracy = np.einsum("cayy->", confusion) / confusion.sum()

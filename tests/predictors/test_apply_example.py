@@ -18,9 +18,8 @@ import pytest
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
-from fairfl_core.lp.answer_program import FairnessProgram
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
@@ -51,17 +50,20 @@ def fitted(region, policy=Policy()):
 
 def test_it_is_short_and_without_a_package():
     tree = ast.parse(EXAMPLE.read_text())
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [ast.unparse(node) for node in imports] == [
+        "from hashlib import blake2b"
+    ]  # Python's own
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Module)]
     code = [line for line in EXAMPLE.read_text().splitlines() if line.strip()]
-    assert len(code) - len(texts) <= 90  # with some lines of docstrings
+    assert len(code) - len(texts) <= 100  # with some lines of docstrings
 
 
 @pytest.mark.parametrize("notion", ["sp", "eo", "eo-full"])
 @pytest.mark.parametrize("name", ["adult", "ham10000"])
 def test_the_exact_regions_answers_are_the_packages_too(answer, name, notion):
     scored = ScoredData.from_experiment(experiments.open(name), 0, "validation")
-    fair = predictor_of(build_program(scored, notion, "exact").solve(0.02, 0.03))
+    fair = predictor_of(FairnessProgram(scored, notion, "exact").solve(0.02, 0.03))
     predictor = json.loads(json.dumps(fair.to_json()))
     tested = ScoredData.from_experiment(experiments.open(name), 0, "test")
     rows = np.random.default_rng(0).choice(len(tested), 300, replace=False)
@@ -119,6 +121,7 @@ KINDS = [
     if (region, notion) != ("simplex", "eo-full")
     and not (region == "exact" and blind and labels > 2)
 ]
+SALT = "f3c1d0b2-a secret text"
 IDS = {
     "int": lambda n: np.arange(n) * 7,
     "float": lambda n: np.arange(n) / 2,
@@ -137,9 +140,8 @@ def test_every_kind_of_predictor_answers_as_predict_does(
     ]
     people = replace(models[0], folds=folds)
     policy = Policy(without_group=True) if blind else Policy()
-    fair = predictor_of(build_program(people, notion, region, policy=policy).solve(0.02, 0.05))
-    fair.write(tmp_path / "fair.json")
-    predictor = json.loads((tmp_path / "fair.json").read_text())
+    fair = predictor_of(FairnessProgram(people, notion, region, policy=policy).solve(0.02, 0.05))
+    (tmp_path / "salt").write_text(SALT + "\n")
     clients = [NUMBERED[people.clients[c]] for c in people.client]
     groups = np.array(people.groups, object)[people.group]
     rows = pd.DataFrame({"site": clients, "sex": groups})
@@ -155,6 +157,10 @@ def test_every_kind_of_predictor_answers_as_predict_does(
     )
     for kind, ids in IDS.items():
         rows["id"] = ids(len(rows))
+        salt = SALT if kind == "str" else None
+        mine_is = fair if salt is None else fair.with_salt(salt)
+        mine_is.write(tmp_path / "fair.json")
+        predictor = json.loads((tmp_path / "fair.json").read_text())
         rows.to_parquet(tmp_path / "rows.parquet")
         columns = (
             "--client",
@@ -165,7 +171,8 @@ def test_every_kind_of_predictor_answers_as_predict_does(
         )
         files = (tmp_path / "fair.json", tmp_path / "rows.parquet")
         out = tmp_path / "out.parquet"
-        told = run("predict", *files, *columns, "--row-id", "id", "--out", out)
+        secret = () if salt is None else ("--salt-file", tmp_path / "salt")
+        told = run("predict", *files, *columns, "--row-id", "id", "--out", out, *secret)
         assert told.code == 0, told.err
         mine = []
         for row in rows.to_dict("records"):
@@ -174,7 +181,10 @@ def test_every_kind_of_predictor_answers_as_predict_does(
                 seen = [seen[j * labels : (j + 1) * labels] for j in range(folds)]
             seen = seen if folds > 1 else seen[0]
             group = None if blind else row["sex"]
-            mine.append(answer(predictor, row["site"], group, seen, row["id"]))
+            mine.append(answer(predictor, row["site"], group, seen, row["id"], salt))
+            if folds == 1:
+                who = row["site"], group, seen
+                assert mine_is.decide_one(*who, row_id=row["id"], salt=salt) == mine[-1]
         assert mine == pd.read_parquet(out)["answer"].tolist(), kind
 
 
@@ -182,11 +192,12 @@ def test_what_it_cannot_answer_is_a_sentence(answer):
     people = scored_network(2, 2, 2, rows=60)
     exact, simplex = (
         json.loads(
-            json.dumps(predictor_of(build_program(one, "sp", region).solve(0.1, 0.1)).to_json())
+            json.dumps(predictor_of(FairnessProgram(one, "sp", region).solve(0.1, 0.1)).to_json())
         )
         for one, region in ((people, "exact"), (replace(people, folds=2), "simplex"))
     )
     client, group, label = people.clients[0], people.groups[0], people.labels[0]
+    secret = exact | {"draw": {"salt_check": "0" * 16}}
     for given, says in (
         ((exact, "nowhere", group, [0.5, 0.5], 1), 'client "nowhere"'),
         ((exact, client, "nobody", [0.5, 0.5], 1), 'group "nobody"'),
@@ -194,6 +205,7 @@ def test_what_it_cannot_answer_is_a_sentence(answer):
         ((exact, client, group, [0.2, 0.2], 1), "not probabilities"),
         ((exact, client, group, [float("nan"), 1.0], 1), "not probabilities"),
         ((exact, client, group, [1.0], 1), "not probabilities"),
+        ((secret, client, group, [0.5, 0.5], 1), "give the salt"),
         ((exact, client, group, label, 1), "not probabilities"),
         ((exact, client, group, [0.5, 0.5], None), "no row id"),
         ((exact, client, group, [0.5, 0.5], float("nan")), "no row id"),

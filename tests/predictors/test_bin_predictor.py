@@ -14,9 +14,9 @@ from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of, read_predictor
@@ -28,7 +28,7 @@ BLIND = Policy(without_group=True)
 
 
 def fitted(people, region="exact", notion="sp", eps=0.02, **how):
-    program = build_program(people, notion, region, rates="labels", policy=BLIND, **how)
+    program = FairnessProgram(people, notion, region, rates="labels", policy=BLIND, **how)
     return predictor_of(program.solve(eps, eps))
 
 
@@ -58,7 +58,7 @@ def test_json_brings_the_same_answers_back(people, notion, eps, sure):
 @settings(max_examples=40)
 @given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons)
 def test_it_reaches_what_the_program_found(people, notion, eps):
-    program = build_program(people, notion, "exact", rates="labels", policy=BLIND)
+    program = FairnessProgram(people, notion, "exact", rates="labels", policy=BLIND)
     solution = program.solve(eps, eps)
     found = evaluate(predictor_of(solution), people)
     assert found.accuracy == pytest.approx(solution.accuracy, abs=1e-9)
@@ -85,7 +85,7 @@ def test_the_group_is_not_asked_for_and_changes_nothing(region):
 @pytest.mark.parametrize("region", ["simplex", "exact"])
 def test_a_predictor_that_looks_at_the_group_asks_for_it(region):
     people = scored_network(2, 2, 2)
-    fair = predictor_of(build_program(people, "eo", region).solve(0.1, 0.1))
+    fair = predictor_of(FairnessProgram(people, "eo", region).solve(0.1, 0.1))
     assert fair.needs_group
     with pytest.raises(InputError, match="give the group of every row"):
         fair.sample(names_of(people)[0], None, seen_by(fair, people), seed=0)
@@ -156,7 +156,7 @@ def test_files_are_read_by_what_they_look_at(tmp_path):
     kinds = {}
     for region in ("simplex", "exact"):
         for policy in (Policy(), BLIND):
-            program = build_program(people, "eop", region, policy=policy)
+            program = FairnessProgram(people, "eop", region, policy=policy)
             path = predictor_of(program.solve(0.01, 0.01)).write(tmp_path / "fair.json")
             back = read_predictor(path)
             kinds[region, policy.without_group] = type(back)
@@ -210,7 +210,7 @@ def test_broken_files_and_people_are_refused_with_a_sentence(tmp_path):
 def test_a_file_may_not_say_that_it_is_blind_and_be_not(tmp_path):
     people = scored_network(2, 2, 2)
     for region, says in (("simplex", "lotteries of their own"), ("exact", "rules of its own")):
-        fair = predictor_of(build_program(people, "sp", region).solve(0.0, 0.0))
+        fair = predictor_of(FairnessProgram(people, "sp", region).solve(0.0, 0.0))
         value = fair.to_json() | {"policy": BLIND.to_json()}
         with pytest.raises(InputError, match=says):
             type(fair).from_json(value)
@@ -219,7 +219,7 @@ def test_a_file_may_not_say_that_it_is_blind_and_be_not(tmp_path):
 def test_lotteries_of_two_groups_that_differ_by_little_are_not_blind():
     """A tenth more for one group of one client is a lottery of its own; rounding is not."""
     people = scored_network(2, 2, 2)
-    fair = predictor_of(build_program(people, "sp", "kernel", policy=BLIND).solve(0.1, 0.1))
+    fair = predictor_of(FairnessProgram(people, "sp", "kernel", policy=BLIND).solve(0.1, 0.1))
     one_for_all = np.full(fair.lottery.shape, 0.5)
     for by, refused in ((0.1, True), (1e-7, True), (1e-12, False)):
         lottery = one_for_all.copy()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws, row_draws
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.metadata import FittedOn
@@ -31,7 +31,7 @@ def test_the_model_drawn_is_spread_evenly_and_tells_nothing_of_the_lottery():
 def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tmp_path):
     models = [scored_network(2, 2, 2, rows=150, seed=s) for s in (1, 2, 3)]
     first = replace(models[0], folds=3)
-    solution = build_program(first, "eop", region).solve(0.02, 0.05)
+    solution = FairnessProgram(first, "eop", region).solve(0.02, 0.05)
     fair = predictor_of(solution)
     path = fair.write(tmp_path / "fair.json")
     assert read_predictor(path).folds == 3 and json.loads(path.read_text())["folds"] == 3
@@ -71,7 +71,7 @@ def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tm
 
 
 def test_the_run_it_is_of_is_read_back(tmp_path):
-    solution = build_program(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
+    solution = FairnessProgram(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
     run = FittedOn("adult", "0" * 64, 3, "fit")
     path = tmp_path / "fair.json"
     value = replace(predictor_of(solution), fitted_on=run).to_json()
@@ -92,7 +92,7 @@ def test_the_run_it_is_of_is_read_back(tmp_path):
 
 
 def test_folds_are_a_whole_number(tmp_path):
-    solution = build_program(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
+    solution = FairnessProgram(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
     value = predictor_of(solution).to_json()
     assert value["folds"] == 1
     for wrong in (0, -1, 1.5, "two", True):

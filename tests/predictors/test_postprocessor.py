@@ -6,10 +6,9 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_checks
 
-from fairfl_core import FairPostprocessor, ScoredData, build_program, read_predictor
-from fairfl_core.errors import InputError
+from fairfl_core import FairPostprocessor, InputError, ScoredData, read_predictor
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 
 
@@ -39,7 +38,7 @@ def test_it_is_the_programs_predictor(notion, region, tmp_path):
     direct = ScoredData.from_table(
         ROWS, client="site", group="sex", label="y", scores=["no", "yes"], labels=("no", "yes")
     )
-    solution = build_program(direct, notion, region).solve(0.02, 0.04)
+    solution = FairnessProgram(direct, notion, region).solve(0.02, 0.04)
     assert fair.accuracy_ == pytest.approx(predictor_of(solution).reached.accuracy, abs=1e-12)
     chances = fair.predict_proba(ROWS[["no", "yes"]], **WHO)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
@@ -90,24 +89,6 @@ def test_labels_stay_what_they_were_and_one_client_is_enough():
     np.testing.assert_array_equal(drawn, fair.predict(ROWS["yes"], sensitive_features=ROWS["sex"]))
 
 
-CHECKS = (
-    "check_estimator_cloneable",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_mixin_order",
-    "check_valid_tag_types",
-)
-
-
-@pytest.mark.parametrize("check", CHECKS)
-def test_scikit_learns_checks_that_apply(check):
-    """Those that feed features instead of scores, and no groups, do not."""
-    getattr(estimator_checks, check)("FairPostprocessor", FairPostprocessor())
-
-
 def test_clones_and_routes():
     fair = FairPostprocessor("sp", eps_local={"north": 0.1, "south": 0.2}, confidence=0.9)
     assert clone(fair).get_params() == fair.get_params()
@@ -122,7 +103,9 @@ def test_what_does_not_fit_is_a_sentence():
         (ROWS[["no", "yes", "id"]], ROWS["y"], ROWS["sex"], "3 columns for the labels"),
         (ROWS["yes"][:5], ROWS["y"], ROWS["sex"], "5 scores for 900 labels"),
         (ROWS["yes"], ROWS["y"], ROWS["sex"][:7], "7 rows, y has 900"),
-        (ROWS["yes"], ROWS["y"], ROWS[["sex", "site"]], "2 columns; give one"),
+        (ROWS["yes"], ROWS["y"], None, "enable_metadata_routing"),
+        (ROWS["yes"], None, ROWS["sex"], "requires y"),
+        (ROWS["yes"], ROWS["y"], ["one"] * len(ROWS), "at least two"),
     ):
         with pytest.raises(InputError, match=says):
             fair.fit(scores, y, sensitive_features=sex)

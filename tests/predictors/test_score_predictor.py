@@ -15,20 +15,19 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.build import build_program
-from fairfl_core.lp.exact.program import ExactProgram
 from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
 usual = settings(max_examples=40)
 
 
 def fitted(people, notion="eop", **options):
-    return ScorePredictor.from_solution(ExactProgram(people, notion, **options).solve(0.01, 0.01))
+    return ScorePredictor.from_solution(exact_program(people, notion, **options).solve(0.01, 0.01))
 
 
 def names_of(people):
@@ -40,7 +39,7 @@ def names_of(people):
 def test_on_the_fitted_people_it_does_what_the_program_told(people, notion, epsilon, recalibrate):
     if recalibrate:
         people = people.recalibrated(Calibration.fit(people))
-    solution = ExactProgram(people, notion, rates="labels").solve(epsilon, epsilon)
+    solution = exact_program(people, notion, rates="labels").solve(epsilon, epsilon)
     predictor = ScorePredictor.from_solution(solution)
     found = evaluate(predictor, people)
     assert found.accuracy == pytest.approx(solution.accuracy, abs=1e-9)
@@ -128,7 +127,7 @@ def test_evaluation_agrees_with_people_answered_one_by_one():
 def test_files_of_every_region_are_read_by_one_function(tmp_path):
     people = scored_network(2, 2, 2)
     for region in ("simplex", "kernel", "exact"):
-        solution = build_program(people, "eop", region).solve(0.01, 0.01)
+        solution = FairnessProgram(people, "eop", region).solve(0.01, 0.01)
         path = predictor_of(solution).write(tmp_path / f"{region}.json")
         back = read_predictor(path)
         assert back.region == region
@@ -208,7 +207,7 @@ def test_a_table_becomes_people_as_it_becomes_counts():
 def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
     fit = [scored_network(2, 2, 2, seed=seed) for seed in (0, 1)]
     test = [scored_network(2, 2, 2, seed=seed + 10) for seed in (0, 1)]
-    programs = [(seed, build_program(people, "eop", "exact")) for seed, people in enumerate(fit)]
+    programs = [(seed, FairnessProgram(people, "eop", "exact")) for seed, people in enumerate(fit)]
     study = run_study(programs, test, 0.01, 0.01)
     assert study.has_held_out
     for one, people in zip(study.outcomes, fit, strict=True):
@@ -221,7 +220,7 @@ def test_a_map_never_falls_and_tells_how_far_it_is():
     people = scored_network(3, 2, 2)
     heard = []
     found = frontier(
-        ExactProgram(people, "eo"),
+        exact_program(people, "eo"),
         eps_local=[0.0, 0.02, 0.1, 1.0],
         eps_global=[0.0, 0.05, 1.0],
         on_progress=lambda done, total: heard.append((done, total)),
@@ -244,7 +243,7 @@ def test_people_whose_scores_are_neighbouring_floats_are_parted(low, label):
     score = np.array([low, np.nextafter(low, 1)] * 4)
     scores = np.stack([1 - score, score], axis=1)
     people = as_people([0] * 8, [0, 0, 1, 1] * 2, label * 4, scores, 1, 2)
-    solution = ExactProgram(people, "eo").solve(0.0, 0.0)
+    solution = exact_program(people, "eo").solve(0.0, 0.0)
     assert solution.accuracy == pytest.approx(1.0)
     fair = ScorePredictor.from_solution(solution)
     told = fair.chances(people.client, people.group, people.scores, people.predicted)
@@ -254,7 +253,7 @@ def test_people_whose_scores_are_neighbouring_floats_are_parted(low, label):
 @given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons)
 def test_sums_between_cuts_are_the_sums_over_people(people, notion, overall, local):
     """The quick ways of two labels against each person's own rules."""
-    solution = build_program(people, notion, "exact", rates="labels").solve(overall, local)
+    solution = FairnessProgram(people, notion, "exact", rates="labels").solve(overall, local)
     fair = ScorePredictor.from_solution(solution)
     scores = people.scores_by(fair.calibration)
     slow = fair.chances(people.client, people.group, scores, people.predicted)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import (
     MECHANISMS,
     NEIGHBOURS,

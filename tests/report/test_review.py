@@ -17,9 +17,9 @@ from fairfl_core.cli import app as cli
 from fairfl_core.data import experiments
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.report import (
     Option,
@@ -142,7 +142,7 @@ def test_a_file_too_large_for_a_review_is_not_read(option):
 def test_numbers_are_the_cores_own(board):
     experiment = experiments.open("adult")
     counts, test = (experiment.counts(0, split) for split in ("validation", "test"))
-    program = build_program(counts, "sp", "simplex", rates="labels")
+    program = FairnessProgram(counts, "sp", "simplex", rates="labels")
     fair = [evaluate(predictor_of(program.solve(0.01, local)), test) for local in (0.05, 0.2)]
     one = fair[0].before
     for column, e in zip(board.columns, (one, *fair), strict=True):

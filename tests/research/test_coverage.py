@@ -14,8 +14,8 @@ from fairfl_core.data import experiments
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.build import build_program
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.holding.coverage import Coverage, coverage, draw_people, filled
 from research.holding.document import holding
@@ -101,7 +101,7 @@ def simulated(population, sizes, setting, draws, seed):
     gaps, accuracies = [], []
     for draw in range(draws):
         sample = draw_people(population, sizes, np.random.default_rng([*seed, draw]))
-        program = build_program(
+        program = FairnessProgram(
             sample, "eop", setting.region, rates=setting.rates, guarantee=setting.guarantee
         )
         predictor = predictor_of(program.solve(setting.eps_global, setting.eps_local))
@@ -240,7 +240,7 @@ def test_a_confidence_is_asked_for_only_where_it_can_be_had():
 
 def a_study(seeds, eps=0.02):
     programs = [
-        (s, build_program(scored_network(4, 2, 2, seed=s), "eop", "simplex")) for s in seeds
+        (s, FairnessProgram(scored_network(4, 2, 2, seed=s), "eop", "simplex")) for s in seeds
     ]
     return run_study(programs, [scored_network(4, 2, 2, seed=s + 50) for s in seeds], eps, eps)
 

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.training.gaps import NOTIONS, rates_of
-from fairfl_core.training.method import Plan, Reply, Rows, State, Turn
+from fairfl_core.training.method import LocalRound, Plan, Reply, Rows, State
 from fairfl_core.training.methods import make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared
 from research.trained.cell_weights import RULES, parity_gap
@@ -231,17 +231,17 @@ def test_reweighing_looks_at_the_clients_own_rows_or_at_everybodys(scope):
     cells = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     rows, ones = np.arange(4, dtype=np.int32), np.ones(4, np.float32)
     nobody = Rows(*(np.zeros(0, np.int32) for _ in range(3)))
-    turn = Turn(rows, *cells, 1, 0, ones, 0, nobody, {}, Plan(counts, 1, ((1, 2), (2,))))
+    local = LocalRound(rows, *cells, 1, 0, ones, 0, nobody, {}, Plan(counts, 1, ((1, 2), (2,))))
 
-    class Worker:
+    class Trainer:
         def epoch(self, theta, rows, weight, seed):
             self.weight = weight
             return theta
 
-    worker = Worker()
-    make_method("reweighing", {"scope": scope}).client(State(np.zeros(4, "f4")), turn, worker)
+    trainer = Trainer()
+    make_method("reweighing", {"scope": scope}).client(State(np.zeros(4, "f4")), local, trainer)
     seen = counts[1] if scope == "local" else counts.sum(axis=0)
-    assert worker.weight == pytest.approx(cell_factors("sp", seen, 1).ravel())
+    assert trainer.weight == pytest.approx(cell_factors("sp", seen, 1).ravel())
 
 
 def test_fcfls_closed_form_is_its_linear_program():

@@ -5,7 +5,7 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from research.held_out_curve import EPSILONS, held_out_curve, pooled_debiased
 from tests.helpers.scored import scored_network
 
@@ -21,7 +21,7 @@ def test_every_point_is_the_study_of_its_tolerance(region):
     told = []
 
     def programs():
-        built = [build_program(people, "eop", region, rates="labels") for people in fit]
+        built = [FairnessProgram(people, "eop", region, rates="labels") for people in fit]
         return list(zip(seeds, built, strict=True))
 
     curve = held_out_curve(
@@ -37,7 +37,7 @@ def test_every_point_is_the_study_of_its_tolerance(region):
 
 
 def test_squares_are_pooled_not_roots():
-    programs = [(s, build_program(network(s), "eop", "simplex")) for s in range(3)]
+    programs = [(s, FairnessProgram(network(s), "eop", "simplex")) for s in range(3)]
     study = run_study(programs, [network(s + 20) for s in range(3)], 0.01, 0.01)
     middle, low, high = pooled_debiased(study)
     found = [e.debiased(e.larger_half).gap for e in study.evaluations(unseen=True)]
@@ -50,7 +50,7 @@ def test_squares_are_pooled_not_roots():
 
 
 def test_one_seed_has_no_limits():
-    program = build_program(network(0), "eop", "simplex")
+    program = FairnessProgram(network(0), "eop", "simplex")
     study = run_study([(0, program)], [network(20)], 0.01, 0.01)
     middle, low, high = pooled_debiased(study)
     judged = study.evaluations(unseen=True)[0]
@@ -60,7 +60,7 @@ def test_one_seed_has_no_limits():
 
 def test_the_usual_tolerances_go_from_none_to_where_nothing_binds():
     assert EPSILONS[0] == 0 and (np.diff(EPSILONS) > 0).all()
-    program = build_program(network(0), "eop", "simplex")
+    program = FairnessProgram(network(0), "eop", "simplex")
     free = program.solve(1.0, 1.0).accuracy
     assert program.solve(EPSILONS[-2], EPSILONS[-2]).accuracy < free
     assert program.solve(EPSILONS[-1], EPSILONS[-1]).accuracy == pytest.approx(free)

@@ -9,7 +9,7 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.paper_numbers import SCENARIOS
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from research.paper.reproduction import (
     _experiment,
     _loss_ratio,

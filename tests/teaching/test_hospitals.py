@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairfl_core.lp.answer_program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.teaching import hospitals as lesson
 
 

@@ -1,18 +1,22 @@
 """The shipped log of the demo run: every kind of its messages, with the protocol's own words."""
 
-from fairfl_core.federation.messages import KINDS
+import pytest
+
 from fairfl_core.teaching.messages import demo_log
 
 
 def test_the_lesson_shows_a_whole_run_in_the_words_of_the_protocol():
+    pytest.importorskip("flwr")
+    from fairfl_core.federation.wire import KINDS
+
     log = demo_log()
     kinds = [one.kind for one in log.messages]
-    assert kinds[0] == "join" and kinds[-1] == "predictor"
-    assert kinds.count("turn") == 2 * log.rounds
+    assert kinds[0] == "moments" and kinds[-1] == "predictor"
+    assert kinds.count("train") == kinds.count("evaluate") == 2 * log.rounds
     for place, one in enumerate(log.messages):
         asked = place % 2 == 0
         assert one.way == ("received" if asked else "sent")
-        assert one.purpose == (KINDS[one.kind].asks if asked else KINDS[one.kind].tells)
+        assert one.purpose == (KINDS[one.kind].asks if asked else KINDS[one.kind].replies)
 
 
 def test_what_was_sent_is_far_smaller_than_the_people():

@@ -21,7 +21,7 @@ def recipe():
 
 @pytest.fixture(scope="session")
 def prepared(tiny, recipe):
-    """Seed 0 with its compiled work, for whoever asks for other methods or rounds of it."""
+    """Seed 0 with its compiled trainer, for whoever asks for other methods or rounds of it."""
     from fairfl_core.training.training import prepare
 
     return prepare(tiny, recipe, 0)

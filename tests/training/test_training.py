@@ -98,11 +98,11 @@ def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, prepared, plai
         other = replace(recipe, method_settings={"strength": 2.0})
         train_seed(tiny, other, 0, folder=tmp_path)
     # and each client is scored by its own model
-    work, best = prepared.work, runs[-1].best
+    trainer, best = prepared.trainer, runs[-1].best
     assert not np.array_equal(best[0], best[1])
     for client in range(3):
         mine = unbroken.client == client
-        expected = work.scores(best[client], unbroken.person[mine])
+        expected = trainer.scores(best[client], unbroken.person[mine])
         assert np.allclose(unbroken.scores[mine], expected, atol=1e-6)
 
 
@@ -112,22 +112,22 @@ class Asking(FedAvg):
 
     title: ClassVar[str] = "Asking"
 
-    def client(self, state, turn, worker):
+    def client(self, state, local, trainer):
         people = FEDERATION.people
-        for rows in (turn, turn.validation):
-            assert (people.client[rows.rows] == turn.client).all()
+        for rows in (local, local.validation):
+            assert (people.client[rows.rows] == local.client).all()
             assert np.array_equal(people.group[rows.rows], rows.group)
             assert np.array_equal(people.label[rows.rows], rows.label)
-        assert (FEDERATION.split[turn.rows] == TRAINING).all()
-        assert (FEDERATION.split[turn.validation.rows] == VALIDATION).all()
-        return super().client(state, turn, worker)
+        assert (FEDERATION.split[local.rows] == TRAINING).all()
+        assert (FEDERATION.split[local.validation.rows] == VALIDATION).all()
+        return super().client(state, local, trainer)
 
     def server(self, state, replies, clients):
         people, plan = FEDERATION.people, clients.plan
         after = super().server(state, replies, clients)
         for held_out, split in ((False, TRAINING), (True, VALIDATION)):
             rows = np.flatnonzero(FEDERATION.split == split)
-            answer = WORK.scores(after.theta, rows.astype(np.int32)).argmax(axis=1)
+            answer = TRAINER.scores(after.theta, rows.astype(np.int32)).argmax(axis=1)
             table = np.zeros((3, 2, 3, 3), int)
             np.add.at(
                 table, (people.client[rows], people.group[rows], people.label[rows], answer), 1
@@ -136,7 +136,7 @@ class Asking(FedAvg):
             if split == TRAINING:
                 assert np.array_equal(plan.counts, table.sum(axis=3))
         rows = np.flatnonzero(FEDERATION.split == TRAINING).astype(np.int32)
-        truth = WORK.scores(after.theta, rows)[np.arange(len(rows)), people.label[rows]]
+        truth = TRAINER.scores(after.theta, rows)[np.arange(len(rows)), people.label[rows]]
         cell = (people.client[rows] == 1) & (people.group[rows] == 1) & (people.label[rows] == 2)
         losses = clients.cell_losses(after.theta)
         assert losses[1, 1, 2] == pytest.approx(-np.log(truth[cell]).sum(), rel=1e-9)
@@ -145,8 +145,8 @@ class Asking(FedAvg):
 
 
 def test_a_method_is_told_the_truth(recipe, prepared, plain, monkeypatch):
-    global FEDERATION, WORK
-    FEDERATION, WORK = prepared.federation, prepared.work
+    global FEDERATION, TRAINER
+    FEDERATION, TRAINER = prepared.federation, prepared.trainer
     monkeypatch.setitem(methods.METHODS, "asking", f"{__name__}:Asking")
     asked = train_prepared(prepared, replace(recipe, method="asking"))
     assert np.array_equal(asked.scores, plain.scores)

@@ -11,14 +11,14 @@ from fairfl_core.training.gaps import Gaps, gaps_of
 from fairfl_core.training.method import (
     Clients,
     HeldOut,
+    LocalRound,
     Memory,
     Method,
     Plan,
     Reply,
     Rows,
     State,
-    Turn,
-    Worker,
+    Trainer,
     weighted_mean,
 )
 from fairfl_core.training.methods import register
@@ -42,31 +42,31 @@ class Toy(Method):
         cells = plan.counts.sum(axis=0)
         return State(theta, {"velocity": np.zeros_like(theta), "cells": cells / cells.sum()})
 
-    def client(self, state: State, turn: Turn, worker: Worker) -> Reply:
+    def client(self, state: State, local: LocalRound, trainer: Trainer) -> Reply:
         cells = state.memory["cells"]
-        weight = turn.weight / (0.1 + cells[turn.group, turn.label].astype(np.float32))
-        theta = worker.epoch(state.theta, turn.rows, weight, turn.seed)
+        weight = local.weight / (0.1 + cells[local.group, local.label].astype(np.float32))
+        theta = trainer.epoch(state.theta, local.rows, weight, local.seed)
         loss = np.array(1.0)
         if self.strength:
-            theta = self._fairer(theta, turn, worker)
-            value, down = worker.loss_gradient(theta, turn.rows, turn.weight)
+            theta = self._fairer(theta, local, trainer)
+            value, down = trainer.loss_gradient(theta, local.rows, local.weight)
             theta, loss = theta - 0.01 * down.astype(np.float32), np.array(value)
-        step = turn.memory.get("step", np.zeros_like(theta)) / 2 + (theta - state.theta) / 8
-        return Reply(theta, len(turn), {"loss": loss}, {"step": step})
+        step = local.memory.get("step", np.zeros_like(theta)) / 2 + (theta - state.theta) / 8
+        return Reply(theta, len(local), {"loss": loss}, {"step": step})
 
-    def _fairer(self, theta: np.ndarray, turn: Turn, worker: Worker) -> np.ndarray:
-        gaps, held_out_gaps = (self._gaps(rows, turn.plan) for rows in (turn, turn.validation))
-        theta = worker.penalised_epoch(
+    def _fairer(self, theta: np.ndarray, local: LocalRound, trainer: Trainer) -> np.ndarray:
+        gaps, held_out_gaps = (self._gaps(rows, local.plan) for rows in (local, local.validation))
+        theta = trainer.penalised_epoch(
             theta,
-            turn.rows,
-            turn.weight,
-            turn.seed + 1,
+            local.rows,
+            local.weight,
+            local.seed + 1,
             gaps=gaps,
             strength=self.strength,
             momentum=0.9,
             clip=1.0,
         )
-        values, slopes = worker.gap_gradient(theta, turn.validation.rows, held_out_gaps)
+        values, slopes = trainer.gap_gradient(theta, local.validation.rows, held_out_gaps)
         return theta - 0.01 * (values @ slopes).astype(np.float32)
 
     def _gaps(self, rows: Rows, plan: Plan) -> Gaps:

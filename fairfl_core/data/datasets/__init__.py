@@ -6,8 +6,7 @@
 
 from pathlib import Path
 
-from fairfl_core.data.datasets._declaration import Dataset, People, Raw
-from fairfl_core.data.datasets._open import open_people, open_raw
+from fairfl_core.data.datasets._declaration import Dataset, People, Raw, open_people, open_raw
 from fairfl_core.data.datasets.adult import ADULT
 from fairfl_core.data.datasets.ham10000 import HAM10000
 from fairfl_core.data.datasets.public_coverage import PUBLIC_COVERAGE

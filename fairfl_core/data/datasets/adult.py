@@ -7,11 +7,9 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from fairfl_core._io.atomic import write_whole
-from fairfl_core.data.datasets._columns import codes_of, one_hot
-from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
+from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 
 __all__ = ["ADULT"]
@@ -49,11 +47,15 @@ _CLIENTS = ("doctorate", "no doctorate")
 
 
 def _read_parquet(folder: Path) -> Raw:
+    import pandas as pd
+
     return Raw(pd.read_parquet(folder / "adult.parquet"))
 
 
 def _read_uci(folder: Path) -> Raw:
     """The two files of the UCI archive; its test file opens with a comment and ends labels in '.'."""
+    import pandas as pd
+
     parts = [
         pd.read_csv(
             folder / name,

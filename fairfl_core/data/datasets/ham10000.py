@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from fairfl_core.data.datasets._columns import codes_of
-from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
+from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of
 from fairfl_core.errors import InputError
 
 __all__ = ["HAM10000"]
@@ -26,6 +24,8 @@ _BANDS = ("under 35", "35 to 44", "45 to 54", "55 to 64", "65 and over")
 
 def _read_small(folder: Path) -> Raw:
     """The 28 x 28 copy: DermaMNIST's pixels in the order of the metadata."""
+    import pandas as pd
+
     table = pd.read_csv(folder / "ham10000_metadata.csv")
     with np.load(folder / "ham10000_28x28.npz", allow_pickle=False) as arrays:
         images, names = arrays["images"], arrays["image_id"]
@@ -39,6 +39,7 @@ def _read_small(folder: Path) -> Raw:
 
 def _read_originals(folder: Path) -> Raw:
     """The published JPEG files, anywhere below the folder: central square, made 28 x 28."""
+    import pandas as pd
     from PIL import Image
 
     table = pd.read_csv(folder / "HAM10000_metadata.csv")

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from fairfl_core.data.datasets._columns import codes_of, one_hot
-from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw
+from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 
 __all__ = ["PUBLIC_COVERAGE"]
@@ -110,6 +108,8 @@ _FULL = "acs_public_coverage_full.parquet"
 
 
 def _read(name: str, folder: Path) -> Raw:
+    import pandas as pd
+
     table = pd.read_parquet(folder / name)
     table["state"] = table["state"].astype(str)
     return Raw(table)
@@ -117,6 +117,8 @@ def _read(name: str, folder: Path) -> Raw:
 
 def _fetch(folder: Path) -> None:
     """Download the full task with folktables, state by state, and keep it as one parquet file."""
+    import pandas as pd
+
     try:
         from folktables import ACSDataSource, ACSPublicCoverage
     except ImportError as error:

@@ -10,23 +10,23 @@ fitted on all who are not test people (`fit`), each scored by a model that never
 >>> counts = adult.counts(seed=0, split=adult.fit_split)  # doctest: +SKIP
 """
 
-from fairfl_core.data.experiments._join import join
 from fairfl_core.data.experiments._open import (
+    CROSS_FITTED,
     FOLDER,
+    PAPER_SPLIT,
+    SPLITS,
+    UNITS,
     Experiment,
+    FoldScores,
+    Protocol,
+    Scores,
+    SeedScores,
     cross_fitted_of,
     list_experiments,
     open,
-)
-from fairfl_core.data.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, SPLITS, Protocol
-from fairfl_core.data.experiments._save import FORMAT, save, save_cross_fitted
-from fairfl_core.data.experiments._scores import (
-    UNITS,
-    FoldScores,
-    Scores,
-    SeedScores,
     round_scores,
 )
+from fairfl_core.data.experiments._save import FORMAT, join, save, save_cross_fitted
 
 __all__ = [
     "CROSS_FITTED",

@@ -1,33 +1,337 @@
-"""Opening an experiment: found, verified, read one seed and split at a time."""
+"""Open an experiment: how people are parted, their scores in a Parquet file, verified and read."""
 
 import hashlib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from fairfl_core._io.json_files import read_json
 from fairfl_core._io.names import listed
-from fairfl_core._io.places import TOP
-from fairfl_core.data.experiments._protocol import CROSS_FITTED, PAPER_SPLIT, Protocol
-from fairfl_core.data.experiments._scores import FoldScores, Scores
-from fairfl_core.data.experiments._table import check_row_groups, read_block
+from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
 
-__all__ = ["FOLDER", "FORMAT", "Experiment", "cross_fitted_of", "list_experiments", "open"]
+__all__ = [
+    "Block",
+    "CROSS_FITTED",
+    "Experiment",
+    "FOLDER",
+    "FORMAT",
+    "FoldScores",
+    "PAPER_SPLIT",
+    "Protocol",
+    "SPLITS",
+    "Scores",
+    "SeedScores",
+    "UNITS",
+    "check_row_groups",
+    "cross_fitted_of",
+    "list_experiments",
+    "open",
+    "read_block",
+    "round_scores",
+    "written",
+]
+
+PAPER_SPLIT = "the paper's split"
+CROSS_FITTED = "cross-fitted"
+SPLITS = ("validation", "test")  # of the paper's split; an experiment knows its own
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How people are parted.
+
+    Attributes
+    ----------
+    name : {"the paper's split", "cross-fitted"}
+    splits : pair of str
+        Those the fair predictor is fitted on, and those it is tested on.
+    folds : int
+        How many models score a test person: J when cross-fitted, else 1.
+    """
+
+    name: str
+    splits: tuple[str, str]
+    folds: int
+
+    @classmethod
+    def paper_split(cls) -> "Protocol":
+        """One model; the fair predictor is fitted on validation people."""
+        return cls(PAPER_SPLIT, ("validation", "test"), 1)
+
+    @classmethod
+    def cross_fitted(cls, folds: int) -> "Protocol":
+        """One model a fold, trained without it; fitted on all people but the test people."""
+        if folds < 2:
+            raise InputError(f"cross-fitting needs at least 2 folds, not {folds}; 4 are usual.")
+        return cls(CROSS_FITTED, ("fit", "test"), folds)
+
+    @classmethod
+    def of(cls, folds: int) -> "Protocol":
+        """The protocol of so many models: cross-fitted if there are several."""
+        return cls.paper_split() if folds == 1 else cls.cross_fitted(folds)
+
+    @classmethod
+    def from_manifest(cls, manifest: Mapping[str, Any]) -> "Protocol":
+        """The protocol a manifest tells; the paper's split where it tells none."""
+        entry = manifest.get("protocol", {"name": PAPER_SPLIT})
+        name = entry.get("name") if isinstance(entry, Mapping) else entry
+        if name == PAPER_SPLIT:
+            return cls.paper_split()
+        if name != CROSS_FITTED:
+            raise InputError(f'"protocol" is neither {PAPER_SPLIT} nor {CROSS_FITTED}.')
+        folds = entry.get("folds")
+        if not isinstance(folds, int) or isinstance(folds, bool):
+            raise InputError('"protocol" does not tell how many "folds" there are.')
+        return cls.cross_fitted(folds)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that stands in a manifest."""
+        return {"name": self.name} | ({"folds": self.folds} if self.folds > 1 else {})
+
+    def row_group(self, seed_place: int, split: str, fold: int) -> int:
+        """Which row group of the file holds a seed (by its place), split and fold."""
+        return (seed_place * len(self.splits) + self.splits.index(split)) * self.folds + fold
+
+    def row_groups(self, seeds: int) -> int:
+        """How many row groups a file of so many seeds has."""
+        return seeds * len(self.splits) * self.folds
+
+
+UNITS = 2**14  # scores are whole multiples of 1/16,384: four decimals, and exact in binary
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """People with one score each: client, group and label as codes, and R(x, a, c).
+
+    Attributes
+    ----------
+    client, group, label : ndarray of int, shape (people,)
+    scores : ndarray, shape (people, labels)
+    fold : ndarray of int, shape (people,), or None
+        When cross-fitted, the fold whose model gave the score; None with one model.
+    """
+
+    client: NDArray[np.integer]
+    group: NDArray[np.integer]
+    label: NDArray[np.integer]
+    scores: NDArray[np.floating]
+    fold: NDArray[np.integer] | None = field(default=None, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def prediction(self) -> NDArray[np.intp]:
+        """The model's own answer: argmax of the score (the paper's Y_1)."""
+        return self.scores.argmax(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """People with one score from each model that may answer them.
+
+    Deployed, one of the models is drawn for each person, all with the same chance; so what is
+    expected of the people is the mean over the first axis of what holds for each model.
+
+    Attributes
+    ----------
+    client, group, label : ndarray of int, shape (people,)
+    fold_scores : ndarray, shape (folds, people, labels)
+    """
+
+    client: NDArray[np.integer]
+    group: NDArray[np.integer]
+    label: NDArray[np.integer]
+    fold_scores: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def predictions(self) -> NDArray[np.intp]:
+        """Each model's own answer, shape (folds, people)."""
+        return self.fold_scores.argmax(axis=2)
+
+
+@dataclass(frozen=True, eq=False)
+class SeedScores(Scores):
+    """What training one model gives: the scores of the people it did not train on.
+
+    Attributes
+    ----------
+    split : ndarray of int
+        0 for people held out (validation, or the left-out fold), 1 for test people.
+    clients : tuple of str
+        Names of the clients; a scenario draws its own.
+    chosen : int
+        The round taken, from 1.
+    loss, accuracy : ndarray
+        On the people held out, after each round.
+    person : ndarray of int, optional
+        Who each is, so that scores of several models can be paired; never written.
+    """
+
+    seed: int
+    split: NDArray[np.int8]
+    clients: tuple[str, ...]
+    chosen: int
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    person: NDArray[np.integer] | None = field(default=None, kw_only=True)
+
+
+def round_scores(scores: NDArray[np.floating], units: int = UNITS) -> NDArray[np.float32]:
+    """Round scores so that rows still sum to 1 and the argmax is kept, alone at the top.
+
+    Units are handed out by largest remainder; where that ties or turns the winner, one unit moves
+    to it from the runner-up (two can be needed, never more).
+    """
+    exact = scores / scores.sum(axis=1, keepdims=True) * units
+    whole = np.floor(exact).astype(np.int64)
+    rank = np.argsort(np.argsort(-(exact - whole), axis=1, kind="stable"), axis=1)
+    whole += rank < (units - whole.sum(axis=1, keepdims=True))
+    winner = scores.argmax(axis=1)
+    everyone = np.arange(len(scores))
+    while True:
+        others = whole.copy()
+        others[everyone, winner] = -1
+        rival = others.argmax(axis=1)
+        wrong = whole[everyone, winner] <= others.max(axis=1)
+        if not wrong.any():
+            return (whole / units).astype(np.float32)
+        rows = everyone[wrong]
+        whole[rows, winner[wrong]] += 1
+        whole[rows, rival[wrong]] -= 1
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The people of one row group: a seed, a split (as a code) and a fold."""
+
+    seed: int
+    split: int
+    fold: int
+    people: Scores
+
+
+def written(blocks: Sequence[Block], description: Mapping[str, Any], protocol: Protocol) -> bytes:
+    """The file's bytes.
+
+    A cross-fitted file has eight times the rows, so it leaves out the first label's score, which
+    is exactly what the others leave of 1; that halves it for two labels.
+    """
+    labels = range(1 if protocol.folds > 1 else 0, len(description["labels"]))
+    tables = [_table(block, description, protocol, labels) for block in blocks]
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        tables[0].schema,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=["split", "client", "group", "label"],
+        column_encoding={f"score_{y}": "BYTE_STREAM_SPLIT" for y in labels},
+    ) as writer:
+        for table in tables:
+            writer.write_table(table, row_group_size=max(len(table), 1))
+    return sink.getvalue().to_pybytes()
+
+
+def _table(
+    block: Block, description: Mapping[str, Any], protocol: Protocol, labels: range
+) -> pa.Table:
+    people = block.people
+    columns: dict[str, Any] = {
+        "seed": pa.array(np.full(len(people), block.seed, np.int16)),
+        "split": _named(np.full(len(people), block.split), protocol.splits),
+    }
+    if protocol.folds > 1:
+        columns["fold"] = pa.array(np.full(len(people), block.fold, np.int8))
+    for name in ("client", "group", "label"):
+        columns[name] = _named(getattr(people, name), description[f"{name}s"])
+    for y in labels:
+        columns[f"score_{y}"] = pa.array(people.scores[:, y])
+    return pa.table(columns)
+
+
+def _named(codes: NDArray[np.integer], names: Sequence[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int8)), pa.array(list(names)))
+
+
+def check_row_groups(path: Path, protocol: Protocol, seeds: int) -> None:
+    """Refuse a file that does not hold every seed, split and fold, or not all test people."""
+    try:
+        meta = pq.ParquetFile(path).metadata
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: is not a Parquet file that can be read ({reason}).") from error
+    if meta.num_row_groups != protocol.row_groups(seeds):
+        raise InputError(
+            f"{path}: has {meta.num_row_groups} row groups, but {seeds} seeds with "
+            f"{protocol.name} need {protocol.row_groups(seeds)}; a seed or a fold is missing, "
+            "so train it anew."
+        )
+    for place in range(seeds):
+        groups = [protocol.row_group(place, "test", fold) for fold in range(protocol.folds)]
+        rows = {meta.row_group(group).num_rows for group in groups}
+        if len(rows) > 1:
+            raise InputError(
+                f"{path}: the folds have different numbers of test people "
+                f"({', '.join(map(str, sorted(rows)))}); each test person needs one row in every "
+                "fold, so train it anew."
+            )
+
+
+def read_block(path: Path, group: int, names: Mapping[str, Sequence[str]]) -> Scores:
+    """The people of one row group; `names` are those of clients, groups and labels."""
+    table = pq.ParquetFile(path).read_row_group(group)
+    columns = [
+        _values(table.column(f"score_{y}"))
+        for y in range(len(names["label"]))
+        if f"score_{y}" in table.column_names
+    ]
+    scores = np.stack(columns, axis=1)
+    if len(columns) < len(names["label"]):  # whole units: what is left of 1 is exact
+        scores = np.column_stack([1 - scores.sum(axis=1), scores])
+    return Scores(
+        **{name: _codes(table.column(name), names[name]) for name in ("client", "group", "label")},
+        scores=scores,
+        fold=_values(table.column("fold")) if "fold" in table.column_names else None,
+    )
+
+
+def _values(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of one row group as numpy; Arrow's own to_numpy would import pandas (0.3 s)."""
+    return np.from_dlpack(column.chunk(0)) if column.num_chunks else np.empty(0)
+
+
+def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
+    """Codes into `names`, whatever order the file's own dictionary has."""
+    if not column.num_chunks:
+        return np.empty(0, np.int64)
+    array = column.chunk(0)
+    place = {name: code for code, name in enumerate(names)}
+    order = np.array([place[name] for name in array.dictionary.to_pylist()], np.int64)
+    return order[np.from_dlpack(array.indices)]
+
 
 FORMAT = "fairfl-experiment/1"
 SCORES = "scores.parquet"
-FOLDER = TOP / "data" / "experiments"
+FOLDER = APP_ROOT / "data" / "experiments"
 _FIRST = ("adult", "public_coverage", "ham10000")  # the paper's three, in its order
 _NEEDED = {
     "format",

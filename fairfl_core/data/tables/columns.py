@@ -62,7 +62,13 @@ def column_names(rows: Any) -> list[str]:
     """The header of a pandas, polars or Arrow table, or of a mapping from names to columns."""
     if isinstance(rows, Mapping):
         return [str(name) for name in rows]
-    return [str(name) for name in getattr(rows, "column_names", rows.columns)]
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))
+    if names is None or isinstance(rows, type):
+        raise InputError(
+            f"the table is of type {type(rows).__name__}; give a pandas, polars or Arrow table, or "
+            "a mapping from names to columns."
+        )
+    return [str(name) for name in names]
 
 
 def to_arrow(values: Any, header: str) -> pa.ChunkedArray:

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairfl_core._io.names import LONGEST_SHOWN, shown
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "PAGE",
@@ -72,7 +69,7 @@ class TableFile:
         Those of them that hold names or numbers; each name once.
     delimiter : str
         What parts the cells of a CSV; empty for Parquet.
-    sample : DataFrame
+    sample : dict of str to list of str
         Its first rows as text, long cells cut.
     limits : Limits
     """
@@ -82,7 +79,7 @@ class TableFile:
     header: tuple[str, ...]
     columns: tuple[str, ...]
     delimiter: str
-    sample: "pd.DataFrame"
+    sample: dict[str, list[str]]
     limits: Limits
 
 
@@ -108,14 +105,11 @@ def stand_once(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in header if name.strip() and times[name] == 1)
 
 
-def preview(header: Sequence[str], cells: Sequence[Sequence[Any]]) -> "pd.DataFrame":
-    """The first rows for a person to look at: as text, long cells cut."""
-    import pandas as pd
-
-    texts = {
+def preview(header: Sequence[str], cells: Sequence[Sequence[Any]]) -> dict[str, list[str]]:
+    """Return the columns of the first rows for a person to look at: as text, long cells cut."""
+    return {
         name: [_cut(cell) for cell in column] for name, column in zip(header, cells, strict=True)
     }
-    return pd.DataFrame(texts, dtype=str)
 
 
 def _cut(cell: Any) -> str:

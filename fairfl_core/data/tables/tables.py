@@ -6,12 +6,14 @@ The page takes smaller tables and drops rows it cannot use, with their number; t
 the first of them, with its place.
 """
 
+import csv
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fairfl_core._io.atomic import read_whole, write_whole
@@ -159,5 +161,15 @@ def write_table(path: str | Path, table: pa.Table, delimiter: str = ",") -> Path
         buffer = io.BytesIO()
         pq.write_table(table, buffer)
         return write_whole(path, buffer.getvalue())
-    frame = table.to_pandas(integer_object_nulls=True, ignore_metadata=True)
-    return write_whole(path, frame.to_csv(index=False, sep=delimiter))
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*map(_cells, table.columns), strict=True))
+    return write_whole(path, text.getvalue())
+
+
+def _cells(column: pa.ChunkedArray) -> list[Any]:
+    """The cells of a column; NaN is an empty one."""
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    return list(column.to_pylist())

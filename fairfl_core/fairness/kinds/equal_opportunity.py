@@ -11,6 +11,7 @@ class EqualOpportunity(NotionKind):
 
     name = "eop"
     title = "Equal opportunity"
+    aliases = ("equal_opportunity", "true_positive_rate_parity")
     meaning = "Among people who truly are “{favourable}”, every group is recognised equally often."
 
     def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:

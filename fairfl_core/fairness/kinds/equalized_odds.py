@@ -11,6 +11,7 @@ class EqualizedOdds(NotionKind):
 
     name = "eo"
     title = "Equalized odds"
+    aliases = ("equalized_odds",)
     meaning = "For each true answer, every group is recognised equally often."
 
     def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:

@@ -11,6 +11,7 @@ class StatisticalParity(NotionKind):
 
     name = "sp"
     title = "Statistical parity"
+    aliases = ("demographic_parity", "selection_rate_parity")
     meaning = "Every group gets each answer equally often, whatever is true of them."
 
     def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:

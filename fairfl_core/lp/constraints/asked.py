@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.constraints.gaps import GapConstraints
+from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.constraints.ratios import RatioConstraints
-from fairfl_core.lp.groupings import merged_groups
+from fairfl_core.lp.constraints.shares import ShareConstraints
+from fairfl_core.lp.constraints.unknown_groups import UnknownGroupConstraints
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
@@ -50,27 +52,43 @@ def constraints_for(
     soft : bool
         Whether what is missing to a floor may be made up for: see `FloorConstraints`.
     """
+    bounded = counts.missing is not None and counts.missing.table is not None
+    if bounded and (guarantee is not None or policy.has_ratios or policy.limits):
+        raise InputError(
+            "the worst case over missing groups can be had for the two limits, not beside a "
+            "confidence, ratios or other groupings; choose --missing-group drop or own."
+        )
     behind = notion.people(counts.n_label)
     if guarantee is not None and guarantee.scope == "all" and policy.floors:
         # Gaps and floors hold together: each has half of the chance of error.
         guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
     parts: list[Constraints] = [
-        GapConstraints.of(notion, behind)
+        _gaps(notion, behind, counts)
         if guarantee is None
         else MarginConstraints.of(
             notion, behind, guarantee, cuts=cuts, optimism=optimism, times=times
         )
     ]
     for limit in policy.limits:
-        merged, inside = merged_groups(counts, limit.grouping), limit.scope == "local"
+        merged = Merged(limit.grouping, *counts.coarsen(limit.grouping))
+        inside = limit.scope == "local"
         scopes = {"overall": not inside, "inside": inside}
         parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:
         parts.append(_ratios(counts, notion, behind, policy))
+    if policy.has_shares:
+        parts.append(ShareConstraints.of(policy, counts))
     if policy.floors:
         how = {"cuts": cuts, "soft": soft}
         parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))
     return parts[0] if len(parts) == 1 else Stacked(parts)
+
+
+def _gaps(notion: Notion, behind: Floats, counts: ClientCounts) -> Constraints:
+    """The gaps' rows, whatever groups the people without one have where there are such."""
+    if counts.missing is None or counts.missing.table is None:
+        return GapConstraints.of(notion, behind)
+    return UnknownGroupConstraints.of(notion, counts)
 
 
 def _ratios(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
@@ -60,6 +61,16 @@ class Constraints(ABC):
     def auxiliary_entries(self, columns: RuleTable) -> Entries:
         """What the auxiliary columns put into the rows."""
         return joined([])
+
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
+        """What a whole weight on each rule adds to each row, (rows, rules)."""
+        row, column, value = self.entries(rules)
+        return sparse.csr_array((value, (row, column)), (len(self), len(rules)))
+
+    def auxiliary_matrix(self, rules: RuleTable) -> sparse.csr_array:
+        """What the auxiliary columns add to each row, (rows, auxiliary)."""
+        row, column, value = self.auxiliary_entries(rules)
+        return sparse.csr_array((value, (row, column)), (len(self), self.auxiliary))
 
     def auxiliary_costs(self) -> Floats:
         """What the auxiliary columns cost."""

@@ -10,20 +10,25 @@ every lottery of the kernel among those of the bins.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.counts import count_people
+from fairfl_core.data.counts import ClientCounts, count_people
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS
-from fairfl_core.lp.regions import AnswerRules
+from fairfl_core.lp.regions.answers import AnswerRules
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.solution import RuleShare, Solution
 
 __all__ = ["BINS", "BinRules", "ScoreBins"]
 
 BINS = 10  # of each of the model's answers
+_ALIKE = 1e-9  # neighbouring bins whose chances differ by less are described as one
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -130,48 +135,122 @@ class BinRules(AnswerRules):
 
     Attributes
     ----------
-    bins : int
-        How many each of the model's answers has.
+    bins : ScoreBins
     """
 
-    bins: int
+    bins: ScoreBins
+
+    needs_scores: ClassVar[bool] = True
 
     @property
     def own(self) -> Ints:
         """The model's answer in each bin."""
-        return np.repeat(np.arange(2), self.bins)
+        return np.repeat(np.arange(2), self.bins.bins)
 
     @classmethod
-    def free(cls, labels: tuple[str, ...], bins: int) -> "BinRules":
+    def free(cls, labels: tuple[str, ...], bins: ScoreBins) -> "BinRules":
         """Either answer in every bin, bin by bin: any p[client, bin]."""
-        place, answer = np.divmod(np.arange(4 * bins), 2)
-        response = np.zeros((4 * bins, 2 * bins, 2))
-        response[np.arange(4 * bins), place, answer] = 1.0
-        keeps = answer == place // bins
+        many = bins.bins
+        place, answer = np.divmod(np.arange(4 * many), 2)
+        response = np.zeros((4 * many, 2 * many, 2))
+        response[np.arange(4 * many), place, answer] = 1.0
         return cls(
             name="exact",
             labels=labels,
             response=response,
             block=place,
-            keeps=keeps,
-            names=(),  # a bin has another name in every client: see `BinSolution.lottery_of`
+            keeps=answer == place // many,
+            names=(),  # a bin has another name in every client: see `lottery_of`
             bins=bins,
         )
 
     @classmethod
-    def cuts(cls, labels: tuple[str, ...], bins: int) -> "BinRules":
+    def cuts(cls, labels: tuple[str, ...], bins: ScoreBins) -> "BinRules":
         """The second label above an edge between bins, or below it; constants among them.
 
         For a guarantee: what is uncertain of a cut is one share, of a bin on its own two.
         """
-        above = np.arange(2 * bins) >= np.arange(2 * bins + 1)[:, None]  # (edges, bins)
+        many = bins.bins
+        above = np.arange(2 * many) >= np.arange(2 * many + 1)[:, None]  # (edges, bins)
         second = np.concatenate([above, ~above[1:-1]])
         return cls(
             name="exact",
             labels=labels,
             response=np.stack([~second, second], axis=2).astype(float),
             block=np.zeros(len(second), np.int64),
-            keeps=(second == (np.arange(2 * bins) >= bins)).all(axis=1),
+            keeps=(second == (np.arange(2 * many) >= many)).all(axis=1),
             names=(),
             bins=bins,
         )
+
+    # ---------------------------------------------------------------- what a solution of them says
+
+    def chances(self, beta: Floats) -> Floats:
+        """p[client, bin]: the chance of the second label, whatever the group."""
+        return np.asarray(self.lottery(beta)[:, 0, :, 1])
+
+    def seen(self, people: ClientCounts | ScoredData) -> Floats:
+        """Count people by client, group, label and bin."""
+        assert isinstance(people, ScoredData)
+        return self.bins.counted(people, "labels")
+
+    def attention(self, found: "Solution") -> Floats:
+        """Return how far the chance of the second label goes apart over a client's bins."""
+        spread = self.bins.spread(self.chances(found.beta))
+        return np.repeat(spread[:, None], found.beta.shape[1], axis=1)
+
+    def lottery_of(self, found: "Solution", client: int, group: int) -> list["RuleShare"]:
+        """Return where the second label is answered, and how often there; the likeliest first."""
+        from fairfl_core.lp.solution import RuleShare
+
+        there = np.flatnonzero(self.bins.there[client])
+        chance = self.chances(found.beta)[client, there]
+        # The model's two answers meet where both labels' scores are equal.
+        low, high = (edges[np.isfinite(edges)] for edges in self.bins.edges[client])
+        edge = np.concatenate([[-np.inf], low, [0.5], high, [np.inf]])
+        starts = np.flatnonzero(np.abs(np.diff(chance, prepend=np.inf)) > _ALIKE)
+        runs = zip(starts, np.append(starts[1:], len(there)), strict=True)
+        shares = [
+            RuleShare(self._where(edge[start], edge[end]), float(chance[start]))
+            for start, end in runs
+            if chance[start] > 0
+        ]
+        nobody = RuleShare(f"“{self.labels[0]}” for everybody", 1.0)
+        return sorted(shares, key=lambda one: -one.share) or [nobody]
+
+    def _where(self, low: float, high: float) -> str:
+        label = f"“{self.labels[1]}”"
+        if np.isinf(low) and np.isinf(high):
+            return f"{label} for everybody"
+        parts = [f"above {low:.3f}"] if np.isfinite(low) else []
+        parts += [f"up to {high:.3f}"] if np.isfinite(high) else []
+        return f"{label} where its score is {' and '.join(parts)}"
+
+    def remarks(self, found: "Solution") -> list[str]:
+        """Say where rates come from, how finely scores count, and where a better one is worse."""
+        bins = self.bins.there.sum(axis=1)
+        said = [
+            f"Rates from {found.rates}; scores are looked at in {int(bins.max())} bins a client "
+            "at most."
+        ]
+        turned = int(self.turns(found.beta).sum())
+        if turned:
+            said.append(
+                f"In {turned} of {len(bins)} clients a higher score can mean a lower chance of "
+                f"“{self.labels[1]}”: where the group is not known, bins of the score stand in "
+                "for it."
+            )
+        return said
+
+    def turns(self, beta: Floats) -> NDArray[np.bool_]:
+        """Clients in which the chance of the second label falls somewhere as its score grows."""
+        # Bins that a client does not have are as high as what comes before them.
+        known = np.where(self.bins.there, self.chances(beta), 0.0)
+        highest = np.maximum.accumulate(known, axis=1)
+        return np.asarray((self.bins.there & (known < highest - _ALIKE)).any(axis=1))
+
+    def to_json(self, found: "Solution") -> dict[str, Any]:
+        """Return its rates and how many bins each client has."""
+        bins = self.bins.there.sum(axis=1).tolist()
+        named = dict(zip(found.counts.clients, bins, strict=True))
+        return {"rates": found.rates, "bins": named}

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
+from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
-from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["hull_rules", "lower_chain", "mixable"]
 
@@ -34,7 +34,7 @@ _ALIKE = 1e-9  # people: points closer than this to a line are on it
 _ROUNDING = 1e-12  # how far above a line, in its length, a point surely is above it
 
 
-def hull_rules(measured: Measured) -> tuple[ScoreRules, RuleTable]:
+def hull_rules(measured: Measured) -> Candidates:
     """Return the corners of every cell: the model's answer, the constants, and cuts of the score.
 
     They are the same for every notion, policy and confidence, and are kept with the people.
@@ -44,10 +44,10 @@ def hull_rules(measured: Measured) -> tuple[ScoreRules, RuleTable]:
     return _known[measured]
 
 
-_known: "WeakKeyDictionary[Measured, tuple[ScoreRules, RuleTable]]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[Measured, Candidates]" = WeakKeyDictionary()
 
 
-def _all_corners(measured: Measured) -> tuple[ScoreRules, RuleTable]:
+def _all_corners(measured: Measured) -> Candidates:
     """List the hulls cell by cell: rules of answers first, then cuts."""
     table = np.asarray(measured.counts.table, float).reshape(-1, 2, 2)
     groups = len(measured.counts.groups)
@@ -61,8 +61,7 @@ def _all_corners(measured: Measured) -> tuple[ScoreRules, RuleTable]:
     people = table.sum(axis=2)[cell[chosen]]
     got = np.clip(second[chosen], 0.0, people)
     confusion = np.stack([people - got, got], axis=2)
-    rules = rules.take(chosen)
-    return rules, rules.table(confusion, kept[chosen], groups)
+    return Candidates.of(rules.take(chosen), confusion, kept[chosen], groups)
 
 
 def _turned_answers(table: Floats, groups: int) -> tuple[ScoreRules, Floats, Floats]:
@@ -347,22 +346,21 @@ def _distinct(cell: Ints, cut: Ints) -> tuple[Ints, Ints]:
     return np.divmod(key[np.append(True, key[1:] > key[:-1])[: len(key)]], width)
 
 
-def mixable(
-    rules: ScoreRules, columns: RuleTable, notion: Notion, worth: Floats
-) -> tuple[ScoreRules, RuleTable]:
-    """The corners that a program of nothing but the notion's gaps can use.
+def mixable(found: Candidates, notion: Notion, objective: Floats) -> Candidates:
+    """Return the corners that a program of nothing but the notion's gaps can use.
 
-    Where it has one rate, a cell's corner is a point (rate, worth), and only corners of the upper
-    hull are ever mixed. The model's answer and the constants are kept in any case.
+    Where it has one rate, a cell's corner is a point (rate, objective), and only corners of the
+    upper hull are ever mixed. The model's answer and the constants are kept in any case.
     """
+    table = found.table
     if len(notion.rates) > 1:
-        return rules, columns
-    counted = notion.answered(columns.confusion)[:, 0]
-    order = np.lexsort((-worth, counted, columns.block))
-    block, x = columns.block[order], counted[order]
+        return found
+    counted = notion.answered(table.confusion)[:, 0]
+    order = np.lexsort((-objective, counted, table.block))
+    block, x = table.block[order], counted[order]
     best = np.append(True, (np.diff(block) > 0) | (np.diff(x) > 0))  # others: the same for less
     order = order[best]
-    corner = lower_chain(columns.block[order], counted[order], -worth[order])
-    chosen = columns.keeps | ~np.isnan(columns.known).any(axis=1)
+    corner = lower_chain(table.block[order], counted[order], -objective[order])
+    chosen = table.keeps | ~np.isnan(table.known).any(axis=1)
     chosen[order[corner]] = True
-    return rules.take(chosen), columns.take(chosen)
+    return found.take(chosen)

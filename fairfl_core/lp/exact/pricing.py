@@ -6,12 +6,15 @@ G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over i
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
+from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["Candidates", "Pricing", "answer_rules", "by_scores"]
 
@@ -21,48 +24,61 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Rules with what they do in their cells.
+    """Rules of scores with what each does in its cell.
 
     Attributes
     ----------
     rules : ScoreRules
-    confusion : ndarray, shape (rules, labels, labels)
-        People by label and answer.
-    kept : ndarray, shape (rules,)
-        People who keep the model's answer.
+    table : RuleTable
     """
 
     rules: ScoreRules
-    confusion: Floats
-    kept: Floats
+    table: RuleTable
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Candidates":
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @classmethod
+    def of(cls, rules: ScoreRules, confusion: Floats, kept: Floats, groups: int) -> "Candidates":
+        """Rules by what they do to their cells' people, of whom `kept` keep their answer."""
+        table = RuleTable(
+            client=rules.client,
+            group=rules.group,
+            block=rules.client * groups + rules.group,
+            span=np.ones(len(rules), np.int64),
+            confusion=confusion,
+            kept=kept,
+            keeps=(rules.answers == np.arange(rules.answers.shape[1])).all(axis=1),
+            known=rules.known,
+        )
+        return cls(rules, table)
+
+    def take(self, chosen: NDArray[Any]) -> "Candidates":
         """Some of them."""
-        return Candidates(self.rules.take(chosen), self.confusion[chosen], self.kept[chosen])
+        return Candidates(self.rules.take(chosen), self.table.take(chosen))
 
     @classmethod
     def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
         """All of several lists."""
         return cls(
             ScoreRules.join([part.rules for part in parts]),
-            np.concatenate([part.confusion for part in parts]),
-            np.concatenate([part.kept for part in parts]),
+            RuleTable.join([part.table for part in parts]),
         )
 
 
 Pricing = Callable[[Floats], Candidates]  # gain (clients, groups, labels, labels) -> one a cell
 
 
-def answer_rules(measured: Measured, answers: Ints) -> Candidates:
+def answer_rules(counts: ClientCounts, answers: Ints) -> Candidates:
     """Rules of answers, `answers` (clients, groups, labels): measured by the counts alone."""
     clients, groups, labels = answers.shape
-    table = np.asarray(measured.counts.table, float)
+    table = np.asarray(counts.table, float)
     response = np.eye(labels)[answers]  # (clients, groups, predicted, answer)
     confusion = np.einsum("cayj,cajk->cayk", table, response)
     kept = np.einsum("cayj,cajj->ca", table, response)
     client, group = np.divmod(np.arange(clients * groups), groups)
     rules = ScoreRules.of_answers(client, group, answers.reshape(-1, labels))
-    return Candidates(rules, confusion.reshape(-1, labels, labels), kept.ravel())
+    return Candidates.of(rules, confusion.reshape(-1, labels, labels), kept.ravel(), groups)
 
 
 def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricing:
@@ -94,7 +110,7 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
         kept = np.bincount(measured.cell, keeps, minlength=cells).astype(float)
         if measured.rates == "shrunk":
             confusion = _shrunk(confusion, _on_the_group(rules, measured, groups))
-        return Candidates(rules, confusion, kept)
+        return Candidates.of(rules, confusion, kept, groups)
 
     return price
 

@@ -2,12 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.data.scored import ScoredData
+from fairfl_core.lp.rate_estimates import Measured
+from fairfl_core.lp.utility import ACCURACY
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.optimism import Sample
+    from fairfl_core.lp.solution import RuleShare, Solution
+
 
 __all__ = ["ScoreRules"]
 
@@ -41,6 +49,8 @@ class ScoreRules:
     weights: Floats
     b: Floats
     answers: Ints
+
+    needs_scores: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.client)
@@ -79,27 +89,18 @@ class ScoreRules:
             )
         )
 
-    def table(self, confusion: Floats, kept: Floats, groups: int) -> RuleTable:
-        """Return the rules by what they do to their cells' people, of whom `kept` keep theirs."""
-        cell = self.client * groups + self.group
-        return RuleTable(
-            client=self.client,
-            group=self.group,
-            block=cell,
-            span=np.ones(len(self), np.int64),
-            confusion=confusion,
-            kept=kept,
-            keeps=(self.answers == np.arange(self.answers.shape[1])).all(axis=1),
-            known=self.known,
-        )
-
     def answer(self, rule: Ints, scores: Floats, predicted: Ints) -> Ints:
         """Each person's answer by the rule whose position `rule` gives for them."""
         value = self.b[rule]
-        for y, k in np.argwhere(self.weights.any(axis=0)):  # most rules are diagonal
+        for y, k in self._weighed:
             value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
         mapped = self.answers[rule, predicted]
         return np.where(mapped >= 0, mapped, value.argmax(axis=1))
+
+    @cached_property
+    def _weighed(self) -> list[tuple[int, int]]:
+        """Labels and answers that some rule has a weight for: most rules are diagonal."""
+        return [(int(y), int(k)) for y, k in np.argwhere(self.weights.any(axis=0))]
 
     @property
     def known(self) -> Floats:
@@ -128,3 +129,71 @@ class ScoreRules:
             f"{label} {round(slope, 2) + 0.0:.2f} r {round(shift, 2) + 0.0:+.2f}"
             for label, slope, shift in zip(labels, theta, b, strict=True)
         )
+
+    # ---------------------------------------------------------------- what a solution of them says
+
+    def expected_counts(self, found: "Solution", people: "Sample") -> Floats:
+        """Return expected people by client, group, label and answer."""
+        if isinstance(people, ScoredData):
+            owner, amount = people.cell, np.eye(len(people.labels))[people.label]
+            scores = people.scores_by(found.calibration)
+        else:
+            assert isinstance(people, Measured)
+            owner, amount, scores = people.cell, people.amount, people.scores
+        shape = found.counts.table.shape
+        cell = self.client * shape[1] + self.group
+        by_cell = np.argsort(cell, kind="stable")
+        often = np.bincount(cell, minlength=shape[0] * shape[1])
+        # Every point with each rule of its cell.
+        point = np.repeat(np.arange(len(owner)), often[owner])
+        first = np.cumsum(often[owner]) - often[owner]
+        start = (np.cumsum(often) - often)[owner[point]]
+        rule = by_cell[start + np.arange(len(point)) - first[point]]
+        answer = self.answer(rule, scores[point], people.predicted[point])
+        expected = np.zeros((len(often), *shape[2:]))
+        weight = found.beta[rule, None] * amount[point]
+        np.add.at(expected, (owner[point], slice(None), answer), weight)
+        return expected.reshape(shape)
+
+    def attention(self, found: "Solution") -> Floats:
+        """Return how much of each cell's lottery looks at the model: what is no constant answer."""
+        looks = np.isnan(self.known).any(axis=1)
+        total = np.zeros(found.counts.table.shape[:2])
+        np.add.at(total, (self.client, self.group), found.beta * looks)
+        return total
+
+    def lottery_of(self, found: "Solution", client: int, group: int) -> list["RuleShare"]:
+        """Return the rules that a cell mixes and their shares, largest first."""
+        from fairfl_core.lp.solution import RuleShare
+
+        mine = np.flatnonzero((self.client == client) & (self.group == group))
+        mine = mine[np.argsort(-found.beta[mine], kind="stable")]
+        labels = found.counts.labels
+        return [
+            RuleShare(self.sentence(int(rule), labels), float(found.beta[rule])) for rule in mine
+        ]
+
+    def remarks(self, found: "Solution") -> list[str]:
+        """Say where rates come from, and what no lottery can exceed."""
+        assert found.bound is not None and found.rounds is not None
+        share = found.policy.utility == ACCURACY
+        bound = f"{found.bound.upper:.2%}" if share else f"a utility of {found.bound.upper:.4g}"
+        limit = (
+            f"no lottery of such rules can exceed {bound}"
+            if found.bound.certified
+            else f"the scores promise up to {bound}, which is not certain"
+        )
+        rounds = f"{found.rounds} round{'s' * (found.rounds != 1)}"
+        sent = f"{rounds}, {found.bytes_per_client:,} bytes"
+        return [f"Rates from {found.rates}; {limit} ({sent} a client)."]
+
+    def to_json(self, found: "Solution") -> dict[str, Any]:
+        """Return how its rules were found, and what bounds them."""
+        assert found.bound is not None
+        return {
+            "rates": found.rates,
+            "mode": found.mode,
+            "bound": {"upper": found.bound.upper, "certified": found.bound.certified},
+            "rounds": found.rounds,
+            "bytes_per_client": found.bytes_per_client,
+        }

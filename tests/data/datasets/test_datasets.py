@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data import datasets
-from fairfl_core.data.datasets import _open, adult, ham10000, public_coverage
+from fairfl_core.data.datasets import _declaration, adult, ham10000, public_coverage
 from fairfl_core.errors import InputError
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "datasets"
@@ -26,7 +26,7 @@ needs_data = pytest.mark.skipif(
 @pytest.fixture
 def nowhere(monkeypatch, tmp_path):
     """A newcomer's machine: no copy anywhere, an empty cache."""
-    monkeypatch.setattr(_open, "_SHARED", tmp_path / "absent")
+    monkeypatch.setattr(_declaration, "_SHARED", tmp_path / "absent")
     monkeypatch.delenv("FAIRFL_DATA", raising=False)
     monkeypatch.setenv("FAIRFL_CACHE", str(tmp_path / "cache"))
     return tmp_path

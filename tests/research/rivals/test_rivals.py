@@ -10,7 +10,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate_answers
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.build import build_program
+from fairfl_core.lp.program import FairnessProgram
 from research.rivals.cells import beta_calibrated, shares_of
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import LoGoFairDual, fit_logofair
@@ -187,7 +187,7 @@ def test_fedfact_and_logofair_are_one_for_two_labels(people):
 @pytest.mark.parametrize(("notion", "region"), [("sp", "kernel"), ("eop", "simplex")])
 def test_post_ffl_with_clients_gaps_is_the_papers_program(people, notion, region):
     theirs = fit_post_ffl(people.counts, notion, 0.03, 1.0, eps_local=0.05)
-    ours = build_program(people.counts, notion, region).solve(0.03, 0.05)
+    ours = FairnessProgram(people.counts, notion, region).solve(0.03, 0.05)
     assert theirs.accuracy == pytest.approx(ours.accuracy, abs=1e-8)
 
 

@@ -1,0 +1,1 @@
+"""A scikit-learn app over hospitals, made fair by two calls."""

@@ -1,0 +1,1 @@
+../fairfl_core/predictors/verify_predictor.py

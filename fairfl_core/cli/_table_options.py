@@ -1,0 +1,269 @@
+"""Options that say which column of a table holds what, and how the table is read with them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairfl_core.cli._shell import read_counts, say, split_names
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fairfl_core.data.counts import ClientCounts
+    from fairfl_core.data.folded import FoldedData
+    from fairfl_core.data.scored import ScoredData
+
+__all__ = ["Source", "TableOptions", "say_scores", "scores_json"]
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="A fairfl-counts/1 file, or with --client and the like a CSV or Parquet table.",
+        metavar="COUNTS|ROWS",
+    ),
+]
+_Text = str | None
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Which columns of a table hold what, and which names to expect."""
+
+    client: Annotated[_Text, typer.Option(help="Column of the client.")] = None
+    group: Annotated[
+        _Text, typer.Option(help="Column of the group; several, COL,COL, are crossed.")
+    ] = None
+    label: Annotated[_Text, typer.Option(help="Column of the true label.")] = None
+    prediction: Annotated[_Text, typer.Option(help="Column of the model's answer.")] = None
+    scores: Annotated[
+        _Text,
+        typer.Option(
+            help="Instead of answers: one score column per label, COL,COL: named after its label "
+            "(ill, p_ill, P(ill)), or in the order of --labels."
+        ),
+    ] = None
+    probability: Annotated[
+        _Text, typer.Option(help="Or, of two labels: the column of the probability of one.")
+    ] = None
+    probability_of: Annotated[
+        _Text,
+        typer.Option(help="The label that --probability is of, where its name does not tell."),
+    ] = None
+    threshold: Annotated[
+        float, typer.Option(help="From which --probability on the model answers that label.")
+    ] = 0.5
+    labels: Annotated[
+        _Text,
+        typer.Option(
+            help="All labels; in the order of the score columns where their names do not tell. "
+            "Default: those seen, sorted."
+        ),
+    ] = None
+    groups: Annotated[
+        _Text, typer.Option(help="All groups; crossed ones are written like “woman · Black”.")
+    ] = None
+    clients: Annotated[_Text, typer.Option(help="All clients. Default: those seen.")] = None
+    favourable: Annotated[_Text, typer.Option(help="Label. Default: the last.")] = None
+    split: Annotated[
+        _Text,
+        typer.Option(
+            help="Column that says fit (or validation) or test. People are fitted on the ones and "
+            "judged on the others; without it on all rows."
+        ),
+    ] = None
+    fold: Annotated[
+        _Text,
+        typer.Option(
+            help="Cross-fitted: column of the fold whose model, which never saw the person, gave "
+            "the row; a test person has one row of every fold."
+        ),
+    ] = None
+    row_id: Annotated[
+        _Text, typer.Option(help="With --fold: column that names the person in a client.")
+    ] = None
+
+    weight: Annotated[
+        _Text, typer.Option(help="Column of what each person counts for, as surveys have.")
+    ] = None
+    missing_group: Annotated[
+        _Text,
+        typer.Option(
+            help="What becomes of rows without a group: drop, own (a group of their own) or bound "
+            "(the worst of what they may be). Default: refuse them."
+        ),
+    ] = None
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether no column of a table is named at all."""
+        given = (self.client, self.group, self.label, self.split, self.fold, self.row_id)
+        return not (any(given) or self.has_model)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a column of the model's answers or numbers is named."""
+        return any(one is not None for one in (self.prediction, self.scores, self.probability))
+
+    def check_complete(self, region: str | None = None) -> None:
+        """Raise a sentence unless all that a table needs is named, for a region too."""
+        from fairfl_core.lp.regions import region_kind
+
+        needs_scores = region is not None and region_kind(region).needs_scores
+        needed = {"--client": self.client, "--group": self.group, "--label": self.label}
+        if needs_scores:
+            needed["--scores"] = self.scores or self.probability
+        elif not self.has_model:
+            needed["--prediction, --scores or --probability"] = None
+        missing = ", ".join(option for option, given in needed.items() if not given)
+        if missing and needs_scores:
+            raise InputError(
+                f"the {region} region looks at scores, which counts do not hold: give the table of "
+                f"scores and its columns (missing: {missing})."
+            )
+        if missing:
+            raise InputError(f"a table needs {missing} too; name the columns.")
+
+    def is_table(self, region: str | None = None) -> bool:
+        """Whether a table is meant, not counts; if so, all its columns are named."""
+        from fairfl_core.lp.regions import region_kind
+
+        if self.is_unnamed and not (region is not None and region_kind(region).needs_scores):
+            return False
+        self.check_complete(region)
+        return True
+
+    def counted(self, path: Path) -> "ClientCounts":
+        """Count the people a lottery is fitted on."""
+        from fairfl_core.data.counts import ClientCounts
+        from fairfl_core.data.splits import FIT
+
+        return self._read(path, FIT, ClientCounts.from_table)
+
+    def scored(self, path: Path) -> "ScoredData":
+        """The people a lottery is fitted on, with their scores."""
+        from fairfl_core.data.scored import ScoredData
+        from fairfl_core.data.splits import FIT
+
+        return self._read(path, FIT, ScoredData.from_table)
+
+    def fitted(self, path: Path) -> "ScoredData | ClientCounts":
+        """The people a lottery is fitted on: with their scores where there are some."""
+        return self.counted(path) if self._counts_only else self.scored(path)
+
+    @property
+    def _counts_only(self) -> bool:
+        """Whether people are looked at as counts: answers, weights, groups that may be any."""
+        weighted = self.weight is not None or self.missing_group == "bound"
+        return self.prediction is not None or weighted
+
+    def unseen(
+        self, path: Path, pairs: Mapping[str, str] | None = None
+    ) -> "ClientCounts | ScoredData | FoldedData":
+        """The people a predictor is judged on: by scores where there are some.
+
+        `pairs` tells the score column of each label, where that is known.
+        """
+        from fairfl_core.data.counts import ClientCounts
+        from fairfl_core.data.folded import FoldedData
+        from fairfl_core.data.scored import ScoredData
+        from fairfl_core.data.splits import TEST
+
+        take: Callable[..., Any] = ScoredData.from_table
+        if self.fold is not None:
+            take = FoldedData.from_table
+        elif self._counts_only:
+            take = ClientCounts.from_table
+        return self._read(path, TEST, take, pairs)
+
+    def _read(
+        self,
+        path: Path,
+        split: int,
+        take: Callable[..., Any],
+        pairs: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Take the rows of a split, or all where no column says one."""
+        from fairfl_core.data.grouping import group_columns
+        from fairfl_core.data.tables.tables import open_table_at, read_rows
+
+        file = open_table_at(path)
+        named = {
+            "client": self.client,
+            "label": self.label,
+            "prediction": self.prediction,
+            "fold": self.fold,
+            "row_id": self.row_id if self.fold else None,
+            "weight": self.weight,
+            "missing_group": self.missing_group,
+        }
+        columns: dict[str, Any] = {name: given for name, given in named.items() if given}
+        groups = group_columns(str(self.group), file.header)
+        scores = split_names(self.scores)
+        model = [] if self.prediction else [*(scores or ()), *filter(None, [self.probability])]
+        numbers = [*model, *filter(None, [self.weight])]
+        names = [columns[name] for name in columns if name not in ("weight", "missing_group")]
+        names += [*groups, *([self.split] if self.split else [])]
+        table = read_rows(file, names, numbers)
+        columns["group"] = groups
+        if scores is not None:
+            columns["scores"] = pairs or scores
+        if self.probability is not None:
+            columns["probability"] = self.probability
+            columns |= {"probability_of": self.probability_of, "threshold": self.threshold}
+        where = str(path)
+        try:
+            if self.split:
+                table = self._rows_of(table, split)
+                where += f', its rows of "{"test" if split else "fit"}"'
+            return take(
+                table,
+                **columns,
+                labels=split_names(self.labels),
+                groups=split_names(self.groups),
+                clients=split_names(self.clients),
+                favourable=self.favourable,
+            )
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+
+    def _rows_of(self, table: "pa.Table", split: int) -> "pa.Table":
+        """The rows of a split; cross-fitted, nobody is in both."""
+        import pyarrow as pa
+
+        from fairfl_core.data.fold_rows import FoldRows
+        from fairfl_core.data.splits import FIT, TEST, code_splits
+        from fairfl_core.data.tables.columns import code_column
+
+        header = str(self.split)
+        column = code_column(table.column(header), header)
+        codes = code_splits(column, header, [split], cross_fitted=self.fold is not None)
+        if self.fold and self.row_id:
+            dealt = FoldRows.of(table, client=str(self.client), row_id=self.row_id, fold=self.fold)
+            dealt.check_apart(codes == FIT, codes == TEST)
+        return table.filter(pa.array(codes == split))
+
+
+def read_people(
+    source: Path, columns: TableOptions, region: str | None = None
+) -> "ScoredData | ClientCounts":
+    """The people to fit on: of a table whose columns are named, or of a file of counts."""
+    return columns.fitted(source) if columns.is_table(region) else read_counts(source)
+
+
+def say_scores(people: Any) -> None:
+    """Say which column was taken for the score of which label, if any was."""
+    from fairfl_core.data.score_columns import says_scores
+
+    if people.score_columns is not None:
+        say(says_scores(people.score_columns, people.labels))
+
+
+def scores_json(people: Any) -> dict[str, Any]:
+    """The same for a JSON object; nothing where there were no score columns."""
+    if people.score_columns is None:
+        return {}
+    return {"score_columns": dict(zip(people.labels, people.score_columns, strict=True))}

@@ -1,0 +1,74 @@
+"""`verify`: prove in exact arithmetic that a predictor keeps its limits and is optimal."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairfl_core.cli._shell import Json, print_json, say
+
+__all__ = ["verify"]
+
+NOT_PROVED = 1
+
+
+def verify(
+    predictor: Annotated[Path, typer.Argument(help="A predictor of `fairfl solve --out`.")],
+    counts: Annotated[
+        Path,
+        typer.Argument(
+            help="The counts it was fitted on; of the region exact the file of --score-counts, or "
+            "the histogram."
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Prove that a predictor keeps its limits on these counts, and that no lottery is better.
+
+    The proof is by weak duality, in fractions, by a script without dependencies that you can run
+    yourself: docs/verify_predictor.py. Ends with 1 where something is not proved, and says what.
+
+    Example: `fairfl verify predictor.json counts.json`
+    """
+    from fairfl_core._io.json_files import read_json
+    from fairfl_core.predictors.verify_predictor import verify as prove
+
+    value, figures = read_json(predictor), {}
+    if isinstance(value, dict) and value.get("certificate") is None:
+        failed = ["the predictor has no certificate; make it again with `fairfl solve --out`"]
+    else:
+        failed, figures = prove(value, _evidence(counts))
+    if as_json:
+        print_json({"proved": not failed, "failed": failed} | figures)
+    else:
+        for sentence in failed:
+            say(f"NOT PROVED: {sentence}.")
+        if figures:
+            _show(figures, proved=not failed)
+    if failed:
+        raise typer.Exit(NOT_PROVED)
+
+
+def _evidence(path: Path) -> Any:
+    """The counts as the checker reads them: a histogram becomes counts by score."""
+    from fairfl_core._io.json_files import read_json
+    from fairfl_core.lp.exact.histogram_file import FORMAT, read_histogram
+    from fairfl_core.predictors.certificate import score_counts
+
+    value = read_json(path)
+    is_histogram = isinstance(value, dict) and value.get("format") == FORMAT
+    return score_counts(read_histogram(path)) if is_histogram else value
+
+
+def _show(figures: dict[str, Any], *, proved: bool) -> None:
+    if proved:
+        say(
+            f"PROVED. The lottery keeps all {figures['limits']} limits on these counts "
+            f"(1e-9 allowed; at worst {figures['worst_excess']:.1e} beyond one), and no lottery of "
+            "its region that keeps them is better than the bound."
+        )
+    say(
+        f"Reached {figures['value']:.10f}, bound {figures['bound']:.10f}: "
+        f"{figures['gap']:.1e} apart (1e-9 allowed)."
+    )
+    say(f"Fingerprint {figures['fingerprint']}.")

@@ -1,0 +1,189 @@
+"""`watch`: whether limits go on being kept, week after week."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, working
+from fairfl_core.errors import InputError
+
+if TYPE_CHECKING:
+    from fairfl_core.lp.policy_file import PolicyFile
+    from fairfl_core.monitoring.months import Month
+    from fairfl_core.monitoring.watch import Watch
+    from fairfl_core.predictors.answer_predictor import FairPredictor
+
+__all__ = ["watch"]
+
+_MOST = 15
+
+
+def watch(
+    policy: Annotated[
+        Path,
+        typer.Argument(
+            help="A fairfl-policy/1 file: the months count the answers that people got. Or a "
+            "predictor: they count the model's answers, and its lottery is applied to them."
+        ),
+    ],
+    months: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Counts of each week or month, named after it (month-2026-07.json), or folders."
+        ),
+    ] = None,
+    baseline: Annotated[
+        Path, typer.Option(help="Counts of the people of the decision (fairfl-counts/1).")
+    ] = ...,  # type: ignore[assignment]
+    cumulative: Annotated[
+        bool, typer.Option("--cumulative", help="Each file holds everybody since the start.")
+    ] = False,
+    sql: Annotated[
+        str | None,
+        typer.Option(help="Read rows of this query instead of files; see --connection."),
+    ] = None,
+    connection: Annotated[
+        str | None, typer.Option(help="postgresql://... or sqlite:///file.db")
+    ] = None,
+    period: Annotated[
+        str, typer.Option(help="Column of the query: the week or month.")
+    ] = "period",
+    client: Annotated[str, typer.Option(help="Column of the query.")] = "client",
+    group: Annotated[str, typer.Option(help="Column of the query.")] = "group",
+    label: Annotated[
+        str, typer.Option(help="Column of the query; NULL where it is not known yet.")
+    ] = "label",
+    answer: Annotated[
+        str, typer.Option(help="Column of the query: the answer (or prediction).")
+    ] = "answer",
+    save: Annotated[
+        Path | None, typer.Option(help="Write the months' counts into this folder.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Solve again on the months since the first break; write the predictor."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Watch whether limits go on being kept; looking every week raises no false alarms.
+
+    Of limits that are kept in every month at most 5 % ever raise an alarm, however long and
+    however often one looks. Ends with 0 where all limits are shown to be kept, with 1 where one
+    broke, with 3 where it cannot be told yet.
+
+    Example: `fairfl watch policy.toml --baseline counts.json months/`
+    """
+    from fairfl_core.monitoring.months import differences
+    from fairfl_core.monitoring.watch import Watch
+
+    if (sql is None) == (not months) or (sql is None) != (connection is None):
+        raise InputError("give the months' files or folders, or --sql together with --connection.")
+    with working("Watching"):
+        base = read_counts(baseline)
+        columns = {"period": period, "client": client, "group": group, "label": label}
+        columns["answer"] = answer
+        if sql is not None and connection is not None:
+            from fairfl_core.monitoring.sql import months_from_sql
+
+            found = months_from_sql(sql, connection, columns, base)
+        else:
+            found = _read(months or [])
+        watched = Watch(_asked(policy), base, differences(found) if cumulative else found)
+        value = watched.to_json()
+        if out is not None:
+            value["solved_again"] = _solve_again(watched, out)
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        for month in watched.months:
+            month.write(save / f"month-{month.period}.json")
+    if as_json:
+        print_json(value)
+    else:
+        _show(watched)
+        if out is not None:
+            say(_cost(value["solved_again"]))
+            say(f"Predictor written to {out}.")
+    if watched.code:
+        raise typer.Exit(watched.code)
+
+
+def _read(paths: list[Path]) -> "list[Month]":
+    from fairfl_core.monitoring.months import read_months
+
+    return read_months(paths)
+
+
+def _asked(path: Path) -> "PolicyFile | FairPredictor":
+    """The limits, from a policy file or a predictor whose seal is whole."""
+    from fairfl_core._io.json_files import read_json
+    from fairfl_core.lp.policy_file import PolicyFile
+    from fairfl_core.predictors.load import predictor_from_json
+
+    if path.suffix != ".json":
+        return PolicyFile.read(path)
+    value = read_json(path)
+    try:
+        predictor = predictor_from_json(value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    if value.get("certificate") is not None and predictor.certificate is None:
+        raise InputError(
+            f"{path}: was changed after it was sealed (its fingerprint differs); get it again from "
+            "whoever solved it."
+        )
+    return predictor  # type: ignore[return-value]
+
+
+def _solve_again(watched: "Watch", out: Path) -> dict[str, float]:
+    """Solve on the months since the first break, write the predictor, and say what it costs."""
+    from fairfl_core.predictors.load import predictor_of
+
+    solution = watched.solve_again()
+    predictor = predictor_of(solution)
+    predictor.certified(solution.counts.to_json()).write(out)
+    return {
+        "accuracy": solution.accuracy,
+        "before": solution.model_accuracy,
+        "people": solution.counts.n,
+    }
+
+
+def _cost(solved: dict[str, float]) -> str:
+    points = 100 * (solved["accuracy"] - solved["before"])
+    return (
+        f"Solved again on {solved['people']:,.0f} people: {solved['accuracy']:.1%} right, "
+        f"{abs(points):.2f} points {'less' if points < 0 else 'more'} than the answers counted."
+    )
+
+
+def _show(watched: "Watch") -> None:
+    say(
+        f"{watched.word.upper()}. {len(watched.months)} months, {watched.periods[0]} to "
+        f"{watched.periods[-1]}; an alarm ever is false with a chance of at most 5 %."
+    )
+    for one in watched.broken[:_MOST]:
+        say(watched.sentence_of(one))
+        if one.drift is not None:
+            say(one.drift.sentence())
+    scopes = sorted(watched.scopes, key=lambda one: (one.broke is None, -one.gap[-1]))
+    print_table(
+        f"Limits, worst first{'' if len(scopes) <= _MOST else f' ({_MOST} of {len(scopes)})'}",
+        ["where", "verdict", "gap", "between", "allowed", "people", "broke in"],
+        [
+            [
+                "overall" if one.client is None else one.client,
+                one.word,
+                f"{one.gap[-1]:.3f}",
+                f"{one.low[-1]:.3f} to {one.high[-1]:.3f}",
+                f"{one.eps:g}",
+                f"{one.people[-1]:,.0f}",
+                "" if one.broke is None else watched.periods[one.broke],
+            ]
+            for one in scopes[:_MOST]
+        ],
+    )
+    for note in watched.notes:
+        say(note)
+    if watched.broken:
+        say("Next: `fairfl watch ... --out predictor.json` solves again from these months.")

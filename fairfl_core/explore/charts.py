@@ -1,0 +1,264 @@
+"""From results to what the two charts of Explore draw. Nothing is computed here but places."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.evaluation.limit_check import within_chance
+from fairfl_core.evaluation.summary import Summary
+from fairfl_core.lp.frontier import Frontier
+from fairfl_core.report.figures import LEAST_SPAN, colour_limits, free_cells, index_on
+
+__all__ = [
+    "LEAST_SPAN",
+    "FoundData",
+    "GapData",
+    "MANY",
+    "Picture",
+    "PriceData",
+    "ROWS",
+    "STATES",
+    "alone",
+    "client_order",
+    "colour_limits",
+    "found",
+    "free_edges",
+    "gaps",
+    "index_on",
+    "map_data",
+    "prices",
+]
+
+Picture = Literal["gaps", "map", "found", "price"]
+LOSERS = 8  # of many clients, those in which most people lose a label
+ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
+MANY = 60  # clients drawn at all; of more the worst rows
+STATES = frozenset(
+    (
+        *("AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN"),
+        *("IA", "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV"),
+        *("NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN"),
+        *("TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC", "PR"),
+    )
+)
+Floats = NDArray[np.float64]
+
+
+# -------------------------------------------------------------------- what the charts take
+
+
+class GapClient(TypedDict):
+    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
+
+    name: str
+    n: int
+    before: float | None
+    after: float | None
+    low: float | None  # ends of the interval of `after`
+    high: float | None
+    asked: float  # this client's limit, 1.0 for none
+    within: bool  # the gap may be chance
+    above: bool  # above its limit beyond chance
+
+
+class GapData(TypedDict):
+    """What the views "gaps" and "map" show."""
+
+    clients: Sequence[GapClient]
+    axis: str  # such as "gap between women and men"
+
+
+class FoundGroup(TypedDict):
+    """How many of a label are recognised in one group of a client, in per cent."""
+
+    before: float | None
+    after: float | None
+    n: int
+    sure: bool  # the change is beyond chance
+
+
+class FoundClient(TypedDict):
+    """A client's groups, in the order of `FoundData.groups`."""
+
+    name: str
+    n: int
+    alarm: bool  # somebody's loss is beyond chance
+    groups: Sequence[FoundGroup]
+
+
+class FoundData(TypedDict):
+    """What the view "found" shows."""
+
+    clients: Sequence[FoundClient]
+    groups: Sequence[str]
+    label: str
+
+
+class PriceClient(TypedDict):
+    """The points of accuracy that a client gains (positive) or loses (negative)."""
+
+    name: str
+    n: int
+    points: float | None
+
+
+class PriceData(TypedDict):
+    """What the view "price" shows."""
+
+    clients: Sequence[PriceClient]
+
+
+# -------------------------------------------------------------------- the map
+
+
+def map_data(
+    heat: Frontier, here: tuple[float, float], kept: Sequence[tuple[float, float]] = ()
+) -> dict[str, Any]:
+    """The map in per cent, where one stands on it, and where kept settings stand.
+
+    Parameters
+    ----------
+    heat : Frontier
+    here : (eps_global, eps_local)
+        The limits where one stands.
+    kept : sequence of (eps_global, eps_local)
+        Those of the settings kept for Compare, at most four.
+    """
+    accuracy = 100 * heat.accuracy
+    low, high = colour_limits(accuracy) if np.isfinite(accuracy).any() else (0.0, 100.0)
+    return {
+        "accuracy": [[_known(cell, 2) for cell in row] for row in accuracy.tolist()],
+        "limits": heat.eps_global.tolist(),
+        "here": list(_place(heat, here)),
+        "kept": [["ABCD"[at], *_place(heat, one)] for at, one in enumerate(kept)],
+        "low": low,
+        "high": high,
+        "free": free_edges(accuracy),
+    }
+
+
+def _place(heat: Frontier, limits: tuple[float, float]) -> tuple[float, float]:
+    return index_on(heat.eps_global, limits[0]), index_on(heat.eps_local, limits[1])
+
+
+def free_edges(accuracy: Floats) -> list[list[int]]:
+    """Edges between cells as accurate as no limit at all (the last cell) and those that cost."""
+    free = free_cells(accuracy)
+    if free.all():
+        return []
+    left = free & ~np.pad(free, ((0, 0), (1, 0)))[:, :-1]
+    below = free & ~np.pad(free, ((1, 0), (0, 0)))[:-1]
+    edges = [[x, y, x, y + 1] for y, x in np.argwhere(left).tolist()]
+    return edges + [[x, y, x + 1, y] for y, x in np.argwhere(below).tolist()]
+
+
+def alone(heat: Frontier, here: tuple[float, float], before: float) -> tuple[float, float]:
+    """What the limit in each client costs alone, and the overall one, in points (below zero)."""
+    eps_global, eps_local = here
+    inside = np.interp(eps_local, heat.eps_local, heat.accuracy[:, -1])
+    overall = np.interp(eps_global, heat.eps_global, heat.accuracy[-1])
+    return 100 * (float(inside) - before), 100 * (float(overall) - before)
+
+
+# -------------------------------------------------------------------- the clients
+
+
+def client_order(before: Floats) -> NDArray[np.intp]:
+    """Which clients are drawn, in which order.
+
+    Few stand in their own order; many by the gap before, which no slider moves; of very many the
+    worst are drawn.
+    """
+    if len(before) <= ROWS:
+        return np.arange(len(before))
+    order = np.argsort(-np.nan_to_num(before), kind="stable")
+    return order if len(before) <= MANY else order[:ROWS]
+
+
+def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
+    """Each client's gap before and after, with its interval and what was asked."""
+    names = ("gap_before", "gap", "gap_low", "gap_high")
+    before, after, low, high = (np.array(columns[name], float) for name in names)
+    judged = {} if summary.verdict is None else {one.client: one for one in summary.verdict.limits}
+    for at, client in enumerate(columns["client"]):  # one gap has one interval: the verdict's
+        if client in judged:
+            low[at], high[at] = judged[client].low, judged[client].high
+    within = within_chance(low)
+    return {
+        "clients": [
+            {
+                "name": client,
+                "n": int(columns["n"][at]),
+                "before": _known(before[at]),
+                "after": _known(after[at]),
+                "low": _known(low[at]),
+                "high": _known(high[at]),
+                "asked": float(columns["eps_local"][at]),
+                "within": bool(within[at]),
+                "above": client in judged and judged[client].is_broken,
+            }
+            for at, client in ((at, columns["client"][at]) for at in client_order(before))
+        ],
+        "axis": axis,
+    }
+
+
+def found(summary: Summary, label: str, before: Floats) -> FoundData:
+    """How many of a label are recognised in each client and group, before and after."""
+    harm = summary.harm
+    y = harm.labels.index(label)
+    was, now = (
+        100 * part.share[1:, :, y] for part in (harm.recognition.before, harm.recognition.after)
+    )
+    people, p_value = harm.recognition.before.n[1:, :, y], harm.p_value[1:, :, y]
+    alarmed = {one.client for one in harm.proved if one.label in (None, label)}
+    names = harm.scopes[1:]
+    order = client_order(before)
+    if len(names) > ROWS:  # those in which most people lose it
+        lost = np.maximum(np.nan_to_num(was - now) * people, 0.0).sum(axis=1)
+        order = np.argsort(-lost, kind="stable")[:LOSERS]
+    return {
+        "clients": [
+            {
+                "name": str(names[at]),
+                "n": int(people[at].sum()),
+                "alarm": names[at] in alarmed,
+                "groups": [
+                    {
+                        "before": _known(was[at, a], 2),
+                        "after": _known(now[at, a], 2),
+                        "n": round(float(people[at, a])),
+                        "sure": bool(p_value[at, a] < 0.05),
+                    }
+                    for a in range(len(harm.groups))
+                ],
+            }
+            for at in order
+        ],
+        "groups": list(harm.groups),
+        "label": label,
+    }
+
+
+def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
+    """Points of accuracy that each client gains or loses against the model as it is."""
+    change = np.array([payer.change for payer in summary.payers])
+    order = np.argsort(np.nan_to_num(change), kind="stable")[:MANY]
+    if len(change) <= ROWS:
+        order = np.arange(len(change))
+    return {
+        "clients": [
+            {
+                "name": summary.payers[at].client,
+                "n": int(columns["n"][at]),
+                "points": _known(100 * change[at], 3),
+            }
+            for at in order
+        ]
+    }
+
+
+def _known(value: float, digits: int = 4) -> float | None:
+    return None if np.isnan(value) else round(float(value), digits)

@@ -1,0 +1,273 @@
+"""What the Explore screen says, on the page and in the file that is taken along.
+
+Names in it are as they are: whoever shows it makes them safe.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fairfl_core._io import numbers as format
+from fairfl_core.evaluation.alarms import Alarm
+from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.summary import Figures, Summary
+from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.report.text import policy as policy_text
+
+__all__ = [
+    "Chip",
+    "Number",
+    "PICTURES",
+    "alone",
+    "clients_note",
+    "clients_spoken",
+    "gap_axis",
+    "harm_chip",
+    "harm_lines",
+    "map_note",
+    "map_spoken",
+    "numbers",
+    "people",
+    "sentence",
+    "verdict_chip",
+    "verdict_why",
+]
+
+PICTURES = {"gaps": "Gaps", "map": "Map", "found": "Found", "price": "Price"}
+COARSE = "coarse: one run"
+FITTED = "people it was set on"
+FLAT = "flat: fairness is nearly free"
+WORST_OF_MANY = "the {drawn} widest of {many:,}"
+MOST_LOST = "{drawn} of {many:,} where most lose it"
+
+_COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
+
+
+class Chip(NamedTuple):
+    """A word in a colour: green, orange, red or gray."""
+
+    colour: str
+    text: str
+
+
+class Number(NamedTuple):
+    """One of the four numbers: its name, before, after, a note below, and what a hover tells."""
+
+    label: str
+    was: str
+    now: str
+    note: str
+    tone: str
+    tip: str
+
+
+# -------------------------------------------------------------------- chips
+
+
+def verdict_chip(summary: Summary) -> Chip:
+    """The verdict's shape and word in its colour."""
+    verdict = summary.verdict
+    if verdict is None:
+        return Chip("gray", "no limit asked")
+    return Chip(_COLOURS[verdict.word], f"{verdict.shape} {verdict.word}")
+
+
+def harm_chip(harm: Harm) -> Chip:
+    """How many groups of clients lose (or of everyone, where no client's do)."""
+    sure = _where(harm.proved)
+    maybe = _where(harm.alarms) - sure
+    if sure:
+        return Chip("red", f"▼ {_groups(len(sure))} {'loses' if len(sure) == 1 else 'lose'}")
+    if maybe:
+        return Chip("orange", f"▽ {_groups(len(maybe))} may lose")
+    return Chip("gray", "no group loses")
+
+
+def _where(alarms: Sequence[Alarm]) -> set[tuple[str | None, str]]:
+    """Clients and groups; everyone together is counted only where no client is."""
+    found = {(one.client, one.group) for one in alarms}
+    return {(client, group) for client, group in found if client is not None} or found
+
+
+def _groups(n: int) -> str:
+    return format.plural(n, "group")
+
+
+def verdict_why(summary: Summary) -> str:
+    """The verdict's reason."""
+    if summary.verdict is None:
+        return "No limit is asked: there is nothing to be met."
+    return " ".join([summary.verdict.why, *summary.remarks])
+
+
+def harm_lines(harm: Harm, most: int = 6) -> list[str]:
+    """Who loses, those beyond chance first, a sentence each; then how many there are."""
+    if not harm.alarms:
+        return ["Nobody is recognised less often by more than 5 points, or half as often."]
+    shown = sorted(harm.alarms, key=lambda one: not one.beyond_chance)[:most]
+    return [*(one.sentence() for one in shown), harm.counted()]
+
+
+# -------------------------------------------------------------------- numbers and sentence
+
+
+def people(summary: Summary) -> str:
+    """Who is judged."""
+    return "new people" if summary.unseen else "the people the rule was set on"
+
+
+def numbers(summary: Summary, noun: str) -> list[Number]:
+    """The four numbers, before and after."""
+    judged, worst = summary.judged, summary.judged.worst
+    on = f"on {format.count(judged.n)} {people(summary)}"
+    cost = format.round_signed_points(-judged.cost)
+    accuracy = Number(
+        "Accuracy",
+        *_before_after(judged.accuracy_before, judged.accuracy, format.round_percent, cost),
+        tone="bad" if judged.cost >= 5e-4 else "",
+        tip=f"{on}; on those the rule was set on {format.round_percent(summary.reached.accuracy)}",
+    )
+    overall = Number(
+        "Gap overall",
+        *_before_after(
+            judged.overall_before, judged.overall, format.round_gap, _asked(summary.eps_global)
+        ),
+        tone="",
+        tip=f"{format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
+    )
+    by_group = [f"{group} {format.round_percent(of)}" for group, of in summary.changed_by_group]
+    changed = Number(
+        "Answers changed",
+        "",
+        format.round_percent(summary.changed),
+        note=" · ".join(by_group) if len(by_group) == 2 else "",
+        tone="",
+        tip=f"{on}: {', '.join(by_group)}",
+    )
+    if worst is None:
+        inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
+    else:
+        asked = _asked(summary.eps_local[0])
+        doubt = f"{asked} · may be chance" if worst.within_noise else asked
+        inside = Number(
+            f"Worst: {worst.client}",
+            *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
+            tone="",
+            tip=f"{worst.client}: {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
+            f"{format.count(worst.n)} people{_of(worst.worst_of)}",
+        )
+    return [accuracy, overall, inside, changed]
+
+
+def _before_after(
+    before: float, after: float, write: Callable[[float], str], note: str
+) -> tuple[str, str, str]:
+    """Before, after and the note below; what reads alike is written once, and said."""
+    was, now = write(before), write(after)
+    if was != now:
+        return was.removesuffix(" %"), now, note
+    said = note.split(" · ")[0]  # what was asked; that it may be chance matters less
+    return "", now, said if said == format.NO_CHANGE else f"{format.NO_CHANGE} · {said}"
+
+
+def _of(several: int) -> str:
+    return f"; the worst of {several:,}, and the interval allows for that" if several > 1 else ""
+
+
+def _asked(limit: float) -> str:
+    return "no limit" if limit >= 1 else f"asked {limit:g}"
+
+
+def sentence(summary: Summary, noun: str) -> str:
+    """What was asked, then what was reached, then what it costs; names as they are."""
+    judged, worst = summary.judged, summary.judged.worst
+    on = f"on {people(summary)}"
+    inside, overall = summary.eps_local[0] < 1, summary.eps_global < 1
+    where = f"{format.round_gap(worst.gap)} ({worst.client})" if worst else "nobody to compare"
+    if not inside and not overall:
+        return f"No limit asked: {on} the widest gap is {where}."
+    asked, reached = [], []
+    if inside:
+        asked.append(f"{_inside(summary.eps_local)} in every {noun}")
+        reached.append(where)
+    if overall:
+        asked.append(f"{summary.eps_global:g} overall")
+        reached.append(f"{format.round_gap(judged.overall)}{' overall' if inside else ''}")
+    sure = "" if summary.verdict is None else _confidence(summary.verdict.guarantee)
+    return (
+        f"Asked {' and '.join(asked)}{sure}; {on} {' and '.join(reached)}. "
+        f"{_cost(judged)}{_more(summary.policy)}"
+    )
+
+
+def _inside(limits: tuple[float, float]) -> str:
+    low, high = limits
+    return f"{low:g}" if low == high else f"{low:g} to {format.epsilon(high)}"
+
+
+def _confidence(guarantee: Guarantee | None) -> str:
+    if guarantee is None:
+        return ""
+    return f", with {guarantee.confidence:.0%} confidence".replace("%", " %")
+
+
+def _cost(judged: Figures) -> str:
+    told = format.round_signed_points(-judged.cost)
+    if told == format.NO_CHANGE:
+        return "Accuracy stays as it was."
+    return f"{'Costs' if judged.cost > 0 else 'Gains'} {format.round_points(judged.cost)}."
+
+
+def _more(policy: Policy) -> str:
+    return "" if policy.is_plain else f" Also asked: {policy_text(policy)}."
+
+
+# -------------------------------------------------------------------- pictures
+
+
+def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> str:
+    """Whose accuracy the map shows, and what else must be said of it."""
+    said = [COARSE if coarse else "", FLAT if flat else "", FITTED]
+    said += ["without own limits" if own_limits else ""]
+    said += ["blank: floors collide" if collides else ""]
+    return " · ".join(filter(None, said))
+
+
+def map_spoken(noun: str, costs: tuple[float, float]) -> str:
+    """The map in a sentence."""
+    inside, overall = (format.round_signed_points(cost / 100) for cost in costs)
+    return (
+        f"Accuracy for every pair of limits. Alone, the limit in each {noun}: {inside}; the "
+        f"overall limit: {overall}."
+    )
+
+
+def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
+    """What each kind of fairness costs by itself."""
+    inside, overall = (round(cost, 2) + 0.0 for cost in costs)  # no negative zero
+    return [(f"in each {noun}", inside), ("overall", overall)]
+
+
+def gap_axis(groups: Sequence[str]) -> str:
+    """The axis of gaps."""
+    if len(groups) == 2:
+        return f"gap between {groups[0]} and {groups[1]}"
+    return f"widest gap between {len(groups)} groups"
+
+
+def clients_note(picture: str, drawn: int, clients: int) -> str:
+    """Said above the clients' picture where not all are drawn."""
+    if drawn >= clients:
+        return ""
+    return (MOST_LOST if picture == "found" else WORST_OF_MANY).format(drawn=drawn, many=clients)
+
+
+def clients_spoken(picture: str, noun: str, label: str) -> str:
+    """The clients' picture in a sentence."""
+    return {
+        "gaps": f"The gap of each {noun} before and after, with what was asked.",
+        "map": f"The gap of each {noun} after, on a map.",
+        "found": f"How many “{label}” are found in each {noun}, before and after.",
+        "price": f"Points of accuracy that each {noun} gains or loses.",
+    }[picture]

@@ -1,0 +1,287 @@
+"""A client's table of labels, groups and scores, checked before anything leaves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairfl_core._io.names import as_name, in_order, listed, shown
+from fairfl_core.data.coding import CodedPeople, code_people
+from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.tables.columns import (
+    Coded,
+    as_numbers,
+    code_names,
+    column_names,
+    to_arrow,
+)
+from fairfl_core.errors import InputError
+from fairfl_core.federation.wire import Refusal
+
+__all__ = ["ClientScores", "Names", "from_bytes", "names_in", "read_scores", "to_bytes"]
+
+_SPLITS = ("fit", "new")
+_LACKS = "its table lacks what was asked for"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Labels and groups that all clients share; empty where nobody declared them."""
+
+    labels: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    favourable: str = ""
+
+    @classmethod
+    def of(cls, labels: Sequence[Any], groups: Sequence[Any], favourable: Any = "") -> "Names":
+        """Take names of any kind, such as 0 and 1."""
+        name = "" if favourable in ("", None) else as_name(favourable)
+        return cls(tuple(map(as_name, labels)), tuple(map(as_name, groups)), name)
+
+
+@dataclass(frozen=True, eq=False)
+class ClientScores:
+    """A client's people, as the fair rounds need them.
+
+    Attributes
+    ----------
+    fit : ScoredData
+        Those fairness is solved on, each scored by a model that never saw them.
+    new : ScoredData, FoldedData or None
+        Those it is judged on.
+    new_id : tuple of str
+        The row ids of the new ones.
+    has_scores : bool
+        Whether the table holds scores, or answers only.
+    """
+
+    fit: ScoredData
+    new: ScoredData | FoldedData | None
+    new_id: tuple[str, ...]
+    has_scores: bool
+
+
+def to_bytes(table: Any) -> bytes:
+    """Keep a table of any kind as Arrow's own stream."""
+    if not (isinstance(table, Mapping | pa.Table) or hasattr(table, "columns")):
+        raise Refusal(
+            f"the scores function returned {type(table).__name__}, not a table (pandas, polars, "
+            "Arrow, or a mapping from names to columns).",
+            "its scores function gave no table",
+        )
+    columns = {name: to_arrow(table[name], name) for name in column_names(table)}
+    sink = pa.BufferOutputStream()
+    whole = pa.table(columns)
+    with pa.ipc.new_stream(sink, whole.schema) as stream:
+        stream.write_table(whole)
+    return bytes(sink.getvalue())
+
+
+def from_bytes(data: bytes) -> pa.Table:
+    """Take up the table that `to_bytes` kept."""
+    with pa.ipc.open_stream(data) as stream:
+        return stream.read_all()
+
+
+def names_in(table: pa.Table, declared: Names) -> Names:
+    """Find the labels and groups of a table, and refuse others than those declared."""
+    _check_columns(table)
+    label, group = (_coded(table, name) for name in ("label", "group"))
+    if declared.labels:
+        _check_declared(table, label, "label", declared.labels)
+    if declared.groups:
+        _check_declared(table, group, "group", declared.groups)
+    if len(group.names) < 2:
+        raise Refusal(
+            f'all {table.num_rows:,} people are of one group ("{shown(group.names[0])}"), and '
+            "fairness compares at least two; add people of another group, or take no part.",
+            "its people are all of one group",
+        )
+    if declared.labels:
+        return Names(declared.labels, declared.groups or in_order(group.names))
+    found = list(label.names)
+    if "answer" in table.column_names:
+        found += _coded(table, "answer").names
+    else:
+        found += [name.removeprefix("score_") for name in _score_columns(table)]
+        found = [name for name in found if name != "score"]
+    return Names(in_order(list(dict.fromkeys(found))), declared.groups or in_order(group.names))
+
+
+def read_scores(table: pa.Table, client: str, names: Names, *, least: int = 1) -> ClientScores:
+    """Read a client's table, or say in one sentence why it cannot take part.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Columns ``label``, ``group``, ``split`` (``fit`` or ``new``); ``answer``, or a score for
+        each label (``score_LABEL``), or of two labels ``score``, that of the favourable one. Fold
+        models have ``fold`` and ``row_id`` too: a row to fit on is scored by the model that never
+        saw the person, a new person has one row for each fold.
+    client : str
+        The client's name.
+    names : Names
+        Labels and groups of all clients.
+    least : int
+        How many people there must be to solve on.
+    """
+    names_in(table, names)
+    scores = _scores(table, names)
+    folded = "fold" in table.column_names
+    rows: dict[str, Any] = {name: table[name] for name in ("label", "group")}
+    rows["client"] = [client] * table.num_rows
+    if folded:
+        rows |= {"fold": table["fold"], "row_id": table["row_id"]}
+    given: dict[str, Any] = {}
+    if scores is None:
+        _check_declared(table, _coded(table, "answer"), "answer", names.labels)
+        rows["answer"], given["prediction"] = table["answer"], "answer"
+    else:
+        columns = {label: f"score_{label}" for label in names.labels}
+        rows |= dict(zip(columns.values(), scores.T, strict=True))
+        given["scores"] = columns
+    try:
+        people = code_people(
+            rows,
+            client="client",
+            group="group",
+            label="label",
+            labels=names.labels,
+            groups=names.groups,
+            **(given | ({"fold": "fold", "row_id": "row_id"} if folded else {})),
+        )
+        return _parted(table, people, names, least, scores is not None)
+    except Refusal:
+        raise
+    except InputError as error:
+        raise Refusal(str(error), "its table cannot be used as it is") from error
+
+
+def _parted(
+    table: pa.Table, people: CodedPeople, names: Names, least: int, has_scores: bool
+) -> ClientScores:
+    split = _coded(table, "split")
+    which = split.among(_SPLITS)
+    if (which < 0).any():
+        row = int(np.argmax(which < 0))
+        raise Refusal(
+            f'column "split", data row {row + 1:,} holds "{shown(split.names[split.codes[row]])}"; '
+            'write "fit" for people to solve on and "new" for people to judge on.',
+            _LACKS,
+        )
+    fit, new = which == 0, which == 1
+    ids = tuple(map(str, table["row_id"].to_pylist())) if "row_id" in table.column_names else ()
+    if fit.sum() < max(least, 1):
+        raise Refusal(
+            f"{int(fit.sum()):,} people to solve on, and at least {max(least, 1):,} are asked "
+            'for (split "fit"); nothing was sent.',
+            "it has fewer people than asked for",
+        )
+    if people.dealt is None:
+        fitted = ScoredData.from_coded(people, names.favourable, np.flatnonzero(fit))
+        rows = np.flatnonzero(new)
+        judged = ScoredData.from_coded(people, names.favourable, rows) if len(rows) else None
+        return ClientScores(fitted, judged, _chosen(ids, rows), has_scores)
+    folds = people.dealt.fitted(fit)
+    fitted = ScoredData.from_coded(people, names.favourable, np.flatnonzero(fit), folds=len(folds))
+    if not new.any():
+        return ClientScores(fitted, None, (), has_scores)
+    people.dealt.check_apart(fit, new)
+    alike = {
+        "group": Coded(people.group.astype(np.int32), people.groups),
+        "label": Coded(people.label.astype(np.int32), people.labels),
+    }
+    pairs = people.dealt.paired(new, folds, alike)
+    by_fold = tuple(ScoredData.from_coded(people, names.favourable, mine) for mine in pairs)
+    return ClientScores(fitted, FoldedData(by_fold), _chosen(ids, pairs[0]), has_scores)
+
+
+def _chosen(ids: tuple[str, ...], rows: NDArray[np.intp]) -> tuple[str, ...]:
+    return tuple(ids[row] for row in rows) if ids else tuple(str(row + 1) for row in rows)
+
+
+# -------------------------------------------------------------------- columns
+
+
+def _check_columns(table: pa.Table) -> None:
+    known = table.column_names
+    wanted = ["label", "group", "split"] + ["row_id"] * ("fold" in known)
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        raise Refusal(
+            f'the table of scores has no column "{missing[0]}"; it has {listed(known)}.', _LACKS
+        )
+    if "answer" not in known and not _score_columns(table):
+        raise Refusal(
+            'the table has neither a column "answer" nor scores ("score", or "score_LABEL" for '
+            f"each label); it has {listed(known)}.",
+            _LACKS,
+        )
+    if not table.num_rows:
+        raise Refusal("the table of scores has no rows.", "its table has no rows")
+
+
+def _score_columns(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name == "score" or name.startswith("score_")]
+
+
+def _coded(table: pa.Table, name: str) -> Coded:
+    try:
+        return code_names(table[name], name)
+    except InputError as error:
+        raise Refusal(str(error), f'its column "{name}" cannot be used as it is') from error
+
+
+def _check_declared(table: pa.Table, column: Coded, name: str, known: Sequence[str]) -> None:
+    codes = column.among(known)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise Refusal(
+            f'column "{name}", data row {row + 1:,} holds '
+            f'"{shown(column.names[column.codes[row]])}", which was not agreed on '
+            f"({listed(known)}); correct the row, or agree on other names.",
+            f"its {name}s are not those agreed on",
+        )
+
+
+def _scores(table: pa.Table, names: Names) -> NDArray[np.float64] | None:
+    """A probability of each label, in their order; None for a table of answers."""
+    columns = _score_columns(table)
+    if not columns:
+        return None
+    labels = names.labels
+    if columns == ["score"]:
+        if len(labels) != 2:
+            raise Refusal(
+                f'one column "score" serves two labels, and there are {len(labels)} '
+                f'({listed(labels)}); give "score_LABEL" for each of them.',
+                _LACKS,
+            )
+        score = _numbers(table, "score")
+        of = labels.index(names.favourable) if names.favourable else 1
+        return np.stack([score, 1 - score] if of == 0 else [1 - score, score], axis=1)
+    wanted = [f"score_{label}" for label in labels]
+    if sorted(columns) != sorted(wanted):
+        raise Refusal(
+            f"the score columns are {listed(columns)}, and the labels {listed(labels)}; give "
+            f"{listed(wanted)}.",
+            "its scores are not of the labels agreed on",
+        )
+    return np.stack([_numbers(table, name) for name in wanted], axis=1)
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+    values = as_numbers(table[name])
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise Refusal(
+            f'column "{name}", data row {row + 1:,} holds {table[name][row].as_py()}, which is no '
+            "probability; correct it or leave the row out.",
+            "a score in its table is not a probability",
+        )
+    return values

@@ -1,0 +1,170 @@
+"""Generate rules of the scores of more than two labels as the program asks for them.
+
+The paper settles for a simplex because the surface of all rules has too many corners to list.
+Dantzig-Wolfe column generation solves the program over a few rules, reads from its duals what
+every answer to every person is worth, and asks each cell for the one rule that would help most.
+Where rates come from scores, what none of them can improve is the optimum; where labels are
+counted it is the best found, and no bound is claimed.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core.errors import InfeasibleError
+from fairfl_core.fairness.notions import Notion
+from fairfl_core.lp.constraints.base import Constraints
+from fairfl_core.lp.exact.pricing import Candidates, answer_rules
+from fairfl_core.lp.linear_program import LinearProgram, Optimum
+from fairfl_core.lp.objective import Objective
+from fairfl_core.lp.rate_estimates import Measured
+from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.solvers import highs_solver
+
+__all__ = ["ColumnGeneration", "first_rules"]
+
+_HELPS = 1e-9  # a rule's reduced value, in units of a mean cell, above which it is added
+_KERNEL = 1e-8  # accuracy that rules of the kernel may still promise at the end
+_UNMET = 1e-3  # of the penalty: a ten-millionth of one recognition
+_MOST_ROUNDS = 100
+Floats = NDArray[np.float64]
+
+
+def first_rules(measured: Measured) -> Candidates:
+    """Return the model's answer and the constants in every cell."""
+    clients, groups, labels = measured.counts.table.shape[:3]
+    keep = np.arange(labels)
+    first = [keep, *(np.full(labels, k) for k in range(labels))]
+    parts = [
+        answer_rules(measured.counts, np.tile(answers, (clients, groups, 1))) for answers in first
+    ]
+    return Candidates.join(parts)
+
+
+class ColumnGeneration:
+    """Solve a program over rules that are generated on demand.
+
+    Every solve starts from the same rules, so that its answer depends on people and limits alone.
+
+    Parameters
+    ----------
+    measured : Measured
+    notion : Notion
+    objective : Objective
+    constraints : Constraints
+        Floors among them are soft: rules that would meet one may be yet to be found.
+    gap : float
+        Stop when no more utility than this is promised by any rule.
+    """
+
+    def __init__(
+        self,
+        measured: Measured,
+        notion: Notion,
+        objective: Objective,
+        constraints: Constraints,
+        gap: float,
+    ) -> None:
+        self._measured, self._objective, self.constraints = measured, objective, constraints
+        self._gap, self._counts = gap, measured.counts
+        # Whether it matters who is answered wrongly how: U beside the diagonal by label.
+        gain = objective.gain
+        wrong = np.where(np.eye(len(gain), dtype=bool), np.nan, gain)
+        errors_differ = bool((np.nanmax(wrong, axis=0) > np.nanmin(wrong, axis=0)).any())
+        full = notion.counts_errors or errors_differ
+        # The first is what the bound is computed with.
+        self._pricing = [*measured.pricing(full=full), self._kernel]
+
+    def solve(self, eps_global: float, eps_local: Floats) -> Optimum:
+        """Return the optimum; where floors are missed, over rules that meet them without limits."""
+        found, tried = self._generate(eps_global, eps_local, first_rules(self._measured))
+        if found is None:
+            _, wide = self._generate(1.0, np.ones(len(eps_local)), first_rules(self._measured))
+            found, tried = self._generate(eps_global, eps_local, Candidates.join([tried, wide]))
+        if found is None:
+            self.tried = tried
+            raise InfeasibleError
+        return found
+
+    def solve_again(self, eps_global: float, eps_local: Floats) -> Optimum | None:
+        """Return the optimum if the rules that `find` came upon meet the floors."""
+        return self._generate(eps_global, eps_local, self.tried)[0]
+
+    def find(self, constraints: Constraints, duals: Floats, paid: Floats) -> RuleTable | None:
+        """Return rules that would help at the duals of relaxed limits; see `infeasible`."""
+        gain = constraints.gains(duals)
+        new = Candidates.join([price(gain) for price in self._pricing])
+        cell = (new.table.client, new.table.group)
+        value = np.einsum("pyk,pyk->p", gain[cell], new.table.confusion)
+        new = new.take(value + paid.reshape(gain.shape[:2])[cell] > _HELPS)
+        if not len(new):
+            return None
+        self.tried = Candidates.join([self.tried, new])
+        return new.table
+
+    def _program(self, rules: RuleTable, first: int = 0) -> LinearProgram:
+        objective = self._objective.of(rules), self._objective.tie_break(rules, first)
+        return LinearProgram.of(self.constraints, rules, *objective)
+
+    def _generate(
+        self, eps_global: float, eps_local: Floats, first: Candidates
+    ) -> tuple[Optimum | None, Candidates]:
+        """Ask for rules until none promises more: the optimum, if there is one, and all rules."""
+        found, program = [first], self._program(first.table)
+        solver, auxiliary = highs_solver(program), program.auxiliary
+        _, duals = solver.solve(*program.limits(eps_global, eps_local))
+        place = int(np.bincount(first.table.block).max())
+        rounds = 0
+        while True:
+            gain, paid = self._gains(duals)
+            if rounds == _MOST_ROUNDS:
+                break
+            rounds += 1
+            helpful, enough = self._ask(gain, paid)
+            if enough:
+                break
+            for new in helpful:
+                found.append(new)
+                more = self._program(new.table, place)
+                solver.add_columns(-more.objective, more.whole[:, auxiliary:], more.tie_break)
+                place += 1
+            _, duals = solver.solve(warm=True)
+        x = solver.break_ties()
+        every = Candidates.join(found)
+        if (x[:auxiliary] * self.constraints.auxiliary_costs()).sum() > _UNMET:
+            return None, every
+        best = self._pricing[0](gain)
+        missing = self._promised(self._value(best, gain, paid))
+        program = self._program(every.table)
+        return Optimum(every.rules, program, x, duals, rounds, missing), every
+
+    def _gains(self, duals: Floats) -> tuple[Floats, Floats]:
+        """What each answer to each label is worth in each cell, and what a cell pays for it."""
+        many = len(self.constraints)
+        gain = self.constraints.gains(duals[:many]) + self._objective.gain_in_units
+        return gain, duals[many:].reshape(gain.shape[:2])
+
+    def _value(self, new: Candidates, gain: Floats, paid: Floats) -> Floats:
+        """The reduced value of each rule: what a whole cell under it would add."""
+        cell = (new.table.client, new.table.group)
+        value = np.einsum("pyk,pyk->p", gain[cell], new.table.confusion)
+        return np.asarray(value + self._objective.bonus(new.table) + paid[cell])
+
+    def _promised(self, values: Floats) -> float:
+        """The utility that rules of these reduced values, one a cell, could add at most."""
+        return float(np.maximum(values, 0.0).sum() * self._objective.utility_per_unit)
+
+    def _ask(self, gain: Floats, paid: Floats) -> tuple[list[Candidates], bool]:
+        """Ask every cell for a rule: those that help, and whether it is time to stop."""
+        asked = [price(gain) for price in self._pricing]
+        values = [self._value(new, gain, paid) for new in asked]
+        helpful = [new.take(value > _HELPS) for new, value in zip(asked, values, strict=True)]
+        helpful = [new for new in helpful if len(new)]
+        # Not below the kernel: its rules (priced last) must have nothing left to promise.
+        below = self._promised(values[-1]) > _KERNEL
+        enough = self._promised(np.max(values, axis=0)) <= self._gap and not below
+        return helpful, enough or not helpful
+
+    def _kernel(self, gain: Floats) -> Candidates:
+        """The best rule of answers in each cell: for each answer of the model the best one."""
+        worth = np.einsum("cayj,cayk->cajk", self._counts.table, gain, optimize=True)
+        return answer_rules(self._counts, worth.argmax(axis=3))

@@ -1,0 +1,1 @@
+"""After the decision: watch whether limits go on being kept, and plan which people to see next."""

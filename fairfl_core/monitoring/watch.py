@@ -1,0 +1,361 @@
+"""Watch whether limits go on being kept: who broke which, when, and on how many people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairfl_core._io.numbers import members
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE
+from fairfl_core.evaluation.limit_check import margin
+from fairfl_core.evaluation.verdict import MET, NOT_MET, NOT_SURE
+from fairfl_core.fairness.notions import Notion, Rate
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.solution import Solution
+from fairfl_core.monitoring.drift import Drift, drift_of
+from fairfl_core.monitoring.months import Month, align
+from fairfl_core.monitoring.sequential import confidence_sequence, evidence
+from fairfl_core.predictors.answer_predictor import FairPredictor
+
+__all__ = ["ALPHA", "ScopeWatch", "Watch"]
+
+ALPHA = 0.05  # the chance of any false alarm, over all limits and however long one looks
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScopeWatch:
+    """What is known of one limit: overall (`client` None) or inside a client.
+
+    Attributes
+    ----------
+    client : str or None
+    eps : float
+    gap : ndarray, shape (months,)
+        The largest difference between two groups since the first month, months weighed by people.
+    low, high : ndarray, shape (months,)
+        What it lies between; all limits' intervals hold at once, in all months.
+    month : ndarray, shape (months,)
+        The gap of each month alone; NaN where nobody can be compared.
+    evidence : ndarray, shape (months,)
+        The e-value that the limit is broken, times its share of `ALPHA`: 1 raises the alarm.
+    people : ndarray, shape (months,)
+        Those who stood behind the rates so far.
+    broke : int or None
+        The month in which the alarm was raised; it stays.
+    since : int or None
+        The month that the evidence says the break began in.
+    rate : Rate
+        The rate that is farthest apart, or was when the alarm was raised;
+    lower, higher : str
+        and the groups.
+    drift : Drift or None
+        What changed against the baseline since then, where the limit broke.
+    """
+
+    client: str | None
+    eps: float
+    gap: Floats
+    low: Floats
+    high: Floats
+    month: Floats
+    evidence: Floats
+    people: Floats
+    broke: int | None
+    since: int | None
+    rate: Rate
+    lower: str
+    higher: str
+    drift: Drift | None
+
+    @property
+    def word(self) -> str:
+        """One of "not met", "met", "not sure yet"."""
+        if self.broke is not None:
+            return NOT_MET
+        return MET if self.high[-1] <= self.eps + margin(self.eps) else NOT_SURE
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """The months since a decision, judged by its limits.
+
+    Parameters
+    ----------
+    asked : PolicyFile or FairPredictor
+        The limits. Of a policy the counts hold the answers that people got. Of a predictor they
+        hold the model's answers, and its lottery is applied to them in expectation.
+    baseline : ClientCounts
+        The people of the decision: who is watched, and what drift is told against.
+    months : sequence of Month
+        In order; see `months.read_months`.
+    """
+
+    asked: PolicyFile | FairPredictor
+    baseline: ClientCounts
+    months: Sequence[Month]
+
+    def __post_init__(self) -> None:
+        if not self.months:
+            raise InputError("there is no month to watch; give the counts of one or more.")
+        if not isinstance(self.asked, PolicyFile) and self.asked.needs_scores:
+            raise InputError(
+                "a predictor that looks at scores cannot be applied to counts; count the answers "
+                "that people got, and give the policy file."
+            )
+        local = [self._eps_local[name] for name in self.baseline.clients]
+        if min(self._eps_global, *local) >= 1:
+            raise InputError("no limit was asked for, so there is nothing to watch.")
+
+    @property
+    def policy(self) -> PolicyFile:
+        """The limits as a policy."""
+        return self.asked if isinstance(self.asked, PolicyFile) else PolicyFile.of(self.asked)
+
+    @cached_property
+    def _eps_local(self) -> dict[str, float]:
+        return dict(self.policy.limits(self.baseline.clients)["eps_local"])
+
+    @property
+    def _eps_global(self) -> float:
+        return self.policy.eps_global
+
+    @cached_property
+    def notion(self) -> Notion:
+        """The rates that are compared."""
+        return Notion.of(self.policy.notion, self.baseline.labels, self.baseline.favourable)
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """The months' names."""
+        return tuple(month.period for month in self.months)
+
+    @cached_property
+    def _aligned(self) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
+        return align(self.months, self.baseline)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said beside the verdict, in sentences."""
+        table, waiting, notes = self._aligned
+        said = list(notes)
+        if waiting.sum():
+            with_label = any(rate.label is not None for rate in self.notion.rates)
+            how = "left out, as its rates need labels" if with_label else "counted"
+            said.append(
+                f"{int(waiting.sum()):,} of {int(waiting.sum() + table.sum()):,} people have no "
+                f"label yet; for {self.notion.name} they are {how}."
+            )
+        not_judged = self.policy.not_judged
+        if not_judged:
+            said.append(f"Not watched, though asked: {', '.join(not_judged)}.")
+        return said
+
+    @cached_property
+    def _behind(self) -> tuple[Floats, Floats]:
+        """Answered and people behind each rate: (months, scopes, groups, rates), overall first."""
+        table, waiting, _ = self._aligned
+        answered, waited = table.astype(float), waiting.astype(float)
+        if not isinstance(self.asked, PolicyFile):
+            lottery = self.asked.lottery_for(self.baseline)
+            answered = np.einsum("mcayj,cajk->mcayk", answered, lottery)
+            waited = np.einsum("mcaj,cajk->mcak", waited, lottery)
+        given, wanted = self.notion.given, self.notion.asked
+        counted = np.einsum("mcayk,ry,rk->mcar", answered, given, wanted)
+        people = np.einsum("mcayk,ry->mcar", answered, given)
+        free = np.array([rate.label is None for rate in self.notion.rates], float)
+        counted += np.einsum("mcak,rk->mcar", waited, wanted) * free
+        people += waited.sum(axis=3)[..., None] * free
+        both = (
+            np.concatenate([x.sum(axis=1, keepdims=True), x], axis=1) for x in (counted, people)
+        )
+        counted, people = both
+        return counted, people
+
+    @cached_property
+    def scopes(self) -> list[ScopeWatch]:
+        """Every limit that was asked and can be assessed on the baseline: overall first."""
+        counted, people = self._behind
+        rate = np.divide(counted, people, out=np.zeros_like(people), where=people > 0)
+        expected = self.notion.people(self.baseline.n_label)
+        expected = np.concatenate([expected.sum(axis=0)[None], expected])
+        eps = np.array([self._eps_global, *(self._eps_local[c] for c in self.baseline.clients)])
+        pairs = np.array(list(permutations(range(len(self.baseline.groups)), 2)))
+        both = (expected[:, pairs[:, 0]] > 0) & (expected[:, pairs[:, 1]] > 0)
+        scope, pair, which = np.nonzero(both & (eps < 1)[:, None, None])
+        if not len(scope):
+            raise InputError("no limit can be assessed: the baseline has one group a client only.")
+        high, low = pairs[pair].T
+        difference = rate[:, scope, high, which] - rate[:, scope, low, which]
+        n_high, n_low = people[:, scope, high, which], people[:, scope, low, which]
+        weight = n_high * n_low / np.maximum(n_high + n_low, 1.0)
+        share = ALPHA / len(scope)
+        log_e, since = evidence(difference, weight, eps[scope])
+        middle, width = confidence_sequence(difference, weight, 2 * share)
+        found = []
+        for one in np.unique(scope):
+            mine = np.flatnonzero(scope == one)
+            found.append(
+                self._scope(
+                    int(one) - 1,
+                    float(eps[one]),
+                    np.exp(np.minimum(log_e[:, mine] + np.log(share), 700.0)),
+                    since[:, mine],
+                    (middle[:, mine], width[:, mine]),
+                    np.where(weight[:, mine] > 0, difference[:, mine], np.nan),
+                    people[:, one].sum(axis=1),
+                    (which[mine], low[mine], high[mine]),
+                )
+            )
+        return found
+
+    def _scope(
+        self,
+        client: int,
+        eps: float,
+        strength: Floats,
+        since: NDArray[np.int64],
+        sequence: tuple[Floats, Floats],
+        difference: Floats,
+        people: Floats,
+        compared: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    ) -> ScopeWatch:
+        """One limit from its comparisons: of each rate all ordered pairs of groups."""
+        middle, width = sequence
+        most = strength.max(axis=1)
+        over = np.flatnonzero(most >= 1)
+        broke = int(over[0]) if over.size else None
+        place = int(middle[-1].argmax() if broke is None else strength[broke].argmax())
+        which, low, high = (int(part[place]) for part in compared)
+        began = None if broke is None else int(since[broke, place])
+        some = np.isfinite(difference).any(axis=1)
+        month = np.full(len(difference), np.nan)
+        month[some] = np.nanmax(difference[some], axis=1)
+        cumulated = people.cumsum(axis=0)
+        groups = self.baseline.groups
+        drift = None
+        if began is not None and client >= 0:
+            table = self._aligned[0][began:, client].sum(axis=0)
+            drift = drift_of(self.baseline.table[client], table, (low, high), self.notion, which)
+        return ScopeWatch(
+            client=None if client < 0 else self.baseline.clients[client],
+            eps=eps,
+            gap=np.maximum(middle.max(axis=1), 0.0),
+            low=np.clip((middle - width).max(axis=1), 0.0, 1.0),
+            high=np.clip((middle + width).max(axis=1), 0.0, 1.0),
+            month=month,
+            evidence=most,
+            people=cumulated[:, which],
+            broke=broke,
+            since=began,
+            rate=self.notion.rates[which],
+            lower=groups[low],
+            higher=groups[high],
+            drift=drift,
+        )
+
+    # ---------------------------------------------------------------- what is said
+
+    @property
+    def broken(self) -> list[ScopeWatch]:
+        """Limits that broke, the first one first."""
+        found = [one for one in self.scopes if one.broke is not None]
+        return sorted(found, key=lambda one: one.broke or 0)
+
+    @property
+    def word(self) -> str:
+        """The verdict of all limits together."""
+        words = {one.word for one in self.scopes}
+        return next(word for word in (NOT_MET, NOT_SURE, MET) if word in words)
+
+    @property
+    def code(self) -> int:
+        """How the process ends: 0 met, 1 a limit broke, 3 it cannot be told."""
+        return {MET: PASSED, NOT_MET: FAILED, NOT_SURE: UNSURE}[self.word]
+
+    def sentence_of(self, one: ScopeWatch) -> str:
+        """Who broke which limit, when, and on how many people."""
+        where = "overall" if one.client is None else f"in {one.client}"
+        if one.broke is None:
+            return (
+                f"{where}: between {one.low[-1]:.3f} and {one.high[-1]:.3f} where {one.eps:g} is "
+                f"allowed ({one.word})."
+            )
+        assert one.since is not None
+        n = int(one.people[one.broke] - (one.people[one.since - 1] if one.since else 0))
+        began = self.periods[one.since]
+        whom = "" if one.rate.label is None else f" with “{one.rate.label}”"
+        return (
+            f"{where}: not within {one.eps:g} any more. Told in {self.periods[one.broke]}, probably "
+            f"since {began}, on {members(n, 'people')}{whom}: “{one.rate.answer}” is answered more "
+            f"often to {one.higher} than to {one.lower}."
+        )
+
+    # ---------------------------------------------------------------- what to do next
+
+    def people(self, first: int = 0) -> ClientCounts:
+        """Everybody with a label since a month, as counts to solve on; clients without any go."""
+        table = self._aligned[0][first:].sum(axis=0)
+        there = table.sum(axis=(1, 2, 3)) > 0
+        if not there.any():
+            raise InputError(
+                "nobody has a label yet, so there is nobody to solve on; wait for labels."
+            )
+        base = self.baseline
+        names = tuple(name for name, one in zip(base.clients, there, strict=True) if one)
+        return ClientCounts(
+            table[there], names, base.groups, base.labels, base.favourable, grouping=base.grouping
+        )
+
+    def solve_again(self) -> Solution:
+        """The most accurate lottery within the limits on the people since the first break.
+
+        Without a break on everybody. Its `accuracy` less `model_accuracy` is what it would cost
+        against the answers that were counted.
+        """
+        first = min((one.since or 0 for one in self.broken), default=0)
+        counts, policy = self.people(first), self.policy
+        region = None if isinstance(self.asked, PolicyFile) else self.asked.region
+        program = FairnessProgram(
+            counts, policy.notion, region, guarantee=policy.guarantee, policy=policy.policy
+        )
+        local = {name: self._eps_local[name] for name in counts.clients}
+        return program.solve(policy.eps_global, local)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `fairfl watch --json` prints."""
+        return {
+            "verdict": self.word,
+            "notion": self.notion.name,
+            "alpha": ALPHA,
+            "periods": list(self.periods),
+            "limits": [
+                {
+                    "client": one.client,
+                    "verdict": one.word,
+                    "eps": one.eps,
+                    "gap": one.gap.tolist(),
+                    "interval": [
+                        [float(a), float(b)] for a, b in zip(one.low, one.high, strict=True)
+                    ],
+                    "evidence": one.evidence.tolist(),
+                    "people": [int(n) for n in one.people],
+                    "broke": None if one.broke is None else self.periods[one.broke],
+                    "since": None if one.since is None else self.periods[one.since],
+                    "label": one.rate.label,
+                    "answer": one.rate.answer,
+                    "lower": one.lower,
+                    "higher": one.higher,
+                    "drift": None if one.drift is None else one.drift.to_json(),
+                }
+                for one in self.scopes
+            ],
+            "notes": self.notes,
+        }

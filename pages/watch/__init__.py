@@ -1,0 +1,1 @@
+"""Watch: are the limits still kept, month after month."""

@@ -1,0 +1,132 @@
+"""Watch: bring each month's counts and see whether the limits are still kept."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairfl_core._io.json_files import parse_json
+from fairfl_core._io.outside_text import plain
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.monitoring.example import example_year
+from fairfl_core.monitoring.months import Month, month_from_json, ordered
+from fairfl_core.monitoring.watch import Watch
+from fairfl_core.predictors.load import predictor_of
+from pages.shared import own_data
+from pages.shared.charts import chart, error_boundary
+from pages.shared.frame import frame
+from pages.shared.limits import limit_slider
+from pages.shared.results import counts_of
+from pages.watch import text
+from pages.watch.charts import over_time
+
+LARGEST, MOST = 4 << 20, 520
+LONGEST = 600  # letters of a sentence with names in it
+
+
+def page() -> None:
+    """Lay the page out, top to bottom."""
+    with frame() as view:
+        st.markdown(text.TITLE)
+        left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
+        with left, st.popover(text.BRING, help=text.BRING_TIP):
+            given = st.file_uploader(text.BASELINE, type="json", key="watch-baseline")
+            files = st.file_uploader(
+                text.MONTHS, type="json", accept_multiple_files=True, key="watch-months"
+            )
+            st.caption(text.OWN_BASELINE)
+        with right:
+            limit_slider("eps_local")
+        with error_boundary(text.PICTURE):
+            baseline, months = _brought(given, files) if files else example_year()
+            if not files:
+                left.caption(text.EXAMPLE)
+            notion = view.notion if files else "eop"
+            eps_local = view.eps_local if files or view.eps_local < 1 else 0.05
+            policy = PolicyFile(notion, view.eps_global if files else 1.0, eps_local)
+            _show(Watch(policy, baseline, months))
+
+
+def _brought(given: Any, files: Sequence[Any]) -> tuple[ClientCounts, list[Month]]:
+    """The baseline and the months that were brought, checked."""
+    if len(files) > MOST:
+        raise InputError(text.TOO_MANY.format(many=len(files)))
+    months = []
+    for file in files:
+        try:
+            months.append(month_from_json(_parsed(file), file.name))
+        except InputError as error:
+            raise InputError(f"{file.name}: {error}") from error
+    if given is not None:
+        return ClientCounts.from_json(_parsed(given)), ordered(months)
+    held = own_data.current()
+    if held is None:
+        raise InputError(text.NO_BASELINE)
+    experiment = held.intake.experiment
+    counts = counts_of(held.name, experiment.seeds[0], experiment.fit_split)
+    if counts is None:
+        raise InputError(text.NO_BASELINE)
+    return counts, ordered(months)
+
+
+def _parsed(file: Any) -> Any:
+    if file.size > LARGEST:
+        raise InputError(text.TOO_LARGE.format(name=file.name))
+    return parse_json(file.getvalue(), file.name)
+
+
+def _show(watch: Watch) -> None:
+    """The verdict, the picture, what drifted, and what to do next."""
+    said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
+    st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
+    chart(
+        over_time(watch),
+        key="watch-picture",
+        spoken=text.spoken(watch),
+        table=lambda: table_of(watch),
+        headings=text.TABLE,
+    )
+    for one in watch.broken[:3]:
+        if one.drift is not None:
+            st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))
+    for note in watch.notes:
+        st.caption(plain(note, LONGEST))
+    if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):
+        with error_boundary(text.NEXT):
+            solution = watch.solve_again()
+            st.markdown(text.cost(solution))
+            predictor = predictor_of(solution).certified(solution.counts.to_json())
+            st.download_button(
+                text.PREDICTOR,
+                json.dumps(predictor.to_json()),
+                file_name="fairfl-predictor.json",
+                mime="application/json",
+                key="watch-predictor",
+                on_click="ignore",
+            )
+
+
+def table_of(watch: Watch) -> pd.DataFrame:
+    """One row a limit."""
+    rows = [
+        {
+            "client": text.where(one),
+            "verdict": one.word,
+            "gap": round(float(one.gap[-1]), 3),
+            "low": round(float(one.low[-1]), 3),
+            "high": round(float(one.high[-1]), 3),
+            "eps": one.eps,
+            "people": int(one.people[-1]),
+            "broke": "" if one.broke is None else watch.periods[one.broke],
+            "since": "" if one.since is None else watch.periods[one.since],
+        }
+        for one in watch.scopes
+    ]
+    return pd.DataFrame(rows)
+
+
+page()

@@ -1,0 +1,67 @@
+"""What the page Watch says."""
+
+from fairfl_core.evaluation.verdict import SHAPES
+from fairfl_core.lp.solution import Solution
+from fairfl_core.monitoring.watch import ScopeWatch, Watch
+
+TITLE = "#### Are the limits still kept?"
+BRING, BRING_TIP = (
+    "Your months",
+    "Counts of the answers that people got: the baseline (of the decision) and one file a week or "
+    "month, named after it, such as month-2026-07.json (fairfl-counts/1 or fairfl-month/1).",
+)
+BASELINE, MONTHS = "Baseline: counts of the decision", "Months: one file each"
+OWN_BASELINE = "Without a file the baseline is the set of *Your data*."
+EXAMPLE = "An invented year of four hospitals; bring your own months above."
+ALLOWED = "allowed gap inside each client"
+PICTURE, NEXT = "The picture", "What to do next"
+AGAIN = "Solve again from these months"
+PREDICTOR = "New predictor (JSON)"
+NO_BASELINE = "Give the baseline's counts too, or bring a set on Your data first."
+TOO_LARGE = "{name} is larger than 4 MB; counts of a month are small: check the file."
+TOO_MANY = "There are {many} files; at most 520 are watched at once (ten years of weeks)."
+TABLE = {
+    "client": "where",
+    "verdict": "verdict",
+    "gap": "gap so far",
+    "low": "from",
+    "high": "to",
+    "eps": "allowed",
+    "people": "people",
+    "broke": "told in",
+    "since": "probably since",
+}
+
+
+def where(one: ScopeWatch) -> str:
+    """A client, or all of them."""
+    return "overall" if one.client is None else one.client
+
+
+def verdict(watch: Watch) -> str:
+    """The shape and the word."""
+    return f"{SHAPES[watch.word]} **{watch.word}**"
+
+
+def since(watch: Watch) -> str:
+    """How long nobody has broken a limit."""
+    return (
+        f"No limit broke in {len(watch.months)} months, {watch.periods[0]} to {watch.periods[-1]}."
+    )
+
+
+def spoken(watch: Watch) -> str:
+    """The picture, for those who hear it."""
+    said = [f"{where(one)} {one.word}" for one in watch.scopes]
+    return f"Gap of each client over {len(watch.months)} months with its limit: {'; '.join(said)}."
+
+
+def cost(solution: Solution) -> str:
+    """What solving again would cost."""
+    points = 100 * (solution.accuracy - solution.model_accuracy)
+    how = "less" if points < 0 else "more"
+    return (
+        f"On the {solution.counts.n:,.0f} people since the break: {solution.accuracy:.1%} right, "
+        f"{abs(points):.2f} points {how} than the answers counted; worst gap inside a client "
+        f"{solution.gaps.local_worst:.3f}."
+    )

@@ -1,0 +1,195 @@
+"""Weighted people, against numbers that are computed row by row, and scipy's."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.fairness.intervals import gap_interval
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.predictors.load import predictor_of
+from tests.cli.running import run
+
+ACS = Path(__file__).parents[3] / "shared" / "datasets" / "acs_public_coverage.parquet"
+COLUMNS = {"client": "state", "group": "sex", "label": "covered", "prediction": "said"}
+
+
+def people(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "state": rng.choice(["CA", "NM", "WY"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "covered": rng.choice(["no", "yes"], n),
+        }
+    )
+    wrong = rng.random(n) < np.where(frame["sex"] == "f", 0.3, 0.15)
+    frame["said"] = frame["covered"].where(~wrong, np.where(frame["covered"] == "no", "yes", "no"))
+    return frame.assign(weight=rng.gamma(1.5, 60, n).round())
+
+
+def weighted_optimum(frame, eps_global, eps_local):
+    """The simplex for eop by scipy, straight from rows: variables keep, no, yes in every cell."""
+    cells = sorted(set(zip(frame["state"], frame["sex"], strict=True)))
+    gain, rows, sums, total = [], {}, np.zeros((len(cells), 3 * len(cells))), frame["weight"].sum()
+    for place, (state, sex) in enumerate(cells):
+        mine = frame[(frame["state"] == state) & (frame["sex"] == sex)]
+        yes = mine[mine["covered"] == "yes"]
+        right = mine.loc[mine["said"] == mine["covered"], "weight"].sum()
+        no, yes_all = mine["weight"].sum() - yes["weight"].sum(), yes["weight"].sum()
+        gain += [right / total, no / total, yes_all / total]
+        hit = yes.loc[yes["said"] == "yes", "weight"].sum()
+        sign = 1 if sex == "f" else -1
+        positives = frame[(frame["covered"] == "yes") & (frame["sex"] == sex)]["weight"].sum()
+        for scope, whole in ((state, yes_all), ("", positives)):
+            row = rows.setdefault(scope, np.zeros(3 * len(cells)))
+            row[3 * place : 3 * place + 3] += sign * np.array([hit, 0, yes_all]) / whole
+        sums[place, 3 * place : 3 * place + 3] = 1
+    scoped = [(row, eps_local if scope else eps_global) for scope, row in rows.items()]
+    found = linprog(
+        -np.array(gain),
+        A_ub=np.array([sign * row for row, _ in scoped for sign in (1, -1)]),
+        b_ub=[eps for _, eps in scoped for _ in (1, -1)],
+        A_eq=sums,
+        b_eq=np.ones(len(cells)),
+    )
+    return -found.fun
+
+
+@pytest.mark.parametrize(("eps_global", "eps_local"), [(0.01, 0.01), (1, 0.03), (0.02, 1)])
+def test_the_optimum_of_weighted_people_is_scipys(eps_global, eps_local):
+    frame = people()
+    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
+    solution = FairnessProgram(counts, "eop").solve(eps_global, eps_local)
+    assert solution.accuracy == pytest.approx(
+        weighted_optimum(frame, eps_global, eps_local), abs=1e-9
+    )
+
+
+def test_rates_and_intervals_are_those_of_the_effective_number():
+    frame = people()
+    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
+    w = frame["weight"]
+    assert counts.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert counts.weighting.total == w.sum()
+    judged = evaluate(predictor_of(FairnessProgram(counts, "eop").solve()), counts)
+    rate, n = np.zeros((3, 2, 1)), np.zeros((3, 2, 1))
+    for (c, state), (a, sex) in (
+        ((c, s), (a, g)) for c, s in enumerate(counts.clients) for a, g in enumerate("fm")
+    ):
+        mine = frame[(frame["state"] == state) & (frame["sex"] == sex)]
+        mine = mine[mine["covered"] == "yes"]
+        rate[c, a] = np.average(mine["said"] == "yes", weights=mine["weight"])
+        n[c, a] = mine["weight"].sum() ** 2 / (mine["weight"] ** 2).sum()
+    np.testing.assert_allclose(judged.rates, rate)
+    np.testing.assert_allclose(judged.effective, n)
+    np.testing.assert_allclose(judged.local_interval, gap_interval(rate, n))
+    # A gap told of weighted people is wider than if each stood for one.
+    alike = evaluate(judged_by(frame), ClientCounts.from_table(frame, **COLUMNS))
+    assert np.all(np.subtract(*judged.global_interval) < np.subtract(*alike.global_interval))
+
+
+def judged_by(frame):
+    counts = ClientCounts.from_table(frame, **COLUMNS)
+    return predictor_of(FairnessProgram(counts, "eop").solve())
+
+
+@pytest.mark.parametrize("weight", [1.0, 7.0])
+def test_equal_weights_are_none(weight):
+    frame = people(300).assign(weight=weight)
+    plain = ClientCounts.from_table(frame, **COLUMNS)
+    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
+    np.testing.assert_allclose(counts.table, plain.table, rtol=1e-12)
+    np.testing.assert_allclose(counts.weighting.squares, plain.n_label, rtol=1e-12)
+    program, other = (FairnessProgram(one, "eo") for one in (counts, plain))
+    assert program.solve(0.02, 0.05).accuracy == pytest.approx(other.solve(0.02, 0.05).accuracy)
+
+
+def test_weighted_counts_come_back_from_their_file(tmp_path):
+    counts = ClientCounts.from_table(people(), **COLUMNS, weight="weight")
+    read = ClientCounts.read(counts.write(tmp_path / "counts.json"))
+    np.testing.assert_array_equal(read.table, counts.table)
+    np.testing.assert_array_equal(read.weighting.squares, counts.weighting.squares)
+    assert read.remarks() == counts.remarks()
+    one = read.select_clients(["NM"])
+    assert one.weighting.squares.shape == (1, 2, 2)
+
+
+def test_weights_on_the_command_line(tmp_path):
+    people().to_csv(tmp_path / "rows.csv", index=False)
+    named = ("--client", "state", "--group", "sex", "--label", "covered", "--prediction", "said")
+    rows = (tmp_path / "rows.csv", *named, "--weight", "weight")
+    ended = run("count", *rows, "--out", tmp_path / "counts.json")
+    assert "effective number" in " ".join(ended.out.split())
+    asked = ("--notion", "eop", "--eps-local", "0.03", "--json")
+    by_counts = run("solve", tmp_path / "counts.json", *asked).json
+    by_rows = run("solve", *rows, *asked, "--out", tmp_path / "fair.json").json
+    assert by_counts == by_rows
+    assert by_rows["accuracy"] == pytest.approx(weighted_optimum(people(), 1, 0.03), abs=1e-9)
+    judged = run("evaluate", tmp_path / "fair.json", *rows, "--json").json
+    assert judged["accuracy"] == pytest.approx(by_rows["accuracy"])
+    sure = ("--confidence", "0.9", "--eps-local", "0.3")
+    said = " ".join(run("solve", *rows, *sure).out.split())
+    assert "as far as the weights are right" in said
+
+
+@pytest.mark.parametrize("wrong", ["-1", "", "much", "inf"])
+def test_wrong_weights_end_in_a_sentence(tmp_path, wrong):
+    frame = people(50).astype({"weight": object})
+    frame.loc[6, "weight"] = wrong
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    named = ("--client", "state", "--group", "sex", "--label", "covered", "--prediction", "said")
+    ended = run("count", tmp_path / "rows.csv", *named, "--weight", "weight")
+    assert ended.code == 2 and "data row 7: the weight" in ended.err, ended
+
+
+def test_what_takes_no_weights_says_so(tmp_path):
+    frame = people(200)
+    with pytest.raises(InputError, match="all weights are 0"):
+        ClientCounts.from_table(frame.assign(weight=0), **COLUMNS, weight="weight")
+    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
+    with pytest.raises(InputError, match="overall limit"):
+        FairnessProgram(counts, "eop", guarantee=Guarantee(0.9)).solve(0.3, 1.0)
+    counts.write(tmp_path / "c.json")
+    ended = run("privatize", tmp_path / "c.json", "--epsilon", "1", "--out", tmp_path / "n.json")
+    assert ended.code == 2 and "--weight" in ended.err
+
+
+@pytest.mark.skipif(not ACS.exists(), reason="no copy of ACS PublicCoverage beside the checkout")
+def test_weighted_public_coverage_is_what_rows_say():
+    """50 states; the extract has no person weights, so made ones stand for PWGTP."""
+    rows = pd.read_parquet(ACS, columns=["state", "RAC1P", "PUBCOV", "SCHL", "AGEP", "PINCP"])
+    rows = rows[rows["state"] != "PR"]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "state": rows["state"].astype(str),
+            "sex": np.where(rows["RAC1P"] == 1, "f", "m"),  # as the oracle calls two groups
+            "covered": np.where(rows["PUBCOV"] == 1, "yes", "no"),
+            "said": np.where((rows["PINCP"] < 12_000) & (rows["SCHL"] < 19), "yes", "no"),
+            "weight": rng.integers(1, 400, len(rows)).astype(float),
+        }
+    ).reset_index(drop=True)
+    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
+    assert len(counts.clients) == 50
+    w = frame["weight"]
+    assert counts.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    solution = FairnessProgram(counts, "eop").solve(0.01, 0.02)
+    assert solution.accuracy == pytest.approx(weighted_optimum(frame, 0.01, 0.02), abs=1e-7)
+    judged = evaluate(predictor_of(solution), counts).before
+    yes = frame[frame["covered"] == "yes"]
+    behind = yes.assign(hit=(yes["said"] == "yes") * yes["weight"], square=yes["weight"] ** 2)
+    cells = behind.groupby(["state", "sex"])[["hit", "weight", "square"]].sum()
+    rate = (cells["hit"] / cells["weight"]).to_numpy().reshape(50, 2, 1)
+    effective = (cells["weight"] ** 2 / cells["square"]).to_numpy().reshape(50, 2, 1)
+    np.testing.assert_allclose(judged.rates, rate, rtol=1e-9)
+    np.testing.assert_allclose(judged.local_interval, gap_interval(rate, effective), atol=1e-9)
+    pooled = cells.groupby("sex").sum()
+    high, low = (pooled["hit"] / pooled["weight"]).sort_values(ascending=False)
+    assert judged.gaps.overall == pytest.approx(high - low)

@@ -1,0 +1,116 @@
+"""A gate says what the page says: the same verdict, as an exit code, JUnit and annotations."""
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE, Gate
+from fairfl_core.evaluation.study import run_study
+from fairfl_core.evaluation.summary import summarise
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from tests.helpers.strategies import synthetic
+
+CODES = {"met": PASSED, "not met": FAILED, "met but harmful": FAILED, "not sure yet": UNSURE}
+
+
+def _case(seed):
+    """A solved program and unseen people, large and small, alike and other than the fitted ones."""
+    rng = np.random.default_rng(seed)
+    clients, groups, labels = (int(rng.integers(*span)) for span in ((1, 4), (2, 4), (2, 4)))
+    rows = int(rng.choice([60, 600, 6000, 60_000]))
+    counts = synthetic(clients, groups, labels, rows=rows, seed=seed)
+    other = synthetic(clients, groups, labels, rows=rows, seed=seed + int(rng.integers(2)))
+    share = counts.table / counts.n if rng.random() < 0.5 else other.table / other.n
+    table = rng.multinomial(int(rng.choice([300, 6000, 200_000])), share.ravel())
+    table = table.reshape(counts.table.shape)
+    table[table.sum(axis=(1, 2, 3)) == 0, 0, 0, 0] = 1
+    eps = [float(rng.choice([0.01, 0.05, 0.1, 0.2, 1.0])) for _ in range(2)]
+    asked = PolicyFile(
+        notion=str(rng.choice(["sp", "eop", "eo"])),
+        eps_global=eps[0],
+        eps_local=eps[1] if max(eps) < 1 or eps[0] < 1 else 0.1,
+        eps_local_client=((counts.clients[0], 0.3),) if rng.random() < 0.3 else (),
+        guarantee=Guarantee(0.9) if rng.random() < 0.02 else None,
+    )
+    return counts, replace(counts, table=table), asked
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_gate_and_page_agree_on_500_random_cases(block, tmp_path):
+    seen = set()
+    for seed in range(100 * block, 100 * block + 100):
+        counts, unseen, asked = _case(seed)
+        program = FairnessProgram(counts, asked.notion, guarantee=asked.guarantee)
+        limits = asked.limits(counts.clients)
+        study = run_study([(0, program)], [unseen], **limits)
+        page = summarise(study).verdict
+        # What a build server has: files.
+        fair = predictor_from_json(study.first.predictor.to_json())
+        read = PolicyFile.from_toml(asked.to_toml().encode())
+        assert read == asked
+        for policy in (None, read):
+            verdict = evaluate(fair, unseen, policy).verdict
+            gate = Gate.of(verdict, asked.notion)
+            assert (verdict.word, verdict.why) == (page.word, page.why), seed
+            assert gate.code == CODES[page.word]
+            assert replace(gate, allow_unsure=True).code == CODES[page.word] % UNSURE
+        seen.add(page.word)
+    assert len(seen) >= 3  # the cases are of many kinds
+
+
+def _met_and_broken():
+    table = np.array([[[[800, 200], [200, 800]], [[800, 200], [200, 800]]]] * 2) * 50
+    names = (("north", "so<u>th"), ("f", "m"), ("no", "yes"))
+    counts = ClientCounts(table, *names)
+    fair = predictor_of(FairnessProgram(counts, "eop").solve(1.0, 0.1))
+    moved = table.copy()
+    moved[1, 0, 1] = [30_000, 20_000]
+    return fair, replace(counts, table=moved)
+
+
+def test_junit_has_a_case_for_every_limit():
+    fair, counts = _met_and_broken()
+    gate = Gate.of(evaluate(fair, counts).verdict, "eop")
+    suite = ElementTree.fromstring(gate.to_junit())
+    assert gate.code == FAILED
+    cases = {case.get("name"): [part.tag for part in case] for case in suite}
+    assert cases["verdict"] == ["failure"] and cases["limit in so<u>th"] == ["failure"]
+    assert cases["limit in north"] == ["system-out"]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "0")
+
+
+def test_annotations_are_one_line_each():
+    fair, counts = _met_and_broken()
+    text = Gate.of(evaluate(fair, counts).verdict, "eop").to_github("models/fair,1.json")
+    lines = text.splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::error"]
+    assert all("file=models/fair%2C1.json,title=fairfl%3A" in line for line in lines)
+    assert all("100 %" not in line.split("::")[2] for line in lines)
+
+
+def test_a_predictor_solved_for_less_has_no_confidence_in_a_stricter_policy():
+    counts = synthetic(2, 2, 2, rows=4000)
+    fair = predictor_of(FairnessProgram(counts, "eop", guarantee=Guarantee(0.9)).solve(1.0, 0.3))
+    for eps, kept in ((0.3, True), (0.4, True), (0.2, False)):
+        verdict = evaluate(fair, counts, PolicyFile("eop", eps_local=eps)).verdict
+        assert (verdict.guarantee is not None) is kept
+    sure = PolicyFile("eop", eps_local=0.3, guarantee=Guarantee(0.95))
+    assert evaluate(fair, counts, sure).verdict.guarantee is None
+    other = PolicyFile("sp", eps_local=0.3)
+    assert evaluate(fair, counts, other).verdict.guarantee is None
+
+
+def test_nothing_asked_is_nothing_to_require():
+    with pytest.raises(InputError, match="nothing that could be met"):
+        Gate.of(None, "eo")
+    fair, counts = _met_and_broken()
+    with pytest.raises(InputError, match="--require"):
+        Gate.of(evaluate(fair, counts).verdict, "eop", "perfect")

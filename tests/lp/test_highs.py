@@ -1,0 +1,127 @@
+"""HiGHS when it has bad luck, or nobody waits for it any more."""
+
+import highspy
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairfl_core.budget import Budget, within
+from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
+from fairfl_core.lp import highs
+from fairfl_core.lp.highs import HighsSolver
+
+STATUS = highspy.HighsModelStatus
+OPTIMAL, UNKNOWN, INFEASIBLE = STATUS.kOptimal, STATUS.kUnknown, STATUS.kInfeasible
+
+
+def solver(clients=1):
+    """Each client mixes three answers of cost 3, 1 and 2, of which the second has a limit."""
+    made = HighsSolver(*limits(clients))
+    limited = np.arange(3 * clients) % 3 == 1
+    matrix = np.vstack([np.kron(np.eye(clients), np.ones(3)), limited])
+    made.add_columns(np.tile([3.0, 1.0, 2.0], clients), sparse.csc_array(matrix))
+    made.set_start(np.flatnonzero(limited), np.array([clients]))
+    return made
+
+
+def limits(clients=1):
+    return np.r_[np.ones(clients), -np.inf], np.r_[np.ones(clients), 0.25 * clients]
+
+
+def unlucky(monkeypatch, *ends):
+    """HiGHS ends so, one time after the other, whatever it found; the ways it went."""
+    real, ways, left = HighsSolver._run, [], list(ends)
+
+    def ended(self):
+        ways.append(self._highs.getOptionValue("simplex_strategy")[1])
+        real(self)
+        return left.pop(0)
+
+    monkeypatch.setattr(HighsSolver, "_run", ended)
+    return ways
+
+
+def test_a_small_optimum_by_hand():
+    values, duals = solver().solve()
+    np.testing.assert_allclose(values, [0, 0.25, 0.75], atol=1e-12)
+    np.testing.assert_allclose(duals, [2, -1], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ends", "ways"),
+    [
+        ([OPTIMAL], [1]),
+        ([UNKNOWN, OPTIMAL], [1, 1]),
+        ([INFEASIBLE, OPTIMAL], [1, 1]),  # not believed at once
+        ([UNKNOWN, UNKNOWN, OPTIMAL], [1, 1, 4]),
+    ],
+)
+def test_where_it_is_unlucky_it_begins_anew_and_another_way(monkeypatch, ends, ways):
+    went = unlucky(monkeypatch, *ends)
+    made = solver()
+    np.testing.assert_allclose(made.solve()[0], [0, 0.25, 0.75], atol=1e-9)
+    assert went == ways
+    assert made._highs.getOptionValue("simplex_strategy")[1] == 1  # as for the next one
+
+
+@pytest.mark.parametrize(
+    ("ends", "error", "sentence"),
+    [
+        ([UNKNOWN, INFEASIBLE], InfeasibleError, "what is asked collides"),
+        ([INFEASIBLE, INFEASIBLE], InfeasibleError, "no lottery keeps all of it"),
+        ([INFEASIBLE, UNKNOWN, UNKNOWN], InfeasibleError, "collides"),
+        ([UNKNOWN] * 3, SolveError, r"^HiGHS ended without an optimum \(Unknown\); please report"),
+    ],
+)
+def test_what_stays_without_an_optimum_is_told(monkeypatch, ends, error, sentence):
+    went = unlucky(monkeypatch, *ends)
+    with pytest.raises(error, match=sentence):
+        solver().solve()
+    assert len(went) == len(ends)
+
+
+def leaving(*looks):
+    """Whether the visitor has gone, look by look; the last one stays."""
+    left = list(looks)
+    return lambda: left.pop(0) if len(left) > 1 else left[0]
+
+
+def test_a_long_solve_is_ended_from_inside_and_the_next_is_right(monkeypatch):
+    monkeypatch.setattr(highs, "_LARGE", 100)
+    made = solver(200)
+    want = made.solve()[0]
+    for looks in ((False, True), (False, True, False)):  # gone for good; and come back meanwhile
+        made = solver(200)
+        with within(Budget(left=leaving(*looks))), pytest.raises(Abandoned):
+            made.solve()
+        with within(Budget(left=lambda: False)):
+            again = made.solve(*limits(200))[0]
+        assert again.sum() == pytest.approx(want.sum()) and again[1::3].sum() == pytest.approx(50)
+
+
+def test_a_solve_is_ended_where_its_time_is_over(monkeypatch):
+    monkeypatch.setattr(highs, "_LARGE", 100)
+    made = solver(200)
+    monkeypatch.setattr(highs, "look", passing(1))
+    with within(Budget()), pytest.raises(OverBudgetError, match="over"):
+        made.solve()
+
+
+def passing(times):
+    """Looks that go well so many times, and then find time over."""
+    left = [None] * times
+
+    def look():
+        if left:
+            left.pop()
+        else:
+            raise OverBudgetError("over")
+
+    return look
+
+
+def test_a_small_solve_is_not_looked_after(monkeypatch):
+    made = solver(200)
+    monkeypatch.setattr(highs, "look", passing(1))
+    with within(Budget()):
+        made.solve()

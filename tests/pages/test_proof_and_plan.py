@@ -1,0 +1,43 @@
+"""Compare's proof and Explore's plan: opened on request, and the core's own numbers."""
+
+from fairfl_core.monitoring.plan import plan_people
+from pages.explore import text as explore_text
+from pages.shared.results import plan_of, proof_of, study_of
+from tests.pages.conftest import healthy, view_of
+
+
+def said(app):
+    return " ".join(one.value for one in [*app.markdown, *app.caption])
+
+
+def test_options_are_proved_optimal_and_show_their_fingerprints(opened):
+    app = opened("compare", experiment="adult", region="simplex", eps_local=0.05)
+    app.session_state["proof"] = True
+    app = healthy(app.run())
+    assert said(app).count("proved optimal") >= 2
+    failed, figures = proof_of(view_of("adult", seed=1, eps_global=0.02, eps_local=0.05))
+    assert failed == [] and figures["gap"] <= 1e-9 and len(figures["fingerprint"]) == 64
+
+
+def test_the_exact_region_is_proved_too():
+    failed, figures = proof_of(view_of("adult", region="exact", seed=1, eps_local=0.05))
+    assert failed == [] and figures["gap"] <= 1e-9
+
+
+def test_a_confidence_is_not_proved_and_that_is_said(opened):
+    from dataclasses import replace
+
+    from fairfl_core.lp.guarantee import Guarantee
+
+    view = replace(view_of("adult", seed=1, eps_local=0.1), guarantee=Guarantee(scope="each"))
+    failed, _ = proof_of(view)
+    assert len(failed) == 1 and "confidence" in failed[0]
+
+
+def test_the_plan_is_the_cores(opened):
+    view = view_of("adult", seed=1, eps_local=0.05)
+    plan = plan_people(study_of(view).evaluations(unseen=True)[0])
+    assert plan_of(view).total == plan.total > 0
+    app = opened(experiment="adult", seed=1, eps_local=0.05)
+    app.session_state["details"], app.session_state["plan"] = explore_text.SURE, True
+    assert f"**{plan.total:,}** more people" in said(healthy(app.run()))

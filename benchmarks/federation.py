@@ -81,7 +81,7 @@ def replayed(study: Study, node: int, kind: str, content: RecordDict) -> RecordD
     more: dict[str, Any] = {}
     table = rng.multinomial(ROWS // 5, np.full(8, 1 / 8)).reshape(2, 2, 2)
     if kind == "train":
-        theta = content.array_records["arrays"]["theta"].numpy() + 0.001
+        theta = content.array_records["arrays"]["theta"].numpy().astype(np.float64) + 0.001
         more["arrays"] = ArrayRecord({"theta": Array(theta)})
         more["metrics"] = MetricRecord({"num-examples": 300})
     elif kind == "evaluate":

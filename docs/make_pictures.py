@@ -1,6 +1,6 @@
 """Take the pictures of README.md from the running dashboard, each after it has come to rest.
 
-    make pictures      # into docs/pictures
+    python docs/make_pictures.py      # into docs/pictures
 
 Needs Chromium (`make browser`).
 """

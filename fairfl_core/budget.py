@@ -115,7 +115,7 @@ def afford(megabytes: float, what: str, instead: str) -> None:
     most = running.budget.megabytes if running else _SHARE * _machine()
     if megabytes > most:
         raise OverBudgetError(
-            f"{what} needs about {_told(megabytes)} of memory, and {_told(most)} are allowed for "
+            f"{what} needs about {_size_text(megabytes)} of memory, and {_size_text(most)} are allowed for "
             f"it here; {instead}."
         )
 
@@ -128,5 +128,5 @@ def _machine() -> float:
         return float("inf")
 
 
-def _told(megabytes: float) -> str:
+def _size_text(megabytes: float) -> str:
     return f"{megabytes / 1000:,.1f} GB" if megabytes >= 1000 else f"{megabytes:,.0f} MB"

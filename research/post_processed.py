@@ -202,7 +202,7 @@ def answers_of(
                 }
         except SolveError:
             continue
-        told = {
+        described = {
             "notion": notion,
             "role": "paper" if method.ours and name.endswith(f"eps={_PAPER:g}") else "swept",
             "seeds": list(seeds),
@@ -210,7 +210,7 @@ def answers_of(
             "seconds": float(np.mean(seconds)),
             "bytes_per_client": float(np.mean(sent)),
         }
-        yield name, told, by_seed
+        yield name, described, by_seed
 
 
 def _settings(
@@ -250,12 +250,12 @@ def ship_post_processed(
         )
     for notion in notions:
         before = fedavg[notion]
-        for setting, told, by_seed in answers_of(method, opened, notion, seeds):
-            settings[setting] = told | {
+        for setting, described, by_seed in answers_of(method, opened, notion, seeds):
+            settings[setting] = described | {
                 "rounds": before["rounds"] + 1,
                 "rounds_to_converge": before["rounds_to_converge"] + 1,
                 **{
-                    figure: round(opened.folds * before[figure] + told[own], 3)
+                    figure: round(opened.folds * before[figure] + described[own], 3)
                     for figure, own in (
                         ("seconds", "seconds"),
                         ("seconds_to_converge", "seconds"),

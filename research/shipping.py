@@ -59,12 +59,12 @@ def ship_method(
             runs = {seed: sweeper.run(sweep, setting, seed) for seed in seeds}
             role = "chosen" if setting == dict(chosen.settings) else "swept"
             whole = asdict_of(sweep, setting)
-            settings[name] = _told(sweep.notion, role, whole, runs, start)
+            settings[name] = _described(sweep.notion, role, whole, runs, start)
             answers[name] = _answers(runs)
         if sweep.paper:
             runs = {seed: sweeper.paper(sweep, seed) for seed in seeds}
             whole = asdict_of(sweep, sweep.paper)
-            settings[sweep.paper_name] = _told(sweep.notion, "paper", whole, runs, {})
+            settings[sweep.paper_name] = _described(sweep.notion, "paper", whole, runs, {})
             answers[sweep.paper_name] = _answers(runs)
     method = sweeps[0].method
     cls: Any = method_class(method)
@@ -90,9 +90,9 @@ def ship_fedavg(
 ) -> MethodAnswers:
     """Write FedAvg's answers, once for each notion they are judged by."""
     runs = {seed: sweeper.fedavg(seed) for seed in seeds}
-    told = {notion: _told(notion, "chosen", {}, runs, {}) for notion in notions}
+    described = {notion: _described(notion, "chosen", {}, runs, {}) for notion in notions}
     answers = {notion: _answers(runs) for notion in notions}
-    return save_method(_manifest(people, recipe, "fedavg", "FedAvg", told), answers, folder)
+    return save_method(_manifest(people, recipe, "fedavg", "FedAvg", described), answers, folder)
 
 
 def asdict_of(sweep: Sweep, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _manifest(
     }
 
 
-def _told(
+def _described(
     notion: str,
     role: str,
     settings: Mapping[str, Any],

@@ -198,7 +198,7 @@ def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
     from fairfl_core.evaluation.harm import effect_of
 
     change = evaluation.accuracy - evaluation.before.accuracy
-    effect = effect_of(change, harm).told(f"{100 * abs(change):.2f} points")
+    effect = effect_of(change, harm).describe(f"{100 * abs(change):.2f} points")
     say(
         f"Accuracy {evaluation.accuracy:.1%}, the model's own {evaluation.before.accuracy:.1%}: "
         f"{effect}."
@@ -281,7 +281,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
 
 
 def _overall(evaluation: "Evaluation") -> str:
-    low, high = evaluation.told_interval()
+    low, high = evaluation.reported_interval()
     return f"{_number(evaluation.gaps.overall)} ({_number(low)} to {_number(high)})"
 
 
@@ -289,7 +289,7 @@ def _worst(evaluation: "Evaluation") -> str:
     gaps, worst = evaluation.gaps, evaluation.gaps.worst
     if worst is None:
         return "none"
-    low, high = evaluation.told_interval(worst)
+    low, high = evaluation.reported_interval(worst)
     several = evaluation.compared_clients
     chosen = f", worst of {several:,}" if several > 1 else ""
     name = evaluation.counts.clients[worst]

@@ -50,7 +50,7 @@ def review(
         write_whole(out, pdf_of(board) if out.suffix == ".pdf" else html_of(board))
     if as_json:
         columns = {
-            column.name: {title: column.cells[code].said for code, title in ROWS}
+            column.name: {title: column.cells[code].in_one_line for code, title in ROWS}
             for column in board.columns
         }
         print_json(
@@ -71,7 +71,8 @@ def review(
         return
     names = [column.name for column in board.columns]
     lines = [
-        [title, *(column.cells[code].said for column in board.columns)] for code, title in ROWS
+        [title, *(column.cells[code].in_one_line for column in board.columns)]
+        for code, title in ROWS
     ]
     print_table(board.question, ["", *names], lines)
     say(f"{board.decision} {' '.join(board.reasons)}")

@@ -134,17 +134,13 @@ def solve(
 
 
 def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
-    """The counts that prove what is found: by score where rules look at scores; None if none do."""
-    from fairfl_core.data.scored import ScoredData
+    """The counts that prove what is found; of a histogram they are read again."""
     from fairfl_core.lp.exact.histogram_file import read_histogram
-    from fairfl_core.predictors.certificate import score_counts
+    from fairfl_core.predictors.certificate import evidence_of, score_counts
 
-    if not program.needs_scores:
-        return program.people.counts.to_json()
-    if len(program.counts.labels) > 2 or program.policy.without_group:
-        return None
-    people = program.people
-    return score_counts(people if isinstance(people, ScoredData) else read_histogram(source))
+    if program.needs_scores and not program.can_judge:  # a histogram holds no person
+        return score_counts(read_histogram(source))
+    return evidence_of(program)
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
@@ -241,7 +237,7 @@ def _show(
         say("Who is worse off is not told by a histogram: judge it with `fairfl evaluate`.")
     else:
         show_worse_off(harm)
-        effect = effect_of(change, harm).told(points)
+        effect = effect_of(change, harm).describe(points)
     if verdict is not None:
         say(f"{verdict.word.upper()}. {verdict.why} Judge it with `fairfl evaluate`.")
     say(

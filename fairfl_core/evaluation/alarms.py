@@ -89,7 +89,7 @@ class Alarm(ABC):
         """Whether a label, or the model, hardly counts any longer."""
 
     @abstractmethod
-    def told(self) -> str:
+    def describe(self) -> str:
         """What happens to the group, on whom, and how sure; without the client's name."""
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Alarm(ABC):
 
     def sentence(self) -> str:
         """The alarm in one sentence; names are plain text."""
-        return f"{self.where}: {self.told()}."
+        return f"{self.where}: {self.describe()}."
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
@@ -154,7 +154,7 @@ class LostLabel(Alarm):
         """Whether less than half of its recognition is left."""
         return self.after < LEAST_SHARE * self.before
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The label's recognition before and after, on whom, and how sure."""
         limits = f"95 % between {_percent(self.low)} and {_percent(self.high)}"
         return f"{self._fact()} (n = {self.n:,}, {limits}: {self._sure()})"
@@ -224,13 +224,13 @@ class BlindLottery(Alarm):
         """Whether (almost) everybody is answered alike."""
         return self.share > ALIKE
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What the group is answered, and for how many the model counts."""
         return blindness([self])
 
     def brief(self) -> str:
         """The same: it is how the lottery is made, and sure."""
-        return self.told()
+        return self.describe()
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
@@ -247,14 +247,14 @@ def blindness(alarms: Sequence[BlindLottery]) -> str:
     whom = [f"{_percent(one.share)} of {one.group} (n = {one.n:,})" for one in alarms]
     answers = [f"“{one.answer}”" for one in alarms]
     if len(set(answers)) == 1:
-        said = f"{' and '.join(whom)} are answered {answers[0]}"
+        text = f"{' and '.join(whom)} are answered {answers[0]}"
     else:
         pairs = zip(whom, answers, strict=True)
-        said = " and ".join(f"{who} are answered {answer}" for who, answer in pairs)
+        text = " and ".join(f"{who} are answered {answer}" for who, answer in pairs)
     if not all(one.is_blind for one in alarms):
-        return f"{said}; the model: {' and '.join(_percent(one.before) for one in alarms)}"
+        return f"{text}; the model: {' and '.join(_percent(one.before) for one in alarms)}"
     counts = " and ".join(_of_100(one.attention or 0.0) for one in alarms)
-    return f"almost whatever the model says, {said}: its answer counts for {counts} in 100"
+    return f"almost whatever the model says, {text}: its answer counts for {counts} in 100"
 
 
 def is_lost(before: Any, after: Any) -> Any:

@@ -238,7 +238,7 @@ class Evaluation:
         low, high = gap_interval(rates, self.effective_overall, LEVEL)
         return float(low), float(high)
 
-    def told_interval(self, client: int | None = None) -> tuple[float, float]:
+    def reported_interval(self, client: int | None = None) -> tuple[float, float]:
         """Limits of the gap that is told of everyone (None), or of the client that is worst.
 
         The verdict's where it judges them, so that one gap has one interval; else its own, or the

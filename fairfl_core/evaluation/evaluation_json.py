@@ -16,7 +16,7 @@ FORMAT = "fairfl-evaluation/1"
 def to_json(one: Evaluation) -> dict[str, Any]:
     """The `fairfl-evaluation/1` form."""
     worst = one.gaps.worst
-    low, high = one.told_interval()
+    low, high = one.reported_interval()
     unknown = {} if one.unknown is None else {"missing_group": _unknown(one)}
     return unknown | {
         "format": FORMAT,
@@ -42,7 +42,7 @@ def to_json(one: Evaluation) -> dict[str, Any]:
             else {
                 "client": one.counts.clients[worst],
                 "gap": float(one.gaps.local[worst]),
-                "interval": list(one.told_interval(worst)),
+                "interval": list(one.reported_interval(worst)),
                 "worst_of": one.compared_clients,
             },
             "local_debiased": {

@@ -102,7 +102,7 @@ class ClosedGap:
         """How the gap was closed, in one sentence; names are plain text."""
         where = "Overall" if self.client is None else self.client
         verb = _verb(self.rate)
-        said = f"{where}, {_named(self.rate)}: the gap went from {self.before:.3f} to {self.after:.3f}"
+        text = f"{where}, {_named(self.rate)}: the gap went from {self.before:.3f} to {self.after:.3f}"
         down = self.share_lowered
         parts = []
         if down >= _NONE:
@@ -113,7 +113,7 @@ class ClosedGap:
             parts.append(f"and fewer {self.lower} too")
         if down < _NONE and self.higher.after > self.higher.before + SHOWN:
             parts.append(f"and more {self.higher} too")
-        return f"{said}, {', '.join(parts)}."
+        return f"{text}, {', '.join(parts)}."
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""

@@ -67,8 +67,8 @@ class Gate:
     def _code_of(self, limit: LimitCheck) -> int:
         if limit.is_broken:
             return FAILED
-        told = limit.is_conclusive or (self.verdict.is_evident and self.verdict.unseen)
-        return PASSED if told or self.allow_unsure else UNSURE
+        conclusive = limit.is_conclusive or (self.verdict.is_evident and self.verdict.unseen)
+        return PASSED if conclusive or self.allow_unsure else UNSURE
 
     def to_junit(self) -> str:
         """JUnit XML: a test case for the verdict and for every limit.

@@ -57,7 +57,7 @@ class ProhibitionPrice:
     def to_json(self) -> dict[str, Any]:
         """The form that `solve --json` prints: means over runs."""
 
-        def told(unseen: bool) -> dict[str, float]:
+        def figures(unseen: bool) -> dict[str, float]:
             with_group, without = self.accuracy(unseen=unseen)
             return {
                 "n": self.people(unseen=unseen),
@@ -66,4 +66,4 @@ class ProhibitionPrice:
                 "cost": self.cost(unseen=unseen).mean,
             }
 
-        return {"fitted": told(False), "unseen": told(True) if self.has_unseen else None}
+        return {"fitted": figures(False), "unseen": figures(True) if self.has_unseen else None}

@@ -58,7 +58,7 @@ class ClientHarm:
         """Those in which a label is lost."""
         return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
 
-    def told(self, most: int = 2, *, rest: bool = True) -> str:
+    def describe(self, most: int = 2, *, rest: bool = True) -> str:
         """What happens there, at most so many labels of it (and how many more, if `rest`)."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
@@ -73,7 +73,7 @@ class ClientHarm:
 
     def sentence(self, most: int = 2) -> str:
         """The same with the client's name; names are plain text."""
-        return f"{EVERYONE if self.client is None else self.client}: {self.told(most)}"
+        return f"{EVERYONE if self.client is None else self.client}: {self.describe(most)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +340,7 @@ class Effect:
     but: str
     colour: str
 
-    def told(self, points: str) -> str:
+    def describe(self, points: str) -> str:
         """The word with its points, and who is worse off all the same."""
         return f"{self.word} {points}" + (f", but {self.but}" if self.but else "")
 
@@ -358,5 +358,5 @@ def effect_of(change: float, harm: Harm, client: str | None = None) -> Effect:
     if own is None:
         return Effect(GAINS, "", "better")
     where = "" if own.client in (None, client) else f"in {own.client} "
-    told = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
-    return Effect(ON_AVERAGE, f"{where}{told.brief()}", "mixed")
+    named = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
+    return Effect(ON_AVERAGE, f"{where}{named.brief()}", "mixed")

@@ -52,7 +52,7 @@ GAPS = {
     "gap_local_worst": "worst client",
     "gap_local_debiased": "inside clients, chance taken out",
 }
-_TOLD = ("rounds", "seconds", "bytes_per_client", "rounds_to_converge", "seconds_to_converge")
+_OPTIONAL = ("rounds", "seconds", "bytes_per_client", "rounds_to_converge", "seconds_to_converge")
 _FEWEST_SEEDS = 3  # two that happen to agree have a standard error near nothing
 
 
@@ -151,23 +151,25 @@ def rows_of(rows: Sequence[MethodRow], method: str, notion: str | None = None) -
 
 
 def _row(shipped: MethodAnswers, setting: str, split: str) -> MethodRow:
-    manifest, told = shipped.manifest, shipped.settings[setting]
+    manifest, given = shipped.manifest, shipped.settings[setting]
     by_seed = shipped.answered(setting, split)
-    judged = [_evaluated(answered, manifest, str(told["notion"])) for answered in by_seed.values()]
+    judged = [
+        _evaluated(answered, manifest, str(given["notion"])) for answered in by_seed.values()
+    ]
     return MethodRow(
         experiment=str(manifest["experiment"]),
         method=shipped.method,
         title=str(manifest["title"]),
         setting=setting,
-        notion=str(told["notion"]),
-        role=str(told["role"]),
+        notion=str(given["notion"]),
+        role=str(given["role"]),
         seeds=tuple(by_seed),
         accuracy=np.array([each.accuracy for each in judged]),
         gap_global=np.array([each.gaps.overall for each in judged]),
         gap_local_mean=np.array([each.gaps.local_mean for each in judged]),
         gap_local_debiased=np.array([each.debiased(each.larger_half).gap for each in judged]),
         client_gaps=np.array([each.gaps.local for each in judged]),
-        **{name: _number(told.get(name)) for name in _TOLD},
+        **{name: _number(given.get(name)) for name in _OPTIONAL},
         pooled=bool(manifest.get("pooled", False)),
     )
 

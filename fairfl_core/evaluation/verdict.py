@@ -161,11 +161,11 @@ class Verdict:
     def why(self) -> str:
         """The reason, in a sentence or two for a person; names are plain text."""
         if self.noisy:
-            said = (
+            text = (
                 "These counts carry noise for privacy, which no interval here contains, so that "
                 "they settle nothing: judge it on counts without noise."
             )
-            return said + self._promise()
+            return text + self._promise()
         if not self.unseen:
             hurt = f" Of those it was fitted on, {self._hurt()}." if self.is_harmful else ""
             return f"There are no new people to judge it on.{hurt}{self._promise()}"
@@ -202,36 +202,36 @@ class Verdict:
                 f"of {margin(largest.eps):g} ({_where(largest)}: {largest.gap:.3f}, at most "
                 f"{largest.high:.3f} where {largest.eps:g} was asked)."
             )
-        told, many = len(self.limits) - len(self.inconclusive), len(self.limits)
+        reason, many = len(self.limits) - len(self.inconclusive), len(self.limits)
         return (
             f"{_upper(self._promised())}; new people do not contradict it (for "
-            f"{told or 'none'} of {plural(many, 'limit')} they are enough to tell on their own)."
+            f"{reason or 'none'} of {plural(many, 'limit')} they are enough to tell on their own)."
         )
 
     def _broken(self) -> str:
         worst = self.broken[0]
-        said = (
+        text = (
             f"{worst.client or 'Overall'}: gap {worst.gap:.3f} on new people where {worst.eps:g} was "
             f"asked, beyond chance ({worst.low:.3f} to {worst.high:.3f}; {worst.behind} stand "
             "behind it)"
         )
         if worst.is_worse:
-            said += f"; that is worse than before ({worst.before:.3f})"
+            text += f"; that is worse than before ({worst.before:.3f})"
         others = self.broken[1:]
         if others:
             names = ", ".join(_name(one) for one in others[:3])
             more = " and others" if len(others) > 3 else ""
             are = "is" if len(others) == 1 else "are"
-            said += f". {len(others):,} more {are} broken: {names}{more}"
-        return said + "."
+            text += f". {len(others):,} more {are} broken: {names}{more}"
+        return text + "."
 
     def _hurt(self) -> str:
         """Who is hurt most, and how many more; a clause."""
         worst, others = self.hurt[0], len(self.hurt) - 1
         more = f", and {others:,} more such alarm{'s' * (others > 1)}" if others else ""
         where = "overall" if worst.client is None else f"in {worst.client}"
-        told = f"{worst.brief()}{more}"
-        return f"people are hurt {where} compared with the model as it is: {told}"
+        reason = f"{worst.brief()}{more}"
+        return f"people are hurt {where} compared with the model as it is: {reason}"
 
     def _not_smaller(self) -> str:
         if not self.grown:

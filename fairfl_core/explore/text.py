@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 PICTURES = {"gaps": "Gaps", "map": "Map", "found": "Found", "price": "Price"}
-COARSE = "coarse: one run"
+COARSE, ONE_RUN = "coarse: one run", "one run"
 FITTED = "people it was set on"
 FLAT = "flat: fairness is nearly free"
 WORST_OF_MANY = "the {drawn} widest of {many:,}"
@@ -226,9 +226,12 @@ def _more(policy: Policy) -> str:
 # -------------------------------------------------------------------- pictures
 
 
-def map_note(*, coarse: bool, flat: bool, own_limits: bool, collides: bool) -> str:
+def map_note(
+    *, coarse: bool, flat: bool, own_limits: bool, collides: bool, one_run: bool = False
+) -> str:
     """Whose accuracy the map shows, and what else must be said of it."""
-    said = [COARSE if coarse else "", FLAT if flat else "", FITTED]
+    runs = COARSE if coarse else ONE_RUN if one_run else ""
+    said = [runs, FLAT if flat else "", FITTED]
     said += ["without own limits" if own_limits else ""]
     said += ["blank: floors collide" if collides else ""]
     return " · ".join(filter(None, said))

@@ -50,7 +50,6 @@ from fairfl_core.privacy.mechanisms import Mechanism, release
 __all__ = [
     "STATISTICS",
     "Consent",
-    "client_folder",
     "client_name",
     "fairfl_client",
     "received_model",
@@ -92,12 +91,12 @@ def client_name(context: Context) -> str:
     return f"client {config.get('partition-id', context.node_id)}"
 
 
-def client_folder(context: Context) -> Path:
+def _folder(context: Context, name: str) -> Path:
     """Choose a client's folder: ``folder`` of its node's configuration, else one by its name."""
     if "folder" in context.node_config:
         return Path(str(context.node_config["folder"]))
-    safe = "".join(sign if sign.isalnum() else "-" for sign in client_name(context).lower())
-    return Path("fairfl-clients") / (safe.strip("-") or "client")
+    safe = "".join(sign if sign.isalnum() else "-" for sign in name.lower()).strip("-")
+    return Path("fairfl-clients") / (safe or "client")
 
 
 def received_model(context: Context) -> ArrayRecord:
@@ -112,7 +111,7 @@ def fairfl_client(
     scores: Callable[[Context], Any],
     *,
     name: str | Callable[[Context], str] = client_name,
-    folder: Path | str | Callable[[Context], Path] = client_folder,
+    folder: Path | str | Callable[[Context], Path | str] | None = None,
     labels: tuple[Any, ...] = (),
     groups: tuple[Any, ...] = (),
     consent: Consent | Callable[[Context], Consent] = _EVERYTHING,
@@ -126,8 +125,11 @@ def fairfl_client(
     scores : callable
         Returns, given Flower's context, a table with one row a person: see
         `fairfl_core.federation.scores.read_scores`. It is called once a run, on the client.
-    name, folder : str or callable
-        The client's name, and where its log and its own predictor go.
+    name : str or callable
+        The client's name.
+    folder : path or callable, optional
+        Where its log and its own predictor go; else ``folder`` of the node's configuration, else
+        ``fairfl-clients`` and the name, where the node was started.
     labels, groups : tuple
         The names that were agreed on. Others are refused here, before anything leaves.
     consent : Consent or callable
@@ -136,11 +138,15 @@ def fairfl_client(
 
     def handler(kind: str) -> Callable[[Message, Context], Message]:
         def handle(message: Message, context: Context) -> Message:
+            called = _given(name, context)
+            own: Path | str = _folder(context, called)
+            if folder is not None:
+                own = folder(context) if callable(folder) else folder
             one = _Client(
                 context,
                 scores,
-                _given(name, context),
-                Path(folder(context) if callable(folder) else folder),
+                called,
+                Path(own),
                 Names.of(labels, groups),
                 _given(consent, context),
             )
@@ -239,7 +245,7 @@ class _Client:
             found = names_in(self._fresh_table(), names)
             people = self._read(self._with_favourable(found, names.favourable), header)
             reply = self._join(found, people)
-            arrays: dict[str, NDArray[Any]] = {}
+            arrays: Arrays = {}
         else:
             people = self._read(names, header)
             method = {"predictor": self._predictor}.get(asked.kind, self._statistic)

@@ -58,13 +58,13 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
     rows = [OwnRows(folder, study) for folder in folders]
     scalers = pooled_scalers(study, [one.moments() for one in rows])
     parts = [one.own.people for one in rows]
-    joined: dict[str, Any] = {
+    together: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("inputs", "label", "group", "client")
     }
     people = replace(
         parts[0],
-        **joined,
+        **together,
         unit=np.arange(sum(len(part) for part in parts), dtype=np.int32),
     )
     trained = []

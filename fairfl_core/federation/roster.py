@@ -120,8 +120,12 @@ class Roster:
         self.least = self.least or len(nodes)
         self._node, replies = {}, {}
         found = self._exchange(kind, {node: WireMessage(kind, header) for node in nodes}, model)
+        silent = False
         for node in nodes:
             name = f"node {node}"
+            if self._expected and not isinstance(found.get(node), WireMessage):
+                silent = True  # whose node it is shows below: by the name that is missing
+                continue
             try:
                 name, reply = self._named(found.get(node))
                 self._node[name] = node
@@ -133,7 +137,8 @@ class Roster:
         refused = {one.client for one in self.lost if one.when == "joining"}
         for name in self._expected:
             if name not in self._node and name not in refused:
-                self.lose(name, "joining", "it is not there")
+                reason = "it did not answer" if silent else "it is not there"
+                self.lose(name, "joining", reason)
         self.check_enough("joining")
         return replies
 
@@ -278,8 +283,9 @@ class Roster:
         left = len(self.clients)
         if left < max(self.least, 1):
             why = " ".join(lost.sentence() for lost in self.lost)
+            many = len(self._expected) or left + len({lost.client for lost in self.lost})
             raise FederationStopped(
-                f"Stopped ({when}): {left} of {left + len(self.lost)} clients are left and at "
+                f"Stopped ({when}): {left} of {many} clients are left and at "
                 f"least {max(self.least, 1)} were asked for. {why} What was done so far is kept: "
                 "run the same command again when they are back, or allow fewer (min_clients, "
                 "--min-clients)."

@@ -30,7 +30,6 @@ from fairfl_core.training.scaling import Scaler
 __all__ = ["Progress", "StudyFedAvg", "app", "run_study"]
 
 app = ServerApp()
-Floats = NDArray[np.float64]
 
 
 @app.main()
@@ -177,8 +176,8 @@ class Progress:
         On held-out people, after each round; empty where they are not asked.
     """
 
-    theta: Floats
-    best: Floats
+    theta: NDArray[np.float32]
+    best: NDArray[np.float32]
     done: int = 0
     best_done: int = 0
     loss: list[float] = field(default_factory=list)
@@ -249,7 +248,7 @@ class StudyFedAvg(FedAvg):
             min_available_nodes=least,
         )
         self._study, self._roster, self._path, self._judge = study, roster, path, judge
-        first = first_parameters(study.shapes, study.seed).astype(np.float64)
+        first = first_parameters(study.shapes, study.seed)
         self.progress = Progress.read(path) if path.is_file() else Progress(first, first)
         self._before = self.progress.done
         self._rows = {name: int(rows.sum()) for name, rows in label_rows.items()}
@@ -259,7 +258,7 @@ class StudyFedAvg(FedAvg):
             "done": self._before,
             "shift": scaler.shift.tolist(),
             "spread": scaler.spread.tolist(),
-            "label-rows": [int(n) for n in sum(label_rows.values())],  # type: ignore[union-attr]
+            "label-rows": np.sum([*label_rows.values()], axis=0).tolist(),
         }
 
     def train(self, patience: float) -> Progress:
@@ -298,13 +297,13 @@ class StudyFedAvg(FedAvg):
         good = self._believed(server_round, replies, "train")
         arrays, metrics = super().aggregate_train(server_round, good)
         assert arrays is not None
-        theta = arrays["theta"].numpy()
+        theta = arrays["theta"].numpy().astype(np.float32)
         progress = self.progress
         progress.theta, progress.done = theta, self._before + server_round
         if not self._judge:
             progress.best, progress.best_done = theta, progress.done
             progress.write(self._path)
-        return arrays, metrics
+        return ArrayRecord({"theta": Array(theta)}), metrics
 
     def aggregate_evaluate(
         self, server_round: int, replies: Iterable[Message]

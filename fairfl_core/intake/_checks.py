@@ -161,12 +161,12 @@ def _class_order(rows: CodedRows) -> list[Check]:
 def _groups(counts: ClientCounts) -> str:
     """The groups with their people; of many, the smallest and the largest."""
     people = counts.table.sum(axis=(0, 2, 3))
-    told = [f"{name} {n:,.0f}" for name, n in zip(counts.groups, people, strict=True)]
-    if len(told) <= _MANY:
-        return f"Groups: {', '.join(told)}."
+    sizes = [f"{name} {n:,.0f}" for name, n in zip(counts.groups, people, strict=True)]
+    if len(sizes) <= _MANY:
+        return f"Groups: {', '.join(sizes)}."
     order = np.argsort(people, kind="stable")
-    few, many = (", ".join(told[place] for place in part) for part in (order[:3], order[:-4:-1]))
-    return f"{len(told)} groups; the smallest: {few}; the largest: {many}."
+    few, many = (", ".join(sizes[place] for place in part) for part in (order[:3], order[:-4:-1]))
+    return f"{len(sizes)} groups; the smallest: {few}; the largest: {many}."
 
 
 def _cells(counts: ClientCounts, whom: str) -> list[Check]:

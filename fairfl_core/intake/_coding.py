@@ -247,14 +247,14 @@ def _scored(
 def _check_fits(label: Codes, answer: Codes, labels: tuple[str, ...], roles: ColumnRoles) -> None:
     """Refuse scores that are paired with other labels than people's own say."""
     whole = (label >= 0) & (answer >= 0)
-    truth, said = label[whole], answer[whole]
+    truth, predicted = label[whole], answer[whole]
     if roles.probability:
         of = as_name(roles.probability_of)
         other = labels[1 - labels.index(of)]
-        check_probability(truth, said, roles.probability, of, other)
+        check_probability(truth, predicted, roles.probability, of, other)
     else:
         columns = [column for _, column in roles.scores]
-        check_order(truth, said, columns, labels, "Choose the columns so.")
+        check_order(truth, predicted, columns, labels, "Choose the columns so.")
 
 
 def _largest(scores: NDArray[np.float64]) -> Codes:

@@ -49,8 +49,8 @@ def _rows_of_folds() -> Iterator[tuple[str, ...]]:
     for number, (*who, signal) in enumerate(_people()):
         test = number % 5 == 4
         for fold in range(_FOLDS) if test else [number % _FOLDS]:
-            said = _answered(signal + float(noise[number, fold]))
-            yield *who, *said, "test" if test else "fit", str(fold)
+            answered = _answered(signal + float(noise[number, fold]))
+            yield *who, *answered, "test" if test else "fit", str(fold)
 
 
 def _as_csv(header: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:

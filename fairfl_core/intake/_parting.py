@@ -103,11 +103,11 @@ def _split(rows: CodedRows, roles: ColumnRoles, usable: Bools) -> tuple[Splits, 
         )
     cross_fitted = rows.dealt is not None
     split = code_splits(rows.split, roles.split, cross_fitted=cross_fitted)
-    said = f'as the column "{shown(roles.split)}" says; people of neither'
+    source = f'as the column "{shown(roles.split)}" says; people of neither'
     return np.where(usable, split, np.int8(-1)), Check(
-        f"Fit and test {said} are left out."
+        f"Fit and test {source} are left out."
         if cross_fitted
-        else f"Validation and test {said} (training) are left out, as a model flatters those it "
+        else f"Validation and test {source} (training) are left out, as a model flatters those it "
         "was trained on."
     )
 

@@ -1,4 +1,4 @@
-"""The linear programs of all clients as one array: small simplex tableaux, pivoted together.
+"""Solve the linear programs of all clients at once: small simplex tableaux in one array.
 
 Inside a client a lottery is a small program: blocks of weights that sum to one, and gaps s with
 |s| <= epsilon. Where only few numbers leave the client (its part g in every overall gap), what it
@@ -6,7 +6,7 @@ would do at prices lambda of those numbers,
 
     maximise  value - lambda . g   within the client's own limits,
 
-is found by a few pivots from where it last stood, for thousands of clients in one go. Clients are
+is found by a few pivots from its last vertex, for thousands of clients in one go. Clients are
 the last axis of every array, so that what is done to all of them is done in long runs.
 """
 
@@ -65,7 +65,7 @@ class ClientPrograms:
 
 @dataclass(frozen=True, eq=False)
 class Vertices:
-    """Where every client's tableau stands.
+    """The current vertex of every client.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class _State:
 class BatchedSimplex:
     """Row i of a client says: basic_i = rhs_i - sum over j of T_ij nonbasic_j, rhs = c + epsilon p.
 
-    Below the rows stand those of the value and of every coupling part, read the same way; c and p
+    Below them are the rows of the objective and of every coupling part, read the same way; c and p
     are the last two columns. The starting point is one answer for everybody, which keeps any
     limit.
     """
@@ -145,12 +145,12 @@ class BatchedSimplex:
     def restart(self) -> None:
         """Go back to where every solve begins: what clients do within a usual limit of their own.
 
-        Whoever cannot stand there goes back to one answer for everybody: see `limit`.
+        Clients for whom that is infeasible go back to one answer for everybody: see `limit`.
         """
         self._now = self._usual.copy()
 
     def limit(self, eps: Floats) -> None:
-        """Set every client's epsilon; who stands outside of it begins again."""
+        """Set every client's epsilon; clients that it makes infeasible begin again."""
         self._eps = eps
         outside = np.flatnonzero((_right(self._now.table, eps)[: self.rows] < -_TIE).any(axis=0))
         self._now.put(outside, self._start.take(outside))
@@ -158,19 +158,19 @@ class BatchedSimplex:
 
     def start(self) -> Vertices:
         """One answer for everybody."""
-        return self._standing(_right(self._start.table, self._eps), self._start.basic)
+        return self._vertices(_right(self._start.table, self._eps), self._start.basic)
 
     def best(self, prices: Floats) -> Vertices:
-        """What every client does at these prices of the coupling parts."""
+        """Return what every client does at these prices of the coupling parts."""
         gain = _gain(self._now.table, self.rows, prices)
         active = np.flatnonzero(gain.max(axis=0) > _GAIN)
         if active.size:
             self._improve(active, gain[:, active], prices)
             right = self._now.table[:, -2:][..., active]
             self._numbers[:, active] = _right(right, self._eps[active])
-        return self._standing(self._numbers.copy(), self._now.basic.copy())
+        return self._vertices(self._numbers.copy(), self._now.basic.copy())
 
-    def _standing(self, numbers: Floats, basic: Numbers) -> Vertices:
+    def _vertices(self, numbers: Floats, basic: Numbers) -> Vertices:
         level = np.maximum(numbers[: self.rows], 0.0)
         return Vertices(basic, level, numbers[self.rows], numbers[self.rows + 1 :])
 
@@ -217,7 +217,7 @@ def _first_tableau(programs: ClientPrograms, others: Ints) -> Floats:
     inside, gap = against_start(programs.gaps)
     gap[np.abs(gap) < _NOTHING] = 0.0
     gain, goal = against_start(np.concatenate([programs.objective[None], programs.parts]))
-    gain[0] = np.where(there, gain[0], -1.0)  # what is not there is never worth it
+    gain[0] = np.where(there, gain[0], -1.0)  # what is not there never enters
     table = np.zeros((rows + len(goal), width + 2, programs.there.shape[1]))
     table[:blocks, :width] = (np.arange(blocks)[:, None, None] == block) & there
     table[blocks:rows, :width] = np.concatenate([inside, -inside])

@@ -254,7 +254,7 @@ class ConeSolver(Solver):
         columns = (start.x > 0) | self._always | (self._rank(reduced) < _FEW)
         by_column = sparse.csc_array(matrix)
         for _ in range(_MOST_ROUNDS):
-            for number in np.flatnonzero(~active):
+            for number in np.flatnonzero(~active).tolist():
                 columns[self._own(number)] = False
             some, chosen, cone_numbers = map(np.flatnonzero, (columns, rows, active))
             among = sparse.csr_array(by_column[:, some])
@@ -278,7 +278,7 @@ class ConeSolver(Solver):
             np.maximum.at(worst, scope, over)
             more = (over > _VIOLATED) & (over >= _WORST * worst[scope])
             reduced = cost - blocks.T @ found.blocks - matrix[chosen].T @ found.limits
-            for number, dual in zip(cone_numbers, found.cones, strict=True):
+            for number, dual in zip(cone_numbers.tolist(), found.cones, strict=True):
                 reduced += cones[number].T @ dual
             helpful = self._helpful(np.where(columns, 0.0, reduced))
             if not more.any() and not helpful.any():

@@ -116,7 +116,7 @@ def _one_answer(program: LinearProgram) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where rows and variables of the full program stand in those of the clients.
+    """Where rows and variables of the full program are in those of the clients.
 
     `coupling` and `own` are rows of the full program; `own_client` and `own_place` say whose an
     own row is and which of that client's; `client` and `place` say the same of every variable.
@@ -131,7 +131,7 @@ class _Layout:
 
     @classmethod
     def of(cls, program: LinearProgram) -> "_Layout":
-        """A row couples clients if the overall epsilon limits it or several stand in it."""
+        """Find the rows that couple clients: the overall epsilon limits them, or several are in them."""
         client, rows = program.variables.client, program.constraints
         clients, entries = int(client.max()) + 1, program.matrix.tocoo()
         low, high = np.full(len(rows), clients), np.full(len(rows), -1)

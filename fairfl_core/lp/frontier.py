@@ -18,7 +18,7 @@ from fairfl_core.lp.program import FairnessProgram
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FREE", "Frontier", "frontier", "mean_frontier"]
+__all__ = ["FREE", "Frontier", "frontier", "joined_frontier", "mean_frontier"]
 
 FREE = 0.0005  # a twentieth of a point of accuracy: what costs no more costs nothing
 Floats = NDArray[np.float64]
@@ -113,3 +113,10 @@ def mean_frontier(frontiers: Sequence[Frontier]) -> Frontier:
     tables = [field.name for field in fields(Frontier)][2:]
     means = {name: np.mean([getattr(one, name) for one in frontiers], axis=0) for name in tables}
     return Frontier(first.eps_local, first.eps_global, **means)
+
+
+def joined_frontier(rows: Sequence[Frontier]) -> Frontier:
+    """The map of several maps over one choice of eps_global, row below row."""
+    tables = [field.name for field in fields(Frontier) if field.name != "eps_global"]
+    whole = {name: np.concatenate([getattr(one, name) for one in rows]) for name in tables}
+    return Frontier(eps_global=rows[0].eps_global, **whole)

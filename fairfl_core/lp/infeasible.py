@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Finder = Callable[[Floats, Floats], RuleTable | None]
 """(duals of the rows, duals of the blocks) -> columns that would lower the cost, if there are any."""
-_BY = 1e-9  # a limit that must give way by more collides
+_BY = 1e-9  # a limit that must give way by more is in the way
 _ROUNDS = 60
 _OUT_OF_REACH = 1e4  # what lowering the floors to nothing costs, in epsilons
 _MISSED = 1e-7  # a share of the floors that is within reach
@@ -42,14 +42,14 @@ _MISSED = 1e-7  # a share of the floors that is within reach
 
 @dataclass(frozen=True)
 class Infeasible:
-    """What collides, and what would not.
+    """Which floors make limits infeasible, and what would be feasible.
 
     Attributes
     ----------
     eps_global, eps_local : float, tuple of float
         What was asked.
     who : tuple of (client, group, label)
-        Floors that stand against the limits.
+        Floors that are in the way of the limits.
     least_global, least_local : float or None
         The least epsilons that the floors allow, together: the least one for all clients that is
         no less than the tightest asked, and the least overall one beside it. None where no
@@ -72,7 +72,7 @@ class Infeasible:
     certain: bool = True
 
     def sentence(self) -> str:
-        """What collides and what would do, for a person."""
+        """Return which floors are in the way and what would do, for a person."""
         whom = [f"{client}, {group} (“{label}”)" for client, group, label in self.who[:3]]
         more = f" and {len(self.who) - 3} more" if len(self.who) > 3 else ""
         where = f"{'; '.join(whom)}{more}"
@@ -82,30 +82,30 @@ class Infeasible:
         ]
         if not self.certain:
             return self._found(where, " and ".join(floors))
-        said = f"The limits and the floors collide in {where}."
+        words = f"The limits and the floors collide in {where}."
         if self.least_global is not None and self.least_local is not None:
-            said += (
+            words += (
                 f" These floors allow a gap of {self.least_local:.3f} inside every client and "
                 f"{self.least_global:.3f} overall at the least."
             )
         else:
-            said += " No wider gap would help: the floors are out of reach here by themselves."
-        return said + f" These limits allow at the most {' and '.join(floors)}."
+            words += " No wider gap would help: the floors are out of reach here by themselves."
+        return words + f" These limits allow at the most {' and '.join(floors)}."
 
     def _found(self, where: str, floors: str) -> str:
         """The same where rules may have been missed."""
-        said = (
+        words = (
             f"No lottery was found that keeps the limits and the floors; they collide in {where}."
         )
         if self.least_global is not None and self.least_local is not None:
-            said += (
+            words += (
                 f" One was found that keeps these floors with a gap of {self.least_local:.3f} "
                 f"inside every client and {self.least_global:.3f} overall."
             )
         else:
-            said += " None was found with wider gaps, either."
-        said += f" One was found that keeps these limits with {floors}."
-        return said + " With three labels and more better ones may exist."
+            words += " None was found with wider gaps, either."
+        words += f" One was found that keeps these limits with {floors}."
+        return words + " With three labels and more better ones may exist."
 
     def to_json(self) -> dict[str, Any]:
         """The form that `solve --json` prints."""
@@ -145,7 +145,7 @@ def explain_infeasible(
         least_global = relaxed.least_overall(eps_global, np.full(len(local), each))
         least_local = each
         against = relaxed.in_the_way(eps_global, local)
-    except InfeasibleError:  # the floors, ratios or other groupings stand against each other
+    except InfeasibleError:  # the floors, ratios or other groupings are infeasible by themselves
         pass
     share, lowered = relaxed.floors(eps_global, local)
     if not against.any():
@@ -205,7 +205,7 @@ class _Relaxed:
         return min(eps_global + float(found[0]), 1.0)
 
     def in_the_way(self, eps_global: float, local: Floats) -> Floats:
-        """How much each row stands against these limits: its duals where as little gives way."""
+        """Return the duals of the rows where limits are widened as little as possible."""
         scope = self.rows.scope
         of_row = np.where(scope == OVERALL, len(local), np.maximum(scope, -1))
         return np.abs(self._widened(eps_global, local, of_row)[1])

@@ -147,12 +147,12 @@ class LinearProgram:
         return self.auxiliary + single[best[first]]
 
     def weights(self, x: Floats, *, fall_back: bool = True) -> Floats:
-        """The weight of each rule; see `RuleTable.settled`.
+        """The weight of each rule; see `RuleTable.cleaned`.
 
         Where a weight is shared, a block keeps the model's answer if nobody of any group falls
         into it.
         """
-        values = self.variables.settled(x[self.auxiliary :], fall_back=fall_back)
+        values = self.variables.cleaned(x[self.auxiliary :], fall_back=fall_back)
         return np.asarray(self.shares @ values)
 
 
@@ -191,7 +191,7 @@ def _across_groups(rules: RuleTable, groups: int) -> tuple[RuleTable, sparse.csr
         (np.ones(len(rules)), (np.arange(len(rules)), client * many + rule)), shape
     )
     first = rules.take(rules.group == 0)
-    # The first group's blocks stand for those of all: more rows would say the same again.
+    # The blocks of the first group suffice: those of the others are the same rows.
     _, block = np.unique(first.block, return_inverse=True)
     confusion = shares.T @ rules.confusion.reshape(len(rules), -1)
     variables = replace(

@@ -13,7 +13,7 @@ charged, for limits and parts of people differ.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,8 +164,8 @@ def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
         shape = counts.table.shape
         table = np.zeros(shape, np.int64)
         client, group = np.divmod(people.cell[place], groups)
-        for y in range(labels):
-            np.add.at(table, (client, group, y, said[there]), amount[there, y])
+        where: tuple[Any, ...] = (client, group, slice(None), said[there])
+        np.add.at(table, where, amount[there])
         return Measured(
             people.cell[place],
             people.scores[place],

@@ -60,7 +60,7 @@ class GroupingLimit:
     Attributes
     ----------
     grouping : str
-        RuleTable that groups are crossed of, such as ``race`` or ``sex*race``.
+        Columns that groups are crossed of, such as ``race`` or ``sex*race``.
     scope : {"local", "global"}
     eps : float
     """

@@ -365,7 +365,7 @@ class FairnessProgram:
         counts, constraints = self.counts, found.program.constraints
         # Where nobody speaks a guarantee is kept by constants, and none by the model's answer.
         beta = found.program.weights(found.x, fall_back=self.guarantee is None)
-        confusion = found.program.rules.mixed(beta, *counts.table.shape[:2])
+        confusion = found.program.rules.expected_counts(beta, *counts.table.shape[:2])
         duals = found.duals[: len(constraints)]
         price = constraints.prices(duals) * self._objective.utility_per_unit
         has_epsilon = constraints.scope != NO_EPSILON

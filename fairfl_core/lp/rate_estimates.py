@@ -42,7 +42,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Points that rules are measured on, as a program of the exact region sees them.
+    """Points that rules of scores are measured on.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Measured:
     predicted : ndarray, shape (points,)
         The model's own answer.
     amount : ndarray, shape (points, labels)
-        How many people of each label stand at the point: 0 or 1 where labels are counted, the
+        How many people of each label are at the point: 0 or 1 where labels are counted, the
         score itself where it is trusted, any number for a bin of a histogram.
     counts : ClientCounts
         The same by the model's answer, n[client, group, label, prediction].

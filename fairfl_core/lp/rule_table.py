@@ -1,4 +1,4 @@
-"""The columns of a fairness program: what each rule of each cell does to its people."""
+"""What each rule of each cell does to its people: the columns of a fairness program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -80,7 +80,7 @@ class RuleTable:
 
     @classmethod
     def join(cls, parts: Sequence["RuleTable"]) -> "RuleTable":
-        """All columns of several lists."""
+        """All rules of several tables."""
         values = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
         joined: dict[str, Any] = {
             name: None if any(one is None for one in each) else np.concatenate(each)
@@ -88,7 +88,7 @@ class RuleTable:
         }
         return cls(**joined)
 
-    def settled(self, beta: Floats, *, fall_back: bool = True) -> Floats:
+    def cleaned(self, beta: Floats, *, fall_back: bool = True) -> Floats:
         """Clean solver output: weights in [0, 1] that sum to one in each block.
 
         A block that nobody falls into keeps the model's answer: the data says nothing about it,
@@ -105,7 +105,7 @@ class RuleTable:
 
     @cached_property
     def redundant(self) -> NDArray[np.bool_]:
-        """RuleTable that do to everybody what the rule that keeps the model's answer does."""
+        """Rules that do to everybody what the rule that keeps the model's answer does."""
         kept = np.full(self.blocks, -1)
         kept[self.block[self.keeps]] = np.flatnonzero(self.keeps)
         other = kept[self.block]
@@ -114,13 +114,13 @@ class RuleTable:
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
-        """RuleTable of blocks that nobody falls into."""
+        """Rules of blocks that nobody falls into."""
         block, column = self.members
         people = self.confusion.sum(axis=(1, 2))
         filled = np.bincount(block, people[column], minlength=self.blocks)
         return np.asarray(filled[self.block] == 0)
 
-    def mixed(self, beta: Floats, clients: int, groups: int) -> Floats:
+    def expected_counts(self, beta: Floats, clients: int, groups: int) -> Floats:
         """Expected people by client, group, label and answer under these weights."""
         labels = self.confusion.shape[1]
         size = labels * labels
@@ -132,4 +132,4 @@ class RuleTable:
         return total.astype(float).reshape(clients, groups, labels, labels)
 
 
-_SPECK = 1e-11  # a smaller weight is the solver's dust
+_SPECK = 1e-11  # a smaller weight is rounding of the solver

@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import Measured, measured
 from fairfl_core.predictors.verify_predictor import (
     counts_digest,
@@ -22,7 +23,7 @@ from fairfl_core.predictors.verify_predictor import (
     verify,
 )
 
-__all__ = ["certify", "score_counts", "verify"]
+__all__ = ["certify", "evidence_of", "score_counts", "verify"]
 
 FORMAT = "fairfl-score-counts/1"
 Floats = NDArray[np.float64]
@@ -65,6 +66,18 @@ def score_counts(people: ScoredData | ScoreHistogram) -> dict[str, Any]:
     for entry, mine in zip(value["clients"], table, strict=True):
         entry["counts"] = mine
     return value
+
+
+def evidence_of(program: FairnessProgram) -> dict[str, Any] | None:
+    """The counts that prove what a program finds; None where none do.
+
+    By score where its rules look at scores: then for two labels, and people with their scores.
+    """
+    people = program.people
+    if not program.needs_scores:
+        return people.counts.to_json()
+    is_proved = len(program.counts.labels) == 2 and not program.policy.without_group
+    return score_counts(people) if is_proved and isinstance(people, ScoredData) else None
 
 
 def certify(

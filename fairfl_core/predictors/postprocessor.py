@@ -13,10 +13,11 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fairfl_core._io.names import as_name, in_order, listed
-from fairfl_core.data.coding import check_two
+from fairfl_core.data.coding import CodedPeople, check_two
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables.columns import Coded, code_names
@@ -156,6 +157,7 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         sensitive_features: Table | None = None,
         client: Column | None = None,
         classes: Sequence[Any] | None = None,
+        sample_weight: Column | None = None,
         **fit_params: Any,
     ) -> Self:
         """Fit the estimator, if there is one, and the fair lottery on people with labels.
@@ -178,6 +180,9 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         classes : sequence, optional
             Without an estimator, the labels in the order of the score columns: the `classes_` of
             the model.
+        sample_weight : column, optional
+            What each row counts for (a survey's weights), also to an estimator that takes them.
+            Rows are counted then, so that the region is one that looks at answers.
         **fit_params
             For the estimator's `fit`.
         """
@@ -189,12 +194,14 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         truth = as_target(y)
         groups = _groups(sensitive_features)
         rows = {**groups, "client": _clients(client, len(truth))}
+        if sample_weight is not None:
+            rows["sample_weight"] = as_column(sample_weight, "sample_weight").astype(float)
         for what, column in rows.items():
             if len(column) != len(truth):
                 raise InputError(
                     f"{what} has {len(column)} rows, y has {len(truth)}; give one a row."
                 )
-        given = self._fit_estimator(X, y, fit_params)
+        given = self._fit_estimator(X, y, sample_weight, fit_params)
         if given is None:
             given = ModelScores.of(X)
             self.classes_ = np.unique(truth)
@@ -215,9 +222,11 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self.n_features_in_ = given.matrix.shape[1]
         self.score_columns_ = given.names_of(self._column_labels_, names)
         self.group_columns_ = tuple(groups)
-        people = _people(rows["client"], groups, codes, matrix, names, self.score_columns_)
+        scored = _people(rows["client"], groups, codes, matrix, names, self.score_columns_)
         if self.favourable is not None:
-            people = replace(people, favourable=as_name(self.favourable))
+            scored = replace(scored, favourable=as_name(self.favourable))
+        weight = rows.get("sample_weight")
+        people = scored if weight is None else _weighted(scored, weight)
         program = FairnessProgram(
             people,
             self.notion,
@@ -239,7 +248,7 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return self
 
     def _fit_estimator(
-        self, X: Table, y: Column, fit_params: dict[str, Any]
+        self, X: Table, y: Column, sample_weight: Column | None, fit_params: dict[str, Any]
     ) -> ModelScores | None:
         """Fit the estimator unless it is, and take its scores; None where there is no estimator."""
         if self.estimator is None:
@@ -251,8 +260,12 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             return None
         self.estimator_ = self.estimator
         if not self.prefit:
-            routed = process_routing(self, "fit", **fit_params) if _is_routing() else None
-            given = fit_params if routed is None else routed.estimator.fit
+            given = dict(fit_params)
+            if _is_routing():
+                weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+                given = process_routing(self, "fit", **fit_params, **weights).estimator.fit
+            elif sample_weight is not None and has_fit_parameter(self.estimator, "sample_weight"):
+                given["sample_weight"] = sample_weight
             self.estimator_ = clone(self.estimator).fit(X, y, **given)
         self.classes_ = np.asarray(getattr(self.estimator_, "classes_", np.unique(as_target(y))))
         for name in ("n_features_in_", "feature_names_in_"):
@@ -430,3 +443,23 @@ def _people(
         grouping=Grouping.of_names(tuple(groups), names) if len(groups) > 1 else None,
         score_columns=score_columns,
     )
+
+
+def _weighted(people: ScoredData, weight: NDArray[np.float64]) -> ClientCounts:
+    """Count people by their weights."""
+    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        raise InputError("sample_weight holds numbers from 0 on, not all of them 0; correct it.")
+    coded = CodedPeople(
+        client=people.client,
+        group=people.group,
+        label=people.label,
+        prediction=people.predicted,
+        scores=np.empty((len(people), 0)),
+        clients=people.clients,
+        groups=people.groups,
+        labels=people.labels,
+        grouping=people.grouping,
+        score_columns=people.score_columns,
+        weight=weight,
+    )
+    return ClientCounts.from_people(coded, people.favourable)

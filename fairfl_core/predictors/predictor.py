@@ -23,6 +23,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.hashed_draws import fold_draws, row_draw, row_draws, salt_check
@@ -457,6 +458,13 @@ class Predictor(ABC):
         value["certificate"] = dict(self.certificate)
         value["certificate"]["fingerprint"] = fingerprint(value)
         return value
+
+    def certified_by(self, program: FairnessProgram) -> Self:
+        """The same with its certificate, on the people of the program that found it."""
+        from fairfl_core.predictors.certificate import evidence_of
+
+        evidence = evidence_of(program)
+        return self if evidence is None else self.certified(evidence, program.rates)
 
     def certified(self, counts: dict[str, Any], rates: str = "labels") -> Self:
         """The same predictor with the proof that it is optimal on the counts it was fitted on.

@@ -37,9 +37,9 @@ def counts_digest(counts):
 
 
 def fingerprint(predictor):
-    """The digest of all that a predictor's file holds but the fingerprint itself."""
+    """The digest of all that a predictor's file holds but the fingerprint, and when it was made."""
     sealed = {k: v for k, v in predictor["certificate"].items() if k != "fingerprint"}
-    return digest({**predictor, "certificate": sealed})
+    return digest({**predictor, "made": None, "certificate": sealed})
 
 
 def read_points(counts, shrunk, number):
@@ -142,6 +142,9 @@ def read_problem(predictor, counts, number=exact):
     """Points and tables [label][model's answer] by cell, the utility's gains, and the limits."""
     policy, labels = predictor.get("policy") or {}, predictor["labels"]
     far = predictor["region"] == "exact"
+    for key, known in (("region", "simplex kernel exact"), ("notion", "eo eop eo-full sp")):
+        if predictor[key] not in known.split():
+            raise ValueError(f"the {key} is not known here")
     if predictor.get("guarantee") or far and (len(labels) > 2 or policy.get("without_group")):
         raise ValueError(
             "this is not proved: a confidence, or scores without groups or labels > 2"

@@ -23,7 +23,7 @@ from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text
-from fairfl_core.report.result import Result
+from fairfl_core.report.result import Result, fingerprint_of
 
 __all__ = [
     "AS_IT_IS",
@@ -67,7 +67,7 @@ class Cell:
     mark: Mark | None = None
 
     @property
-    def said(self) -> str:
+    def in_one_line(self) -> str:
         """The cell in one line."""
         return f"{self.text} ({self.note})" if self.note else self.text
 
@@ -189,10 +189,10 @@ def worst_gap_is_smaller(result: Result) -> bool:
             for each in (runs, [one.before for one in runs])
         )
         return bool(after < before - CHANCE)
-    told = [one for one in checks if text.enough(one)]  # what is shown must not say otherwise
+    shown = [one for one in checks if text.enough(one)]  # what is shown must not say otherwise
     return all(
         max(one.gap for one in part) < np.nanmax([one.before for one in part]) - CHANCE
-        for part in (checks, told)
+        for part in (checks, shown)
         if part
     )
 
@@ -254,8 +254,8 @@ def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
         return text.none_of([(result.option.name, result.summary) for result in results])
     judged = best.summary.judged
     cost = numbers.before_after(judged.accuracy_before, judged.accuracy, text.percent)
-    said = f"{text.word(best.summary.verdict)}; accuracy {cost}"
-    return text.recommend(best.option.name, text.asked(best.option, noun), said)
+    summary_text = f"{text.word(best.summary.verdict)}; accuracy {cost}"
+    return text.recommend(best.option.name, text.asked(best.option, noun), summary_text)
 
 
 def _judged(result: Result) -> list[Evaluation]:
@@ -346,12 +346,14 @@ def _as_it_is(first: Result) -> Column:
 
 
 def _worst_cell(result: Result) -> Cell:
-    worst, told = _worst(_checks(_judged(result))), result.summary.judged.worst
+    worst, judged_worst = _worst(_checks(_judged(result))), result.summary.judged.worst
     if worst is None:
         return Cell(text.TOO_FEW)
     low, high = worst.low, worst.high
-    if told is not None and told.client == worst.client:  # the verdict's own interval
-        low, high = told.gap_low, told.gap_high
+    if (
+        judged_worst is not None and judged_worst.client == worst.client
+    ):  # the verdict's own interval
+        low, high = judged_worst.gap_low, judged_worst.gap_high
     eps = dict(result.option.own_limits).get(str(worst.client), result.option.eps_local)
     limit = eps if eps < 1 else None
     mark = Mark(worst.gap, low, high, worst.before, limit)
@@ -503,7 +505,7 @@ def _limits(result: Result, most: int) -> Table:
             f"{text.gap(check.gap)} ({text.gaps(check.low, check.high)})",
             text.gap(check.before),
             str(check.behind),
-            text.told(check),
+            text.conclusion(check),
         )
         for check in checks[:most]
     ]
@@ -523,7 +525,7 @@ def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
     people = numbers.count(summary.reached.n) + " fitted on"
     people += f", {numbers.count(unseen.n)} new" if unseen else ", none new"
     rows = f"{numbers.count(dataset['rows_used'])} {_rows_are(result.experiment)}"
-    said = [
+    lines = [
         ("Data", f"{manifest['title']}; {dataset['source']}; {dataset['licence']}"),
         ("Rows", f"{rows}; {dataset['sample']}"),
         ("Split", f"{result.experiment.protocol}; {people} (per run)"),
@@ -535,8 +537,9 @@ def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
         ("Runs", ", ".join(map(str, option.seeds))),
         ("Certainty", text.sure(option.guarantee)),
         ("Scores, sha256", option.sha256),
+        ("Proof of the optimum, fingerprint (fairfl verify)", fingerprint_of(result) or "none"),
     ]
-    return [*said, ("Link", link)] if link else said
+    return [*lines, ("Link", link)] if link else lines
 
 
 def _annex(results: Sequence[Result]) -> list[Table]:

@@ -176,14 +176,14 @@ def group_cells(row: Any) -> tuple[str, ...]:
 
 def rate_cells(row: Any) -> tuple[str, ...]:
     """A rate before and after with limits, each with its people."""
-    told = [
+    texts = [
         _limits(*(getattr(row, f"{side}{end}") for end in ("", "_low", "_high")))
         if row.assessable
         else NOT_ASSESSABLE
         for side in ("before", "after")
     ]
     people = [format.count(n) for n in (row.n_before, row.n)]
-    return (row.rate, row.label or "", row.group, told[0], people[0], told[1], people[1])
+    return (row.rate, row.label or "", row.group, texts[0], people[0], texts[1], people[1])
 
 
 def _limits(share: float, low: float, high: float) -> str:
@@ -206,14 +206,14 @@ def not_assessable(cells: Sequence[NotAssessable]) -> str:
     """Comparisons with nobody behind them."""
     if not cells:
         return "Every comparison has people behind it."
-    said = [
+    parts = [
         f"nobody of group “{cell.group}”"
         + (f" with label “{cell.label}”" if cell.label else "")
         + f" in “{cell.client}”"
         for cell in cells[:_CELLS]
     ]
     more = f"; and {len(cells) - _CELLS:,} more" if len(cells) > _CELLS else ""
-    sentence = "; ".join(said) + more
+    sentence = "; ".join(parts) + more
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 

@@ -149,8 +149,10 @@ def read_review(path: str | Path) -> Review:
     try:
         return Review.from_json(read_json(path))
     except InputError as error:
-        said = str(error)
-        raise InputError(said if said.startswith(str(path)) else f"{path}: {said}") from error
+        message = str(error)
+        raise InputError(
+            message if message.startswith(str(path)) else f"{path}: {message}"
+        ) from error
 
 
 def parse_review(data: bytes, name: str) -> Review:

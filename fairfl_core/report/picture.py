@@ -47,9 +47,9 @@ def svg_of(board: Board) -> str:
                 for option, share in enumerate(row.after)
             ),
         ]
-    said = f"found of those with “{_short(board.label)}”, %"
+    caption = f"found of those with “{_short(board.label)}”, %"
     middle = _LEFT + span / 2
-    parts.append(f'<text x="{middle}" y="{height - 5}" text-anchor="middle">{said}</text>')
+    parts.append(f'<text x="{middle}" y="{height - 5}" text-anchor="middle">{caption}</text>')
     return "".join(parts) + "</svg>"
 
 

@@ -1,6 +1,6 @@
 """An option solved and judged: from the file alone, or from what a page has solved already."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairfl_core._io.names import shown
 from fairfl_core.data import experiments
@@ -14,9 +14,10 @@ from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import region_kind
+from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.report.file import UPLOADED, Option
 
-__all__ = ["Result", "solve_option"]
+__all__ = ["Result", "fingerprint_of", "solve_option"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,18 @@ def solve_option(option: Option, uploaded: Experiment | None = None) -> Result:
     local = dict.fromkeys(experiment.clients, option.eps_local) | dict(option.own_limits)
     study = run_study(programs, unseen, option.eps_global, local)
     return Result(option, study, summarise(study), experiment)
+
+
+def fingerprint_of(result: Result) -> str | None:
+    """The fingerprint of the first run's predictor and its certificate; None without one."""
+    option, experiment, first = result.option, result.experiment, result.study.first
+    fitted_on = FittedOn(
+        experiment.manifest["name"], option.sha256, first.seed, experiment.fit_split
+    )
+    program = _program(option, experiment, first.seed)
+    predictor = replace(first.predictor, fitted_on=fitted_on).certified_by(program)
+    certificate = predictor.to_json().get("certificate")
+    return None if certificate is None else certificate["fingerprint"]
 
 
 def _bundled(option: Option) -> Experiment:

@@ -204,10 +204,10 @@ def why(summary: Summary) -> str:
     verdict = summary.verdict
     if verdict is None:
         return "No limit was asked for."
-    told = without_few(verdict)
-    if told.word != verdict.word:
+    listed_alarms = without_few(verdict)
+    if listed_alarms.word != verdict.word:
         return f"{brief_why(verdict).capitalize()}; it rests on {TOO_FEW} somewhere."
-    return told.why
+    return listed_alarms.why
 
 
 def without_few(verdict: Verdict) -> Verdict:
@@ -314,9 +314,9 @@ def worse_off(summary: Summary) -> str:
 
 def hurt(summary: Summary) -> list[str]:
     """Who else is hurt beyond chance, after whom the verdict names, in sentences."""
-    told = [alarm for alarm in summary.harm.proved if alarm.n >= FEW][1:]
-    said = [alarm.sentence() for alarm in told[:3]]
-    more = len(told) - len(said)
+    listed_alarms = [alarm for alarm in summary.harm.proved if alarm.n >= FEW][1:]
+    said = [alarm.sentence() for alarm in listed_alarms[:3]]
+    more = len(listed_alarms) - len(said)
     return [
         *said,
         *([f"{numbers.plural(more, 'more such alarm')} beyond chance."] if more else []),
@@ -338,7 +338,7 @@ def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     return "▲ more" if change > 0 else "fewer"
 
 
-def told(check: LimitCheck) -> str:
+def conclusion(check: LimitCheck) -> str:
     """Whether the people behind a gap suffice."""
     if check.is_broken:
         return "✕ above its limit, beyond chance"

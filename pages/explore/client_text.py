@@ -78,7 +78,7 @@ def sentence(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> st
 def alarm(own: ClientHarm) -> str:
     """Who loses here, as Markdown."""
     colour, sign = ("red", "▼") if own.beyond_chance else ("orange", "▽")
-    return f":{colour}-badge[{sign}] {plain(own.told(2), 1200)}"
+    return f":{colour}-badge[{sign}] {plain(own.describe(2), 1200)}"
 
 
 def allowed_inside(client: str) -> str:

@@ -46,6 +46,7 @@ WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
+MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
 
 
 def page() -> None:
@@ -191,8 +192,9 @@ def _map(view: View, noun: str) -> None:
             )
             return
         one = view.of_seed(view.seeds[0]) if dear else view
+        fine = _is_fine(one) if dear else True
         with progress(shared_text.SOLVING_MAP) as on_progress:
-            heat = heat_of(one, COARSE if dear else GRID, on_progress)
+            heat = heat_of(one, GRID if fine else COARSE, on_progress)
         own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
         here = view.eps_global, view.eps_local
         costs = charts.alone(heat, here, float(own))
@@ -204,7 +206,8 @@ def _map(view: View, noun: str) -> None:
             noun=noun,
             title=text.MAP_TITLE,
             note=core_text.map_note(
-                coarse=dear,
+                coarse=not fine,
+                one_run=dear,
                 flat=bool(span < LEAST_SPAN),
                 own_limits=bool(view.own_limits),
                 collides=bool(np.isnan(heat.accuracy).any()),
@@ -213,6 +216,21 @@ def _map(view: View, noun: str) -> None:
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
         )
+
+
+def _is_fine(view: View) -> bool:
+    """Whether a map that takes long was asked for in full; the button asks, or stops it."""
+    asked = view.without_limits()
+    fine = st.session_state.get(MAP_FINE) == asked
+    st.button(
+        text.COARSE_MAP if fine else text.REFINE_MAP,
+        key="refine-map",
+        help=text.COARSE_MAP_TIP if fine else text.DRAW_MAP_TIP,
+        type="tertiary",
+        on_click=st.session_state.update,
+        args=({MAP_FINE: None if fine else asked},),
+    )
+    return fine
 
 
 # -------------------------------------------------------------------- the clients

@@ -33,8 +33,11 @@ PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"
 PICTURE, LABEL = "Picture", "Label"
-DRAW_MAP = "Draw the map: 36 pairs of limits, one run"
+DRAW_MAP = "Draw the map: 81 pairs of limits, one run"
 DRAW_MAP_TIP = "Here each pair takes a while to solve."
+REFINE_MAP = "Refine the map: 484 pairs of limits, one run"
+COARSE_MAP = "Back to the coarse map"
+COARSE_MAP_TIP = "Stops refining; what is solved is kept."
 NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
 SCREENS = ("map", "gaps", "found", "compare")
 

@@ -230,7 +230,7 @@ def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
 def paper_table(table: str, experiment: str, notion: str) -> str:
     """A table of the paper beside what runs here, as Markdown; empty where the paper has none.
 
-    It is a section of the reproduction, which `make reproduce` writes and tests/research checks.
+    It is a section of the reproduction, which `python -m research reproduce` writes and tests/research checks.
     """
     heading = {
         "table1": "### Table 1:",

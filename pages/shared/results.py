@@ -27,14 +27,14 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Figures, Summary, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
+from fairfl_core.lp.frontier import Frontier, frontier, joined_frontier, mean_frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.monitoring.plan import Plan, plan_people
-from fairfl_core.predictors.certificate import score_counts, verify
+from fairfl_core.predictors.certificate import evidence_of, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 GRID = LIMITS[:-1]
 LEVELS = LIMITS  # what a slider offers
-COARSE = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3)  # for sets of many clients
+COARSE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)  # where a map takes long
 CURVE = (0.0, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.3)  # limits of the regions' curves
 HEAVY = 800  # clients times groups, of two labels
 
@@ -207,12 +207,32 @@ def heat_of(
     Every client gets the same limit; clients' own limits are not in a map. `on_progress` hears
     the share done.
     """
-    asked = view.without_limits()
+    asked, whole = view.without_limits(), (*grid, NO_LIMIT)
+    if is_dear(view):
+        return _heat_by_rows(asked, whole, on_progress)
     for place, seed in enumerate(view.seeds, 1):
-        _seed_heat(asked.of_seed(seed), (*grid, NO_LIMIT))
+        _seed_heat(asked.of_seed(seed), whole)
         if on_progress is not None:
             on_progress(place / len(view.seeds))
-    return _mean_heat(asked, (*grid, NO_LIMIT))
+    return _mean_heat(asked, whole)
+
+
+def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress | None) -> Frontier:
+    """The same where a map takes long: row by row, so that a visitor can stop it and go on later."""
+    maps: list[Frontier] = []
+    for seed in view.seeds:
+        rows = []
+        for eps_local in grid:
+            rows.append(_heat_row(view.of_seed(seed), eps_local, grid))
+            if on_progress is not None:
+                on_progress((len(maps) + len(rows) / len(grid)) / len(view.seeds))
+        maps.append(joined_frontier(rows))
+    return mean_frontier(maps)
+
+
+@cached(4000)
+def _heat_row(view: View, eps_local: float, eps_global: tuple[float, ...]) -> Frontier:
+    return frontier(_program(view), eps_local=(eps_local,), eps_global=eps_global)
 
 
 @cached(100)
@@ -258,7 +278,7 @@ def predictor_of(view: View) -> Predictor:
     predictor = predictor_from(program.solve(**view.limits(experiment.clients)))
     sha256 = experiment.manifest["scores"]["sha256"]
     fitted_on = FittedOn(experiment.manifest["name"], sha256, seed, experiment.fit_split)
-    return replace(predictor, fitted_on=fitted_on)
+    return replace(predictor, fitted_on=fitted_on).certified_by(program)
 
 
 def accuracy_within(view: View, limits: dict[str, Any]) -> float:
@@ -272,19 +292,17 @@ def accuracy_within(view: View, limits: dict[str, Any]) -> float:
 @cached(40)
 def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
     """Prove the first chosen run's predictor; see `verify_predictor.verify`."""
-    program = _fresh_program(view.without_limits().of_seed(view.seeds[0]))
-    people = program.people
-    if not program.needs_scores:
-        evidence = people.counts.to_json()
-    elif len(program.counts.labels) == 2 and not program.policy.without_group:
-        evidence = score_counts(people)
-    else:
-        return ["rules of scores are proved for two labels and with the group only"], {}
-    value = predictor_of(view).certified(evidence, program.rates).to_json()
-    return verify(value, evidence) if "certificate" in value else ([NO_CERTIFICATE], {})
+    evidence = evidence_of(_fresh_program(view.without_limits().of_seed(view.seeds[0])))
+    value = predictor_of(view).to_json()
+    if evidence is None or "certificate" not in value:
+        return [NO_CERTIFICATE], {}
+    return verify(value, evidence)
 
 
-NO_CERTIFICATE = "limits with a confidence and rates from scores have no certificate yet"
+NO_CERTIFICATE = (
+    "a confidence, rates from scores, and rules of scores for three labels or without the group have "
+    "no certificate"
+)
 
 
 @cached(40)

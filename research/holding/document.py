@@ -103,7 +103,7 @@ def _sizes(evidence: Evidence) -> str:
 
 _HEAD = """# Limits that hold on unseen people
 
-Made by `make holding` from the scores in `data/experiments/`; nothing is typed in. A program that
+Made by `python -m research holding` from the scores in `data/experiments/`; nothing is typed in. A program that
 is asked for a limit keeps it on the people it is fitted on. This document measures what becomes of
 it on others, with and without the two things that help: **cross-fitting** (the lottery is fitted on
 four people in five, each scored by a model that never saw them, instead of on one in five, the

@@ -28,9 +28,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def by_half(told: Callable[[Half], str]) -> str:
+def by_half(text_of: Callable[[Half], str]) -> str:
     """A figure of all seeds, of even ones and of odd ones."""
-    return " / ".join(told(half) for half in HALVES)
+    return " / ".join(text_of(half) for half in HALVES)
 
 
 def confidence_of(setting: Setting) -> str:

@@ -9,7 +9,6 @@ from fairfl_core.data import experiments
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.method_tables import method_tables
 from fairfl_core.evaluation.paper_differences import DIFFERENCES
 from fairfl_core.evaluation.paper_numbers import (
     ASKED,
@@ -31,6 +30,7 @@ from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from research.held_out_curve import EPSILONS as CURVE
 from research.held_out_curve import Curve, held_out_curve
+from research.paper.method_tables import method_tables
 from research.paper.trend import trend_table
 
 __all__ = ["papers_experiments", "reproduction"]
@@ -71,7 +71,7 @@ def reproduction(progress: Callable[[str], None] = lambda _: None) -> str:
 
 _HEAD = f"""# The paper's experiments, reproduced
 
-Made by `make reproduce` from the scores in `data/experiments/`; nothing is typed in but the
+Made by `python -m research reproduce` from the scores in `data/experiments/`; nothing is typed in but the
 paper's own figures. Settings are the paper's: both = (eps_global .01, eps_local .01), local only =
 (1, .01), global only = (.01, 1). Every figure is the mean over seeds ± the standard deviation
 between seeds. *Validation* is what the program was fitted on, *test* are unseen people. "Local" is
@@ -158,11 +158,11 @@ def _what_the_region_costs(curves: dict[str, Curve]) -> list[str]:
 
 def _distance(paper: Mapping[str, Row], ours: Mapping[str, float]) -> str:
     """How far our accuracy on test is from the paper's, setting by setting."""
-    said = [
+    lines = [
         f"{setting} {100 * (accuracy - paper[SETTINGS.get(setting, setting)].accuracy.mean):+.1f}"
         for setting, accuracy in ours.items()
     ]
-    return f"Our accuracy on test less the paper's, in points (simplex): {', '.join(said)}."
+    return f"Our accuracy on test less the paper's, in points (simplex): {', '.join(lines)}."
 
 
 def _loss_ratio(experiment: Experiment) -> str:

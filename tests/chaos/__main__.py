@@ -1,4 +1,4 @@
-"""Make trouble on purpose and see what holds: `make chaos`; a short form is part of the tests.
+"""Make trouble on purpose and see what holds: `python -m tests.chaos`; a short form is part of the tests.
 
 Prints one table; with `--out` it is written into a document between two marks. Ends with 1 where
 a promise was not kept, and says which.

@@ -1,4 +1,4 @@
-"""The short form of `make chaos`; training is killed in tests/training/test_train_cli.py.
+"""The short form of `python -m tests.chaos`; training is killed in tests/training/test_train_cli.py.
 
 The class at once has a file of its own.
 """

@@ -337,7 +337,7 @@ def test_under_35_nobodys_cancer_is_recognised_and_that_is_told():
     assert round(100 * change, 2) == 2.59  # what was shown in green
     effect = effect_of(change, harm, "under 35")
     assert effect.word == "gains on average" and effect.colour == "mixed"
-    assert effect.told("2.59 points") == (
+    assert effect.describe("2.59 points") == (
         "gains on average 2.59 points, but “cancer or pre-cancer” is recognised in 0.1 % of women, "
         "was 11.6 % (n = 11: that it fell by more than 5 points may be chance)"
     )

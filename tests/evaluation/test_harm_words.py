@@ -40,7 +40,7 @@ def blind(attention, group="men", answer="no", share=0.973):
     ],
 )
 def test_how_much_a_models_answer_counts_is_told_to_what_it_is_worth(attention, counts):
-    assert blind(attention).told() == (
+    assert blind(attention).describe() == (
         "almost whatever the model says, 97.3 % of men (n = 1,200) are answered “no”: its answer "
         f"counts for {counts} in 100"
     )
@@ -190,8 +190,8 @@ def test_what_is_not_told_of_a_client_is_counted():
     ):
         harm = ClientHarm("clinic", alarms)
         said = " ".join(f"{alarm.brief()}." for alarm in alarms[:most])
-        assert harm.told(most) == said + rest
-        assert harm.told(most, rest=False) == said
+        assert harm.describe(most) == said + rest
+        assert harm.describe(most, rest=False) == said
         assert harm.sentence(most) == f"clinic: {said}{rest}"
     before = ClientHarm(None, (blind(0.0), one, last)).sentence(1)
     assert before == (

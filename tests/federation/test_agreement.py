@@ -104,6 +104,7 @@ def test_the_example_agrees_with_one_place(runs, task):
     result = read_json(folder / "sklearn" / "result.json")
     names = task.HOSPITALS[:2]
     assert result["clients"] == sorted(names)
+    assert (folder / "fairfl-clients" / "st-mary" / "predictor.json").is_file()
     model, parts = one_place(task)
     fit, new = (scored(model, parts, names, new) for new in (False, True))
     histogram = ScoreHistogram.of(fit)

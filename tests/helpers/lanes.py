@@ -12,7 +12,8 @@ from xdist.workermanage import WorkerController
 WAITING = (
     "tests/chaos/test_class_at_once.py",
     "tests/browser/",
-    "tests/federation/test_loopback.py",
+    "tests/federation/test_agreement.py",
+    "tests/federation/test_nodes.py",
     "tests/pages/test_gone_means_gone.py",
     "tests/deploy/",
     "tests/chaos/",

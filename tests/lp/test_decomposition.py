@@ -41,7 +41,7 @@ def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, loc
     hair = max((limit for limit in (overall, *np.ravel(local)) if limit < 1e-7), default=0.0)
     assert abs(worth @ (apart - whole)) * per_person <= 1e-8 + 2 * hair
     lp = program.linear_program
-    confusion = lp.rules.mixed(lp.shares @ apart, *counts.table.shape[:2])
+    confusion = lp.rules.expected_counts(lp.shares @ apart, *counts.table.shape[:2])
     assert (apart >= 0).all() and np.allclose(confusion.sum(axis=3), counts.n_label, atol=1e-7)
     # Weak duality, from the rows alone: no lottery is worth more than this.
     rows = lp.constraints

@@ -55,7 +55,7 @@ def test_a_corner_where_many_points_stand_on_each_other_stays():
 @settings(max_examples=20)
 @given(scored_people(labels=(2, 2)))
 def test_no_cut_of_a_cell_lies_outside_of_its_corners(rates, people):
-    _, columns = hull_rules(measured(people, rates))
+    columns = hull_rules(measured(people, rates)).table
     for cell in range(len(people.clients) * len(people.groups)):
         points = _all_cuts(people, cell, rates)
         corners = columns.confusion[columns.block == cell][:, :, 1]
@@ -87,7 +87,7 @@ def _all_cuts(people, cell, rates):
 
 def test_the_corners_of_a_cell_are_those_of_its_convex_hull():
     people = scored_network(3, 2, 2, rows=200)
-    _, columns = hull_rules(measured(people, "shrunk"))
+    columns = hull_rules(measured(people, "shrunk")).table
     for cell in range(6):
         mine = columns.confusion[columns.block == cell][:, :, 1]
         hull = ConvexHull(_all_cuts(people, cell, "shrunk"))

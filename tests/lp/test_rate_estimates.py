@@ -79,7 +79,7 @@ def test_pricing_shrinks_rules_as_counts_are_shrunk():
     gain = np.broadcast_to(np.eye(3), (3, 2, 3, 3))
     priced = by_scores(points, full=False)(gain)
     np.testing.assert_allclose(
-        priced.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
+        priced.table.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
     )
     assert PSEUDO_ROWS == 100
 
@@ -87,7 +87,8 @@ def test_pricing_shrinks_rules_as_counts_are_shrunk():
 def test_corners_are_shrunk_as_counts_are():
     """Each corner of each cell, person by person: its own share and, for 100 rows, the pool's."""
     people = scored_network(3, 2, 2, rows=300)
-    rules, columns = hull_rules(measured(people, "shrunk"))
+    found = hull_rules(measured(people, "shrunk"))
+    rules, columns = found.rules, found.table
     for p in range(0, len(rules), 3):
         mine = people.group == rules.group[p]
         answer = rules.answer(np.full(mine.sum(), p), people.scores[mine], people.predicted[mine])

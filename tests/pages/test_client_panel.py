@@ -45,7 +45,7 @@ def test_the_client_in_two_sentences(of_middle, core):
     accuracy = of(lambda e: e.before.client_accuracy), of(lambda e: e.client_accuracy)
     assert f"Accuracy {format.before_after(*accuracy, format.round_percent)}" in told
     own = harm_of(core.unseen).by_client.get(core.clients[at])
-    assert own is None or own.told(2)[:100] in visible_text(app)
+    assert own is None or own.describe(2)[:100] in visible_text(app)
     assert f"[{core.clients[at]}]" in visible(app)
 
 

@@ -156,6 +156,6 @@ def test_a_page_and_a_shell_compare_alike():
     shell = board_of([solve_option(option_of(view, "AB"[k])) for k, view in enumerate(views)])
     page = board_for(views)
     for mine, theirs in zip(page.columns, shell.columns, strict=True):
-        assert {code: cell.said for code, cell in mine.cells.items()} == {
-            code: cell.said for code, cell in theirs.cells.items()
+        assert {code: cell.in_one_line for code, cell in mine.cells.items()} == {
+            code: cell.in_one_line for code, cell in theirs.cells.items()
         }

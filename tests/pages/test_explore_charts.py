@@ -8,6 +8,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.harm import harm_of
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
+from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from pages.shared.results import COARSE, GRID
 from tests.pages.conftest import healthy, linked, view_of
@@ -189,3 +190,21 @@ def test_a_map_that_takes_long_is_drawn_when_asked_and_says_so(opened):
     program = FairnessProgram(people, "eop", "exact", rates=view.rates)
     inside = program.solve(1.0, 0.1).accuracy - program.counts.model_accuracy
     assert drawn["alone"][0][1] == pytest.approx(100 * inside, abs=0.05)
+
+
+def test_with_a_confidence_a_coarse_map_comes_first_and_is_refined_when_asked(opened):
+    link = {"experiment": "adult", "region": "simplex", "notion": "sp", "seed": "0"}
+    app = opened(**link, confidence="0.95-all-measured", eps_global=1, eps_local=0.1)
+    coarse = charts(app)["explore-map"]
+    assert coarse["limits"] == [*COARSE, 1.0] and "coarse: one run" in coarse["note"]
+    app.button(key="refine-map").click().run()
+    fine = charts(healthy(app))["explore-map"]
+    assert fine["limits"] == [*GRID, 1.0] and "coarse" not in fine["note"]
+    people = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
+    program = FairnessProgram(people.counts, "sp", "simplex", guarantee=Guarantee())
+    limits = [*GRID, 1.0]
+    for local, overall in ((3, 6), (12, 21), (21, 9)):
+        solved = program.solve(limits[overall], limits[local]).accuracy
+        assert fine["accuracy"][local][overall] == pytest.approx(100 * solved, abs=0.006)
+    app.button(key="refine-map").click().run()
+    assert charts(healthy(app))["explore-map"]["limits"] == [*COARSE, 1.0]

@@ -41,3 +41,16 @@ def test_the_plan_is_the_cores(opened):
     app = opened(experiment="adult", seed=1, eps_local=0.05)
     app.session_state["details"], app.session_state["plan"] = explore_text.SURE, True
     assert f"**{plan.total:,}** more people" in said(healthy(app.run()))
+
+
+def test_the_report_prints_the_fingerprint_of_the_predictor_that_is_taken_along():
+    import json
+
+    from fairfl_core.report import html_of
+    from pages.compare.files import predictor_json
+    from pages.compare.review import board_for
+
+    view = view_of("adult", seed=1, eps_local=0.05)
+    value = json.loads(predictor_json(view))
+    printed = html_of(board_for([view]))
+    assert value["certificate"]["fingerprint"] in printed

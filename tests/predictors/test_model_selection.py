@@ -18,8 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fairfl_core import FairPostprocessor, InputError, ScoredData
-from fairfl_core.lp.program import FairnessProgram
+from fairfl_core import ClientCounts, FairnessProgram, FairPostprocessor, InputError, ScoredData
 from fairfl_core.predictors.load import predictor_of
 
 
@@ -213,6 +212,42 @@ def test_weights_reach_the_estimator_that_asks_for_them(routing):
     np.testing.assert_allclose(fair.estimator_.coef_, own.coef_, atol=1e-8)
 
 
+@pytest.mark.parametrize("region", [None, "simplex", "kernel"])
+def test_weights_are_counted(region):
+    """The same as the weighted table."""
+    weight = 1.0 + np.arange(len(Y)) % 3
+    model = LogisticRegression().fit(X, Y)
+    fair = FairPostprocessor("sp", region, estimator=model, prefit=True, eps_global=0.02)
+    fair.fit(X, Y, sample_weight=weight, **WHO)
+    rows = PEOPLE.assign(y=Y, said=model.predict(X), w=weight)
+    counts = ClientCounts.from_table(
+        rows, client="site", group="sex", label="y", prediction="said", weight="w"
+    )
+    direct = FairnessProgram(counts, "sp", region or "simplex").solve(0.02, 0.05)
+    assert fair.region_ == direct.region and fair.predictor_.reached.n == pytest.approx(counts.n)
+    assert fair.accuracy_ == pytest.approx(direct.accuracy, abs=1e-9)
+    plain = FairPostprocessor(
+        "sp", region or "simplex", estimator=model, prefit=True, eps_global=0.02
+    )
+    plain.fit(X, Y, **WHO)
+    assert abs(fair.accuracy_ - plain.accuracy_) > 1e-6
+    found = fair.score(X, Y, sample_weight=weight, **WHO)
+    assert found == pytest.approx(fair.accuracy_, abs=1e-9)
+
+
+def test_wrong_weights_are_a_sentence():
+    half = np.full((len(Y), 2), 0.5)
+    for weight, says in (
+        (np.zeros(len(Y)), "not all of them 0"),
+        (np.r_[-1.0, np.ones(len(Y) - 1)], "from 0 on"),
+        (np.ones(3), "sample_weight has 3 rows"),
+    ):
+        with pytest.raises(InputError, match=says):
+            FairPostprocessor("sp").fit(half, Y, sample_weight=weight, **WHO)
+    with pytest.raises(InputError, match="exact"):
+        FairPostprocessor("sp", "exact").fit(half, Y, sample_weight=np.ones(len(Y)), **WHO)
+
+
 def test_without_routing_a_search_says_what_to_switch_on():
     with pytest.raises(InputError, match=r"set_config\(enable_metadata_routing=True\)"):
         cross_validate(
@@ -257,8 +292,6 @@ def _group(X):
 
 DRAWN = {
     "check_methods_sample_order_invariance": "without row ids an answer is drawn by its row's place",
-    "check_classifiers_one_label_sample_weights": "weights are the estimator's; groups are compared "
-    "among all people",
 }
 
 

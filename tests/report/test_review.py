@@ -358,7 +358,7 @@ def test_from_a_shell(option, results, tmp_path):
     board = board_of(results)
     for column in board.columns:
         assert told["options"][column.name] == {
-            title: column.cells[code].said for code, title in ROWS
+            title: column.cells[code].in_one_line for code, title in ROWS
         }
     assert set(told) == {
         *("format", "question", "verdict", "verdicts", "recommended", "reasons"),

@@ -54,7 +54,9 @@ def test_a_shell_gives_the_pages_numbers_from_the_file_and_the_table(table, peop
     board = board_of(results, question="Which?")
     told = json.loads(run("review", path, "--rows", people, "--json").out)["options"]
     for column in board.columns:
-        assert list(told[column.name].values()) == [column.cells[code].said for code, _ in ROWS]
+        assert list(told[column.name].values()) == [
+            column.cells[code].in_one_line for code, _ in ROWS
+        ]
     first, second = (told[name]["Accuracy, unseen people"] for name in "AB")
     assert first != second
 

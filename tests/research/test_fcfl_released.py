@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from fairfl_core.evaluation import fcfl_released
+from research.paper import fcfl_released
 
 
 def test_each_figure_is_of_the_kept_answers():

@@ -76,7 +76,8 @@ def to_arrow(values: Any, header: str) -> pa.ChunkedArray:
     try:
         if not hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array([pa.array(values, from_pandas=True)])
-        column = pa.chunked_array(values)  # pandas, polars, Arrow: nothing is copied
+        # Arrow's own columns as they are: pyarrow before 26 crashes where it hands itself text views.
+        column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array(values)
         return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.chunked_array([pa.array([_text(value, header) for value in values])])

@@ -1,4 +1,4 @@
-"""What every set of rows has in common, and several sets as one."""
+"""Rows of the linear program: what every kind has in common, and several kinds as one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ class RateConstraints(Constraints):
     notion : Notion
         The rates.
     place : ndarray, shape (parts, clients, groups, rates)
-        Rows that a cell's rate stands in; -1 where it stands in none.
+        The row of a cell's rate, part by part; -1 where there is none.
     weight : ndarray, shape (parts, clients, groups, rates)
         What one person whom the rate counts adds to that row.
     """
@@ -133,9 +133,9 @@ class RateConstraints(Constraints):
         return row[part, column, rate], column, value[part, column, rate]
 
     def gains(self, duals: Floats) -> Floats:
-        """What each counted person is worth at these duals."""
-        worth = np.append(duals, 0.0)[self.place]  # place -1 is the last: nothing
-        by_rate = (worth * self.weight).sum(axis=0)
+        """Return the reduced value of each counted person."""
+        dual = np.append(duals, 0.0)[self.place]  # place -1 is the last: nothing
+        by_rate = (dual * self.weight).sum(axis=0)
         return np.einsum(
             "car,ry,rk->cayk", by_rate, self.notion.given, self.notion.asked, optimize=True
         )

@@ -133,7 +133,7 @@ class FloorConstraints(RateConstraints):
 
     @property
     def penalty(self) -> float:  # type: ignore[override]
-        """Far more than any floor is worth."""
+        """Far more than meeting any floor can cost."""
         return _PENALTY
 
     def auxiliary_entries(self, columns: RuleTable) -> Entries:

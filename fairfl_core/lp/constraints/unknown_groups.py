@@ -63,17 +63,19 @@ class UnknownGroupConstraints(Constraints):
         scoped = np.concatenate([people.sum(axis=0)[None], people])
         scope, rate = np.nonzero((scoped > 0).sum(axis=1) > 1)
         behind = scoped[scope, :, rate]
-        part, client, answer = [], [], []
+        parts, clients, answers = [], [], []
         for place, (one, r) in enumerate(zip(scope, rate, strict=True)):
             mine = many[:, r] > 0
             if one > 0:
                 mine &= (np.arange(len(many)) == one - 1)[:, None]
             c, j = np.nonzero(mine)
-            part.append(np.full(len(c), place))
-            client.append(c)
-            answer.append(j)
-        at, who, said = (np.concatenate(each).astype(np.int64) for each in (part, client, answer))
-        lacking = at, who, said, many[who, rate[at], said]
+            parts.append(np.full(len(c), place))
+            clients.append(c)
+            answers.append(j)
+        at, who, answer = (
+            np.concatenate(each).astype(np.int64) for each in (parts, clients, answers)
+        )
+        lacking = at, who, answer, many[who, rate[at], answer]
         return cls(notion, scope - 1, rate, behind > 0, behind, lacking)
 
     # ---------------------------------------------------------------- where rows and columns are
@@ -147,7 +149,7 @@ class UnknownGroupConstraints(Constraints):
             row = self._bound(side)[at, columns.group[column]]
             parts.append((row[value != 0], column[value != 0], value[value != 0]))
         # Kinds of further people: the columns of their client and each group.
-        kinds, client, said, _ = self.lacking
+        kinds, client, answer, _ = self.lacking
         order = np.argsort(columns.client, kind="stable")
         starts = np.searchsorted(columns.client[order], np.arange(int(client.max(initial=0)) + 2))
         length = (starts[1:] - starts[:-1])[client]
@@ -155,7 +157,9 @@ class UnknownGroupConstraints(Constraints):
         offset = np.arange(len(kind)) - np.repeat(np.cumsum(length) - length, length)
         of = order[starts[client][kind] + offset]
         share = np.einsum(
-            "pk,pk->p", columns.response[of, said[kind]], self.notion.asked[self.rate[kinds[kind]]]
+            "pk,pk->p",
+            columns.response[of, answer[kind]],
+            self.notion.asked[self.rate[kinds[kind]]],
         )
         there = share != 0
         for side, sign in ((0, 1.0), (1, -1.0)):

@@ -1,7 +1,7 @@
 """Bins of a score, for rules that may look at the score but not at the group.
 
 With the group each cell has its own cuts of the score. Without it one rule serves all groups of a
-client, and the corners of one cell say nothing about the others. So people are told apart by a
+client, and the corners of one cell say nothing about the others. So people are parted into a
 few bins of their score (as the model gave it: our recalibration looks at the group), and the
 chance p[client, bin] of the second of two labels is free in [0, 1].
 
@@ -68,7 +68,7 @@ class ScoreBins:
             score = people.scores[order[low:high], 1]
             if len(score):
                 cut = np.unique(np.quantile(score, shares, method="midpoint"))
-                cut = cut[cut < score.max()]  # nobody stands above the largest score
+                cut = cut[cut < score.max()]  # nobody is above the largest score
                 edges[place // 2, place % 2, : len(cut)] = cut
         return cls(edges)
 
@@ -229,18 +229,18 @@ class BinRules(AnswerRules):
     def remarks(self, found: "Solution") -> list[str]:
         """Say where rates come from, how finely scores count, and where a better one is worse."""
         bins = self.bins.there.sum(axis=1)
-        said = [
+        words = [
             f"Rates from {found.rates}; scores are looked at in {int(bins.max())} bins a client "
             "at most."
         ]
         turned = int(self.turns(found.beta).sum())
         if turned:
-            said.append(
+            words.append(
                 f"In {turned} of {len(bins)} clients a higher score can mean a lower chance of "
                 f"“{self.labels[1]}”: where the group is not known, bins of the score stand in "
                 "for it."
             )
-        return said
+        return words
 
     def turns(self, beta: Floats) -> NDArray[np.bool_]:
         """Clients in which the chance of the second label falls somewhere as its score grows."""

@@ -1,8 +1,8 @@
 """Generate rules of the scores of more than two labels as the program asks for them.
 
 The paper settles for a simplex because the surface of all rules has too many corners to list.
-Dantzig-Wolfe column generation solves the program over a few rules, reads from its duals what
-every answer to every person is worth, and asks each cell for the one rule that would help most.
+Dantzig-Wolfe column generation solves the program over a few rules, reads from its duals the
+reduced value of every answer to every person, and asks each cell for the one rule that would help most.
 Where rates come from scores, what none of them can improve is the optimum; where labels are
 counted it is the best found, and no bound is claimed.
 """
@@ -138,7 +138,7 @@ class ColumnGeneration:
         return Optimum(every.rules, program, x, duals, rounds, missing), every
 
     def _gains(self, duals: Floats) -> tuple[Floats, Floats]:
-        """What each answer to each label is worth in each cell, and what a cell pays for it."""
+        """Return the reduced value of each answer to each label in each cell, and the cell's dual."""
         many = len(self.constraints)
         gain = self.constraints.gains(duals[:many]) + self._objective.gain_in_units
         return gain, duals[many:].reshape(gain.shape[:2])
@@ -166,5 +166,5 @@ class ColumnGeneration:
 
     def _kernel(self, gain: Floats) -> Candidates:
         """The best rule of answers in each cell: for each answer of the model the best one."""
-        worth = np.einsum("cayj,cayk->cajk", self._counts.table, gain, optimize=True)
-        return answer_rules(self._counts, worth.argmax(axis=3))
+        gained = np.einsum("cayj,cayk->cajk", self._counts.table, gain, optimize=True)
+        return answer_rules(self._counts, gained.argmax(axis=3))

@@ -1,6 +1,6 @@
 """The exact region in one round: each client sends a histogram of scores, and nothing more.
 
-For two labels every rule worth trying is a cut of the score, so how many people of each group and
+For two labels every useful rule is a cut of the score, so how many people of each group and
 label lie in each of a few bins says all but where in its bin a cut falls (a lottery over the two
 edges stands in for that). For when rounds are dear, or noise is to be added: a person is in
 exactly one bin, so the noise of `privacy`'s histogram mechanism protects the release as it
@@ -91,7 +91,7 @@ class ScoreHistogram:
         )
 
     def measured(self) -> Measured:
-        """What `ExactProgram` takes: one point for each cell and bin."""
+        """Return one point for each cell and bin, which the exact region is solved on."""
         clients, groups, _, bins = self.table.shape
         cells = clients * groups
         score = np.tile((np.arange(bins) + 0.5) / bins + _PAST, cells)

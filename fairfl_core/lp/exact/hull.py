@@ -2,7 +2,7 @@
 
 A rule answers the second label above (or below) a cut. In a cell it is a point: how many people of
 each label get the second answer. Every gain that a program can ask for is linear in that point, so
-only corners of the convex hull are ever worth mixing: some thirty of a cell's thousands of cuts.
+only corners of the convex hull are ever mixed: some thirty of a cell's thousands of cuts.
 With margins for chance the same holds: their widths are concave in the rate, so that mixing two
 corners is never wider than one cut between them.
 
@@ -78,8 +78,11 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     """Cuts at the corners of the paths, the second label above and below: likewise."""
     cell, cut = paths.corners()
     client, group = np.divmod(cell, groups)
-    low, low_said = paths.below(cell, cut), paths.said_below(cell, cut)
-    high, high_said = paths.everybody[cell] - low, paths.everybody_predicted[cell] - low_said
+    low, low_predicted = paths.below(cell, cut), paths.predicted_below(cell, cut)
+    high, high_predicted = (
+        paths.everybody[cell] - low,
+        paths.everybody_predicted[cell] - low_predicted,
+    )
     left, right = paths.around(cell, cut)
     middle = (left + right) / 2
     # Two neighbouring floats have no middle: "above t" must leave the left one out, "below" the
@@ -88,8 +91,8 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     above = ScoreRules.cuts(client, group, np.where(none, left, middle), np.ones(len(cut), bool))
     below = ScoreRules.cuts(client, group, np.where(none, right, middle), np.zeros(len(cut), bool))
     return [
-        (above, high, low_said[:, 0] + high_said[:, 1]),
-        (below, low, high_said[:, 0] + low_said[:, 1]),
+        (above, high, low_predicted[:, 0] + high_predicted[:, 1]),
+        (below, low, high_predicted[:, 0] + low_predicted[:, 1]),
     ]
 
 
@@ -155,7 +158,7 @@ def _below_neighbours(
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The distinct scores of the second label in every part, and who stands on them.
+    """The distinct scores of the second label in every part, and how many people have them.
 
     Attributes
     ----------
@@ -202,7 +205,7 @@ class _Steps:
 
 
 class _Paths:
-    """Who is below every cut of every cell; a cut is told by how many steps are below it.
+    """How many people are below every cut of every cell; a cut is the number of steps below it.
 
     The steps are those of a cell's own people, or of its group's where rates are `shrunk`: a
     cell's people of a label are then spread as its own and, for `PSEUDO_ROWS`, as its group.
@@ -254,12 +257,12 @@ class _Paths:
     def _own_cuts(self) -> tuple[Ints, Ints]:
         """The ends of every path, and the cuts before own steps; of a group's path after, too."""
         own, every = self._own, np.arange(len(self._line))
-        stands = np.flatnonzero(np.diff(own.amount, axis=0).any(axis=1))
-        cells = [every, every, own.part[stands]]
-        cuts = [0 * every, self._steps.many[self._line], self._rank[stands]]
+        some = np.flatnonzero(np.diff(own.amount, axis=0).any(axis=1))
+        cells = [every, every, own.part[some]]
+        cuts = [0 * every, self._steps.many[self._line], self._rank[some]]
         if self._is_shrunk:
-            cells.append(own.part[stands])
-            cuts.append(self._rank[stands] + 1)
+            cells.append(own.part[some])
+            cuts.append(self._rank[some] + 1)
         return _distinct(np.concatenate(cells), np.concatenate(cuts))
 
     def _between(self, cell: Ints, cut: Ints, people: Floats, side: int) -> tuple[Ints, Ints]:
@@ -301,7 +304,7 @@ class _Paths:
             people = self._weight[cell] * (people + self._share[line] * pool)
         return np.asarray(people)
 
-    def said_below(self, cell: Ints, cut: Ints) -> Floats:
+    def predicted_below(self, cell: Ints, cut: Ints) -> Floats:
         """Count own people by the model's answer below these cuts, shape (cuts, 2)."""
         own = self._own
         return np.asarray(

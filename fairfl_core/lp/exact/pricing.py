@@ -1,6 +1,6 @@
 """Which rule a cell should try next: the pricing step of column generation.
 
-At the master's duals answering k to a person with label y in cell (c, a) is worth
+At the duals of the master program answering k to a person with label y in cell (c, a) has the value
 G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over its people.
 """
 
@@ -130,24 +130,24 @@ def _refined(weights: Floats, b: Floats, measured: Measured, gain: Floats) -> Fl
         rival = others.argmax(axis=1)
         lead = others[everyone, rival] - plain[:, k]
         more = gain[cell, :, k] - gain[cell, :, rival]
-        worth = (measured.amount * more).sum(axis=1)
-        b[:, k] = _best_cut(cell, lead, worth, b[:, k])
+        value = (measured.amount * more).sum(axis=1)
+        b[:, k] = _best_cut(cell, lead, value, b[:, k])
     return b
 
 
-def _best_cut(part: Ints, key: Floats, worth: Floats, now: Floats) -> Floats:
-    """For each part the cut of `key` below which the sum of `worth` is largest.
+def _best_cut(part: Ints, key: Floats, value: Floats, now: Floats) -> Floats:
+    """For each part the cut of `key` below which the sum of `value` is largest.
 
     A part with nobody in it keeps what it has `now`.
     """
     if not len(part):
         return now
     order = np.lexsort((key, part))
-    part, key, worth = part[order], key[order], worth[order]
+    part, key, value = part[order], key[order], value[order]
     last = np.append(part[1:] != part[:-1], True)
     first = np.append(True, last[:-1])
-    total = worth.cumsum()
-    total -= (total - worth)[first][np.cumsum(first) - 1]
+    total = value.cumsum()
+    total -= (total - value)[first][np.cumsum(first) - 1]
     after = np.append(key[1:], 0.0)
     after[last] = key[last] + 2.0
     total[key == after] = -np.inf  # equals are not parted

@@ -152,7 +152,8 @@ class ScoreRules:
         answer = self.answer(rule, scores[point], people.predicted[point])
         expected = np.zeros((len(often), *shape[2:]))
         weight = found.beta[rule, None] * amount[point]
-        np.add.at(expected, (owner[point], slice(None), answer), weight)
+        where: tuple[Any, ...] = (owner[point], slice(None), answer)
+        np.add.at(expected, where, weight)
         return expected.reshape(shape)
 
     def attention(self, found: "Solution") -> Floats:

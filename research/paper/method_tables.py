@@ -7,7 +7,6 @@ import numpy as np
 
 from fairfl_core.data.experiments import open as open_experiment
 from fairfl_core.data.method_answers import list_methods, open_method
-from fairfl_core.evaluation.fcfl_released import released_table
 from fairfl_core.evaluation.methods import (
     MethodRow,
     difference,
@@ -25,6 +24,7 @@ from fairfl_core.evaluation.paper_numbers import (
     Capabilities,
     Row,
 )
+from research.paper.fcfl_released import released_table
 
 __all__ = ["FRAMEWORKS", "RULE", "converged_rows", "method_tables", "shown_rows"]
 

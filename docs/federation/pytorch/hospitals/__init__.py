@@ -1,0 +1,1 @@
+"""A PyTorch app over hospitals, made fair by two calls."""

@@ -10,17 +10,24 @@ from fairfl_core.errors import FairflError
 from fairfl_core.report import Board, comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.report.file import MOST, parse_review
 from pages.compare import text
-from pages.compare.files import TAKE_ALONG, Download, offer
-from pages.compare.review import LETTERS, board_for, review_of, starting_options, view_of
-from pages.compare.study import offer_study
+from pages.compare.files import (
+    LETTERS,
+    TAKE_ALONG,
+    Download,
+    board_for,
+    offer,
+    offer_study,
+    review_of,
+    starting_options,
+    view_of,
+)
 from pages.shared import own_data, present, state
 from pages.shared.catalogue import experiment_of
-from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import proof_of
 from pages.shared.view import View
-from pages.your_data.refusals import log_refusal
+from pages.shared.widgets import error_boundary, lazy_popover, log_refusal
 
 QUESTION = state.Setting("question", "", Text(2000))
 _LOADED = "review-loaded"

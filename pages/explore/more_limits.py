@@ -14,15 +14,14 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
-from pages.explore import more_limits_text as text
+from pages.explore import text
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
-from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
-from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
-from pages.shared.view import View
+from pages.shared.view import View, with_policy
+from pages.shared.widgets import error_boundary, lazy_expander
 
 COLLIDES = text.COLLIDES
 
@@ -146,7 +145,7 @@ def _floors(policy: Policy, experiment: Experiment) -> None:
     label = state.get(chosen)
     names = labels if label == EVERY else (label,)
     with lose:
-        _floor_slider(policy, names, KEEPS, text.KEEP, keeps=True)
+        _floor_slider(policy, names, KEEPS, text.FLOOR_KEEP, keeps=True)
     with least:
         _floor_slider(policy, names, FLOORS, text.FLOOR, keeps=False)
     if policy.floors:
@@ -219,7 +218,7 @@ def _ratios(policy: Policy, *, sure: bool) -> None:
             now = getattr(policy, field)
             _slider(label, field, RATIOS, now, lambda asked, field=field: _ask(**{field: asked}))  # type: ignore[misc]
     st.button(
-        text.FOUR_FIFTHS,
+        text.FOUR_FIFTHS_RULE,
         key="four-fifths",
         on_click=_ask,
         kwargs={"ratio_global": FOUR_FIFTHS, "ratio_local": FOUR_FIFTHS},

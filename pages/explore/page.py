@@ -14,18 +14,15 @@ from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
 from fairfl_core.explore.text import Chip
 from fairfl_core.report.file import MOST
-from pages.compare.files import TAKE_ALONG, offer
-from pages.compare.study import offer_study
+from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import error_boundary, lazy_popover, progress
 from pages.shared.codecs import FLAG, OneOf
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import go_to_cell, limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
@@ -37,6 +34,7 @@ from pages.shared.results import (
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, View
+from pages.shared.widgets import error_boundary, go_to_cell, lazy_popover, limit_slider, progress
 
 MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown

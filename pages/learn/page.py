@@ -6,8 +6,8 @@ from pages.learn import text
 from pages.learn.steps import STEPS
 from pages.learn.widgets import STEP, answered, forget, guesses
 from pages.shared import present, state
-from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.frame import frame
+from pages.shared.widgets import error_boundary, lazy_popover
 
 SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
 

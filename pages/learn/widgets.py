@@ -14,8 +14,8 @@ from plotly.basedatatypes import BaseFigure
 from pages.learn import text
 from pages.learn.text import Question
 from pages.shared import state
-from pages.shared.charts import chart, table_popover
 from pages.shared.codecs import FLAG, OneOf, Whole
+from pages.shared.widgets import chart, table_popover
 
 T = TypeVar("T")
 STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))

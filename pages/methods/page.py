@@ -13,9 +13,9 @@ from pages.methods.results import LEVELS, Compared, rows_for
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary, map_table
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
+from pages.shared.widgets import chart, error_boundary, map_table
 
 T = TypeVar("T")
 

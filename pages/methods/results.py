@@ -22,8 +22,7 @@ from fairfl_core.evaluation.paper_numbers import (
     GRID,
 )
 from fairfl_core.lp.frontier import Frontier
-from pages.shared.caching import cached
-from pages.shared.catalogue import bundled
+from pages.shared.catalogue import bundled, cached
 from pages.shared.results import heat_of
 from pages.shared.view import PAPERS_REGION, read_view
 

@@ -22,17 +22,17 @@ from pages.privacy.results import (
 )
 from pages.shared import present, state
 from pages.shared.catalogue import noun_of
-from pages.shared.charts import (
+from pages.shared.codecs import OneOf
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import is_large
+from pages.shared.widgets import (
     chart,
     error_boundary,
     lazy_expander,
+    limit_slider,
     numbers_table,
     progress,
 )
-from pages.shared.codecs import OneOf
-from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
-from pages.shared.results import is_large
 
 MOST_BARS = 12
 BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))

@@ -21,8 +21,7 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from pages.shared.caching import cached
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import cached, experiment_of
 from pages.shared.results import counts_of
 from pages.shared.view import PAPERS_REGION, View
 

@@ -1,6 +1,7 @@
 """Scenarios: what it costs when clients differ; the paper's three, and one's own."""
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import colour_key, share_bars
 from pages.scenarios.results import (
     KINDS,
     OwnClients,
@@ -39,20 +39,22 @@ from pages.scenarios.results import (
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import (
+from pages.shared.codecs import ALL, Numbers, OneOf, Whole
+from pages.shared.component import client_chart, limit_map
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import is_dear, study_of, summary_of
+from pages.shared.theme import CIVIDIS
+from pages.shared.view import View, regions_of
+from pages.shared.widgets import (
     error_boundary,
+    go_to_cell,
     lazy_expander,
+    limit_slider,
     map_table,
     numbers_table,
     progress,
     table_popover,
 )
-from pages.shared.codecs import ALL, Numbers, OneOf, Whole
-from pages.shared.component import client_chart, limit_map
-from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import go_to_cell, limit_slider
-from pages.shared.results import is_dear, study_of, summary_of
-from pages.shared.view import View, regions_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
@@ -421,6 +423,31 @@ def _beside_even(own: OwnClients) -> None:
     both = (own, own.even)
     rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
     numbers_table(rows, [text.AS_DRAWN, text.EVEN])
+
+
+_TALL = 2.4  # height of a whole bar, in letters
+
+
+def share_bars(shares: Sequence[float], group: str) -> str:
+    """Bars of a group's share in each client, as HTML in which names are only text."""
+    bars = "".join(
+        f'<div><b>{text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
+        for client, share in enumerate(shares, 1)
+    )
+    return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.share_of(group))}">{bars}</div>'
+
+
+def colour_key(words: str, low: float, high: float) -> str:
+    """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
+    colours = ",".join(colour for _, colour in CIVIDIS)
+    bar = (
+        "display:inline-block;width:8rem;height:.7rem;margin:0 .4rem;vertical-align:middle;"
+        f"background:linear-gradient(90deg,{colours})"
+    )
+    return (
+        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.of_scale(low)}'
+        f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
+    )
 
 
 page()

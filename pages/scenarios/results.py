@@ -22,8 +22,7 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.program import FairnessProgram
-from pages.shared.caching import cached
-from pages.shared.catalogue import catalogue, experiment_of
+from pages.shared.catalogue import cached, catalogue, experiment_of
 from pages.shared.results import (
     People,
     Unseen,

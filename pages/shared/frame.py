@@ -1,5 +1,6 @@
 """What every page has: navigation's right side (Settings, Copy link, Present), the link, sign-in."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,10 +10,10 @@ import streamlit as st
 
 from fairfl_core._io.outside_text import plain
 from fairfl_core.lp.regions import default_rates
-from pages.shared import own_data, present, sign_in, state, text, theme
+from pages.shared import own_data, present, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import lazy_popover
 from pages.shared.view import View, options_of
+from pages.shared.widgets import lazy_popover
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def frame(
     """
     state.follow_link()
     theme.style(large=state.large_type(), presenting=present.presenting())
-    sign_in.require()
+    require_sign_in()
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
@@ -58,7 +59,7 @@ def _tools(settings: Callable[[], None] | None) -> None:
                 st.toggle(
                     text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE)
                 )
-                sign_in.sign_out()
+                sign_out()
         with lazy_popover(
             text.COPY_LINK, "copy-link", icon=":material/link:", type="tertiary"
         ) as is_open:
@@ -146,3 +147,44 @@ def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> 
     """A select box over a field of the view."""
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))
+
+
+log = logging.getLogger(__name__)
+_SIGNED_IN = "is_logged_in"  # is there only where sign-in is set up
+
+
+def require_sign_in() -> None:
+    """Show a page to nobody who has not signed in."""
+    if st.user.get(_SIGNED_IN, True):
+        return
+    st.markdown(text.SIGN_IN_FIRST)
+    if st.button(text.SIGN_IN, type="primary", key="sign-in"):
+        try:
+            st.login()
+        except Exception:  # Authlib is not there, or the secrets lack something
+            log.exception("sign-in is not set up as it must be")
+            st.warning(text.CANNOT_SIGN_IN)
+    st.stop()
+
+
+def sign_out() -> None:
+    """Who is signed in, and the way out; nothing where nobody had to."""
+    if st.user.get(_SIGNED_IN):
+        who = st.user.get("email") or st.user.get("name") or st.user.get("sub") or ""
+        st.caption(plain(text.signed_in(str(who))))
+        st.button(text.SIGN_OUT, key="sign-out", on_click=st.logout)
+
+
+def clients() -> None:
+    """Open Explore with the client's panel."""
+    _go("pages/explore/page.py")
+
+
+def review() -> None:
+    """Open Compare with the options of the link."""
+    _go("pages/compare/page.py")
+
+
+def _go(page: str) -> None:
+    state.view(), state.options()
+    st.switch_page(page, query_params=st.query_params.to_dict())

@@ -38,8 +38,7 @@ from fairfl_core.predictors.certificate import evidence_of, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
-from pages.shared.caching import cached
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import cached, experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
 if TYPE_CHECKING:

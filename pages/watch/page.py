@@ -17,10 +17,9 @@ from fairfl_core.monitoring.months import Month, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
 from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
-from pages.shared.charts import chart, error_boundary
 from pages.shared.frame import frame
-from pages.shared.limits import limit_slider
 from pages.shared.results import counts_of
+from pages.shared.widgets import chart, error_boundary, limit_slider
 from pages.watch import text
 from pages.watch.charts import over_time
 

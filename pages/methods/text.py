@@ -90,7 +90,8 @@ def legend(found: Compared) -> str:
     """The signs of the ranking that occur in it."""
     signs = {"more": "▲", "alike": "●", "less": "○", "unreached": UNREACHED}
     there = [key for key in signs if found.with_verdict(key)]
-    return "  ".join(f"{signs[key]} {VERDICTS[key]}" for key in there)
+    words = VERDICTS | {"unreached": "not reached"}
+    return "  ".join(f"{signs[key]} {words[key]}" for key in there)
 
 
 def sentence(found: Compared) -> str:

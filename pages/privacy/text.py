@@ -149,7 +149,7 @@ def sentence(result: NoiseResult, noun: str) -> str:
     low, high = float(study.eps_local.min()), float(study.eps_local.max())
     inside = low < 1
     figure = "local_worst" if inside or study.eps_global >= 1 else "overall"
-    bottom, middle, top = result.band(figure)
+    middle = result.median(figure)
     cost = f"{'costs' if lost >= 0 else 'gains'} {format.round_points(lost)} of accuracy"
     if abs(lost) < FREE:
         cost = "costs no accuracy"
@@ -159,8 +159,7 @@ def sentence(result: NoiseResult, noun: str) -> str:
     where = "" if figure == "overall" else f" {where}"
     return (
         f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves "
-        f"**{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
-        f"10 draws) and {cost}."
+        f"**{format.round_gap(middle)}**{where} and {cost}."
     )
 
 
@@ -210,7 +209,7 @@ def fails_title(result: NoiseResult, noun: str, most: int) -> str:
         return f"**No {noun} is above what was asked** in any draw."
     clients = len(study.clients)
     more = f", worst {most} of {clients}" if clients > most else ""
-    return f"**How often each {noun} is above what was asked**{more}"
+    return f"**How often above what was asked**{more}"
 
 
 def share(value: float) -> str:

@@ -199,9 +199,9 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
     for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
         with column, error_boundary(text.KINDS[one]):
             summary = summary_of(view)
-            st.markdown(text.kind_title(one, chosen=one == kind))
             _bars_over_map(one, composition(view)[0][:, 0].tolist(), group, heats[one], limits)
-            st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
+            said = f"{text.kind_title(one, chosen=one == kind)} {text.result(summary)}"
+            st.markdown(said, help=shared_text.verdict(summary) or None)
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
     st.html(colour_key(text.MAPS.format(group) + one_run, *limits))
     first = next(iter(views.values()))

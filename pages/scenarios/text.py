@@ -117,8 +117,8 @@ def run(seed: str, runs: int) -> str:
 
 
 def kind_title(kind: str, *, chosen: bool) -> str:
-    """What stands above a scenario's picture."""
-    return f"**{KINDS[kind]}**" if chosen else KINDS[kind]
+    """Which scenario stands above."""
+    return f"**{KINDS[kind]}**:" if chosen else f"{KINDS[kind]}:"
 
 
 def table_of(kind: str) -> str:

@@ -182,13 +182,12 @@ TAKE_ALONG: tuple[Download, ...] = (
 )
 
 
-def offer(downloads: Sequence[Download], *, key: str) -> None:
+def offer(downloads: Sequence[Download], view: View, link: str = "", *, key: str) -> None:
     """Draw one button a download; a setting that cannot be solved gives a file that says why."""
-    current = state.link_of_the_moment()
 
     def made(make: Callable[[View, str], str | bytes]) -> str | bytes:
         try:
-            return make(*current())
+            return make(view, link)
         except FairflError as error:
             return str(error)
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -13,7 +12,6 @@ from pages.compare import text
 from pages.compare.files import (
     LETTERS,
     TAKE_ALONG,
-    Download,
     board_for,
     offer,
     offer_study,
@@ -21,7 +19,7 @@ from pages.compare.files import (
     starting_options,
     view_of,
 )
-from pages.shared import own_data, present, state
+from pages.shared import present, state
 from pages.shared.catalogue import experiment_of
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
@@ -131,7 +129,7 @@ def _note(place: int, one: View) -> None:
         state.notes()[one] = st.session_state[key]
 
     st.session_state[key] = state.notes().get(one, "")
-    label = text.note_on(LETTERS[place])
+    label = text.NOTE_ON.format(LETTERS[place])
     st.text_area(
         label,
         key=key,
@@ -156,7 +154,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
         st.button(text.KEEP_THESE, key="keep-to-report", on_click=state.keep, args=starting)
         return
     st.text_area(text.QUESTION, help=text.QUESTION_TIP, height=72, **state.bound(QUESTION))
-    question, notes, link = state.get(QUESTION), dict(state.notes()), _link()
+    question, notes, link = state.get(QUESTION), dict(state.notes()), state.link_for_others()
 
     def board() -> Board:
         return board_for(kept, question=question, notes=notes, link=link)
@@ -178,14 +176,8 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     )
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
-        offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+        offer(TAKE_ALONG[2:], one, key="option")
     offer_study(one, key="option")
-
-
-def _of(one: View, download: Download) -> Download:
-    """A download of an option, whatever is set on Explore."""
-    label, make, file, media = download
-    return label, lambda _view, _link: make(one, ""), file, media
 
 
 def _download(
@@ -201,14 +193,6 @@ def _download(
         on_click="ignore",
         width="stretch",
     )
-
-
-def _link() -> str:
-    """The address of this comparison; none where nobody else could open it."""
-    base = (st.context.url or "").split("?")[0]
-    if own_data.is_own(state.view().experiment) or state.here_only(base):
-        return ""
-    return f"{base}?{urlencode(st.query_params.to_dict())}"
 
 
 def _load() -> None:

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
@@ -50,9 +50,7 @@ def decision(sentence: str) -> str:
     return f'<p class="fairfl-sentence" aria-live="polite"><b>{escape(sentence)}</b></p>'
 
 
-def note_on(name: str) -> str:
-    """The label of an option's note."""
-    return f"Notes on {name}"
+NOTE_ON = "Notes on {}"
 
 
 def title(experiment: str) -> str:

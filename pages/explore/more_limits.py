@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
@@ -72,7 +72,7 @@ def _exact_limits(view: View) -> None:
     for column, name, label in zip(
         st.columns(2),
         ("eps_global", "eps_local"),
-        (shared_text.OVERALL, shared_text.inside(noun_of(view.data))),
+        (shared_text.OVERALL, shared_text.INSIDE.format(noun_of(view.data))),
         strict=True,
     ):
         key = state.widget(f"{name}_number", getattr(view, name))
@@ -274,7 +274,7 @@ def _utility(policy: Policy, experiment: Experiment) -> None:
     st.caption(text.UTILITY_MEANING[now])
     if policy.utility.labels:
         st.number_input(
-            text.missed(experiment.favourable),
+            text.MISSED.format(experiment.favourable),
             0.0,
             1000.0,
             step=1.0,
@@ -299,8 +299,8 @@ def _gains(utility: Utility) -> None:
     key = f"gains-{hash(utility)}"
     table = pd.DataFrame(
         utility.gain,
-        index=[text.truly(label) for label in utility.labels],
-        columns=[text.answered(label) for label in utility.labels],
+        index=[text.TRULY.format(label) for label in utility.labels],
+        columns=[text.ANSWERED.format(label) for label in utility.labels],
     )
 
     def edited() -> None:

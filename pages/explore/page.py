@@ -110,7 +110,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
     words = escape(core_text.sentence(summary, noun))
     with st.container(horizontal=True, key="said"):
         if present.presenting():
-            chips = " ".join(text.badge(chip) for chip in _chips_of(summary))
+            chips = " ".join(text.BADGE.format(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
         st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
     return summary
@@ -146,10 +146,10 @@ def _numbers(summary: Summary, noun: str) -> str:
 
 def _chips(summary: Summary) -> None:
     verdict, harm = _chips_of(summary)
-    with lazy_popover(text.badge(verdict), "verdict", type="tertiary") as is_open:
+    with lazy_popover(text.BADGE.format(verdict), "verdict", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.verdict_why(summary))
-    with lazy_popover(text.badge(harm), "harm", type="tertiary") as is_open:
+    with lazy_popover(text.BADGE.format(harm), "harm", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.harm_lines(summary.harm))
 
@@ -170,7 +170,7 @@ def _keep(view: View) -> None:
     )
     with lazy_popover(text.TAKE_ALONG, "take") as is_open:
         if is_open:
-            offer(TAKE_ALONG, key="take")
+            offer(TAKE_ALONG, view, state.link_for_others(), key="take")
             offer_study(view, key="take")
 
 

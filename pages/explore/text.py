@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
@@ -15,7 +15,6 @@ from fairfl_core.evaluation.harm import ClientHarm, Effect, Harm
 from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.evaluation.summary import ClientRow, Figures, Payer, Summary
 from fairfl_core.explore import text as core
-from fairfl_core.explore.text import Chip
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
@@ -55,9 +54,7 @@ SCREENS = ("map", "gaps", "found", "compare")
 # -------------------------------------------------------------------- chips
 
 
-def badge(chip: Chip) -> str:
-    """A chip as Markdown."""
-    return f":{chip.colour}-badge[{chip.text}]"
+BADGE = ":{0.colour}-badge[{0.text}]"
 
 
 def verdict_why(summary: Summary) -> str:
@@ -490,19 +487,13 @@ def grouping_limit(grouping: str, scope: str) -> str:
     return f"Gap allowed by {grouping}, {where}"
 
 
-def missed(label: str) -> str:
-    """The label of the number that begins a table of costs."""
-    return f"A missed “{label}” is as bad as so many other mistakes"
+MISSED = "A missed “{}” is as bad as so many other mistakes"
 
 
-def truly(label: str) -> str:
-    """A row of the table of gains."""
-    return f"truly {label}"
+TRULY = "truly {}"
 
 
-def answered(label: str) -> str:
-    """A column of the table of gains."""
-    return f"answered {label}"
+ANSWERED = "answered {}"
 
 
 def refused(why: str) -> str:

@@ -59,7 +59,7 @@ def _travelled() -> None:
     rows = [
         (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
     ]
-    st.markdown(text.travelled(log))
+    st.markdown(text.TRAVELLED_OF.format(log))
     table_popover(
         pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS)),
         key="learn-messages",
@@ -135,9 +135,9 @@ def _people_picture(place: Any, counts: ClientCounts, known: bool) -> None:
     ]
     table = pd.DataFrame({text.SHARE: text.FOUR_RATES})
     for a, group in enumerate(counts.groups):
-        table[text.of_group(group, "%")] = (100 * rates[a]).round(1)
+        table[text.OF_GROUP.format(group, "%")] = (100 * rates[a]).round(1)
     for a, group in enumerate(counts.groups):
-        table[text.of_group(group, text.PEOPLE)] = people[a].astype(int)
+        table[text.OF_GROUP.format(group, text.PEOPLE)] = people[a].astype(int)
     picture(
         place,
         shares(rows, counts.groups, text.AXIS_OF_GROUP, 250),
@@ -176,7 +176,7 @@ def _composition(case: str) -> tuple[int, int]:
     for cell, name, start in zip(st.columns(2), ("North", "South"), starts, strict=True):
         with cell:
             setting = f"step3_{case}_{name.lower()}"
-            label = text.women_of(name)
+            label = text.WOMEN_OF.format(name)
             shares.append(slide(setting, label, SHARES, start, lambda share: f"{share} %"))
     return shares[0], shares[1]
 
@@ -481,7 +481,7 @@ def _again() -> None:
 
 
 def _ids() -> list[str]:
-    return [text.patient(number) for number in range(1, MEN + 1)]
+    return [text.PATIENT.format(number) for number in range(1, MEN + 1)]
 
 
 def _told(predictor: FairPredictor, mode: str, day: int) -> NDArray[np.str_]:

@@ -65,7 +65,7 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
     if said is None:
         st.caption(text.CHOOSE_FIRST)
     elif said == question.answer:
-        st.success(text.right(question))
+        st.success(text.RIGHT.format(question))
     else:
         st.info(text.not_quite(question))
     return said is not None

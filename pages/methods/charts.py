@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text
@@ -75,7 +75,7 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
         showlegend=False,
         hovermode="closest",
         dragmode=False,
-        xaxis=_axis(text.axis_gap(gap_name), (0, 1.04 * widest)),
+        xaxis=_axis(text.AXIS_GAP.format(gap_name), (0, 1.04 * widest)),
         yaxis=_axis(text.AXIS_ACCURACY, (low, high)),
     )
 

@@ -126,7 +126,7 @@ def _add_band(
         name=one.name,
         line={"color": one.colour, "width": 2.5},
         customdata=np.stack([spent, low, high], axis=1),
-        hovertemplate=text.hover_band(one.name, scale.digits),
+        hovertemplate=text.HOVER_BAND.format(one.name, scale.digits),
     )
     if one.unseen is not None:
         figure.add_scatter(
@@ -136,7 +136,7 @@ def _add_band(
             name=text.NEW_PEOPLE,
             showlegend=show_unseen,
             marker={"color": one.colour, "size": 7},
-            hovertemplate=text.hover_unseen(scale.digits),
+            hovertemplate=text.HOVER_UNSEEN.format(scale.digits),
         )
 
 

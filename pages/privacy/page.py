@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
 from fairfl_core.privacy.noise_study import spending
@@ -16,8 +16,6 @@ from pages.privacy.results import (
     NoiseResult,
     noise_result,
     on_counts,
-    other_medians,
-    other_than,
     sums_suffice,
 )
 from pages.shared import present, state
@@ -30,7 +28,6 @@ from pages.shared.widgets import (
     error_boundary,
     lazy_expander,
     limit_slider,
-    numbers_table,
     progress,
 )
 
@@ -53,7 +50,6 @@ def page() -> None:
         at = present.screen(text.SCREENS) if present.presenting() else None
         if at is None:
             _controls()
-        result = None
         with error_boundary(text.STUDY):
             if is_large(view):
                 raise InputError(text.TOO_MANY_CLIENTS)
@@ -67,8 +63,6 @@ def page() -> None:
             _pictures(result, at)
         if at is None:
             _protection()
-            if result is not None:
-                _numbers(result)
             st.page_link(
                 "pages/methods/page.py",
                 label=text.PAPER_TABLE,
@@ -187,17 +181,6 @@ def _fails(result: NoiseResult, noun: str) -> None:
     )
 
 
-def _numbers(result: NoiseResult) -> None:
-    """Every figure at this budget beside the other mechanism's, which is drawn once opened."""
-    with lazy_expander(text.NUMBERS_TITLE, "numbers") as opened, error_boundary(text.NUMBERS):
-        if opened:
-            mechanism = _mechanism()
-            others = other_medians(state.view(), mechanism, state.get(DRAWS))
-            other = text.MECHANISMS[other_than(mechanism.name)][1]
-            numbers_table(text.number_rows(result, others), [*text.NUMBERS_HEADINGS, other])
-            st.caption(text.NUMBERS_NOTE)
-
-
 def _protection() -> None:
     with lazy_expander(text.PROTECTION_TITLE, "protection") as opened:
         if opened:
@@ -205,7 +188,7 @@ def _protection() -> None:
             left.markdown(text.PROTECTED)
             right.markdown(text.NOT_PROTECTED)
             st.markdown(text.REHEARSAL)
-            st.code(text.release_command(_mechanism()), language=None, wrap_lines=True)
+            st.code(text.RELEASE_COMMAND.format(_mechanism()), language=None, wrap_lines=True)
 
 
 page()

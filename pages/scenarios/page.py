@@ -9,7 +9,6 @@ import streamlit as st
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.paper_numbers import SCENARIOS
 from fairfl_core.evaluation.study import Study
 from fairfl_core.evaluation.summary import Summary
 from fairfl_core.explore.charts import colour_limits, gaps, map_data
@@ -23,18 +22,14 @@ from pages.scenarios.results import (
     OwnClients,
     composition,
     cost_difference,
-    fitted_loss,
     map_of,
-    missing,
     most_people,
     own_heat,
-    own_loss,
     own_most,
     own_people,
     own_study,
     own_summary,
     scenario_view,
-    unseen_loss,
 )
 from pages.shared import present, state
 from pages.shared import text as shared_text
@@ -75,14 +70,13 @@ def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings):
         kind = state.get(_kind())
-        there = {one: name for one, name in KINDS.items() if name not in missing()}
         at = present.screen(text.SCREENS) if present.presenting() else None
         _top(kind, presenting=at is not None)
         with error_boundary(text.OWN if kind == "own" else text.PAPERS):
             if kind == "own":
                 _own(at)
             else:
-                _papers(kind, there, at)
+                _papers(kind, at)
 
 
 def _kind() -> state.Setting[str]:
@@ -120,10 +114,7 @@ def _settings() -> None:
         view_settings()
         st.caption(text.OWN_SPLIT)
         return
-    there = {one: name for one, name in KINDS.items() if name not in missing()}
-    if not there:
-        return
-    experiment = _first(there)
+    experiment = experiment_of(KINDS["alike"])
     write: dict[str, tuple[str, Callable[[str], str]]] = {
         "notion": (shared_text.NOTION, shared_text.notion_title),
         "region": (shared_text.REGION, shared_text.region_title),
@@ -137,10 +128,6 @@ def _settings() -> None:
 
 
 # -------------------------------------------------------------------- the paper's three
-
-
-def _first(there: Mapping[str, str]) -> Experiment:
-    return experiment_of(next(iter(there.values())))
 
 
 def _own_settings(
@@ -159,29 +146,22 @@ def _own_settings(
     }
 
 
-def _views(there: Mapping[str, str]) -> list[View]:
+def _views() -> dict[str, View]:
     """Each scenario by this page's settings, which are written into the link."""
     settings = {}
-    for name, (setting, _) in _own_settings(_first(there)).items():
+    for name, (setting, _) in _own_settings(experiment_of(KINDS["alike"])).items():
         settings[name] = state.get(setting)
         state.publish_setting(setting)
-    return [scenario_view(name, settings, state.view()) for name in there.values()]
+    return {one: scenario_view(name, settings, state.view()) for one, name in KINDS.items()}
 
 
-def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
-    lacking = missing()
-    if lacking:
-        st.info(text.not_here(lacking))
-    if not there:
-        return
-    views = dict(zip(there, _views(there), strict=True))
-    if {"alike", "far"} <= set(views):
-        more, error = cost_difference(views["alike"], views["far"])
-        answer = text.answer(more, error, len(views["far"].seeds))
-        st.markdown(f"**{answer}**")
+def _papers(kind: str, at: int | None) -> None:
+    views = _views()
+    more, error = cost_difference(views["alike"], views["far"])
+    st.markdown(f"**{text.answer(more, error, len(views['far'].seeds))}**")
     if at != 1:
         _maps(kind, views)
-    if at != 0 and kind in views:
+    if at != 0:
         with error_boundary(text.CLIENTS_GAPS):
             st.markdown(text.gaps_title(kind))
             view = views[kind]
@@ -259,18 +239,6 @@ def _details(views: Mapping[str, View]) -> None:
                 label=text.table_of(one),
             )
         table_popover(lambda: _composition(views), key="scenario-composition", label=text.WHO)
-    with lazy_expander(text.LOST, "losses") as opened, error_boundary(text.LOSSES):
-        if opened:
-            _losses(views)
-
-
-def _losses(views: Mapping[str, View]) -> None:
-    st.caption(text.LOSSES_NOTE)
-    with progress(text.SOLVING) as on_progress:
-        fitted = [fitted_loss(map_of(view, on_progress)) for view in views.values()]
-        unseen = [unseen_loss(view) for view in views.values()]
-    papers = [SCENARIOS[KINDS[one]] for one in views]
-    numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
 
 
 def _composition(views: Mapping[str, View]) -> pd.DataFrame:
@@ -279,7 +247,7 @@ def _composition(views: Mapping[str, View]) -> pd.DataFrame:
     for one, view in views.items():
         shares, people = composition(view)
         names = {text.SCENARIO: text.KINDS[one], text.CLIENT: np.arange(1, len(people) + 1)}
-        groups = map(text.share_of, experiment_of(view.data).groups)
+        groups = map(text.SHARE_OF.format, experiment_of(view.data).groups)
         columns = dict(zip(groups, (100 * shares).round(1).T, strict=True))
         parts.append(pd.DataFrame({**names, text.N_HELD_OUT: people.round(), **columns}))
     return pd.concat(parts, ignore_index=True)
@@ -421,8 +389,7 @@ def _own_result(own: OwnClients, at: int | None) -> None:
 def _beside_even(own: OwnClients) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
     both = (own, own.even)
-    rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
-    numbers_table(rows, [text.AS_DRAWN, text.EVEN])
+    numbers_table(text.even_rows(map(own_summary, both)), [text.AS_DRAWN, text.EVEN])
 
 
 _TALL = 2.4  # height of a whole bar, in letters
@@ -434,7 +401,7 @@ def share_bars(shares: Sequence[float], group: str) -> str:
         f'<div><b>{text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
         for client, share in enumerate(shares, 1)
     )
-    return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.share_of(group))}">{bars}</div>'
+    return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.SHARE_OF.format(group))}">{bars}</div>'
 
 
 def colour_key(words: str, low: float, high: float) -> str:
@@ -445,8 +412,8 @@ def colour_key(words: str, low: float, high: float) -> str:
         f"background:linear-gradient(90deg,{colours})"
     )
     return (
-        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.of_scale(low)}'
-        f'<i style="{bar}"></i>{text.of_scale(high)}</span></div>'
+        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.OF_SCALE.format(low)}'
+        f'<i style="{bar}"></i>{text.OF_SCALE.format(high)}</span></div>'
     )
 
 

@@ -4,11 +4,10 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
@@ -81,8 +80,7 @@ def _link() -> None:
     if own_data.is_own(state.view().experiment):
         st.caption(text.NOTHING_TO_SCAN)
         return
-    base = (st.context.url or "").split("?")[0]
-    st.code(f"{base}?{urlencode(state.address())}", language=None, wrap_lines=True)
+    st.code(state.link(), language=None, wrap_lines=True)
     st.caption(text.COPY_TIP)
 
 

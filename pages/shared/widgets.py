@@ -15,7 +15,7 @@ import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import Target, only_text
+from fairfl_core._io.names import Target, only_text
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import refused_by
 from fairfl_core.lp.frontier import Frontier
@@ -37,10 +37,10 @@ def error_boundary(what: str) -> Iterator[None]:
     try:
         yield
     except FairflError as error:
-        st.warning(text.cannot_be_shown(what, str(error)))
+        st.warning(text.CANNOT_BE_SHOWN.format(what, str(error)))
     except Exception:
         log.exception("%s failed", what)
-        st.warning(text.failed(what))
+        st.warning(text.FAILED.format(what))
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def limit_slider(name: str, noun: str = "client") -> None:
     """
     value = getattr(state.view(), name)
     st.select_slider(
-        text.OVERALL if name == "eps_global" else text.inside(noun),
+        text.OVERALL if name == "eps_global" else text.INSIDE.format(noun),
         tuple(sorted({*LEVELS, value})),
         format_func=format.epsilon,
         **state.bound_field(name),

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.json_files import parse_json
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.files import parse_json
+from fairfl_core._io.names import plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
@@ -19,11 +19,11 @@ from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
-from pages.shared.widgets import chart, error_boundary, limit_slider
-from pages.watch import text
-from pages.watch.charts import over_time
+from pages.shared.widgets import chart, error_boundary, limit_slider, table_popover
+from pages.watch import charts, text
 
 LARGEST, MOST = 4 << 20, 520
+IN_A_ROW = 4  # pictures
 LONGEST = 600  # letters of a sentence with names in it
 
 
@@ -82,13 +82,19 @@ def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
     said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
     st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
-    chart(
-        over_time(watch),
-        key="watch-picture",
-        spoken=text.spoken(watch),
-        table=lambda: table_of(watch),
-        headings=text.TABLE,
-    )
+    st.html(charts.key())
+    scopes = charts.shown(watch)
+    for place, one in enumerate(scopes):
+        if place % IN_A_ROW == 0:
+            columns = st.columns(min(len(scopes), IN_A_ROW), gap="small")
+        with columns[place % IN_A_ROW]:
+            st.markdown(plain(text.title(one), 24))
+            chart(
+                charts.over_time(watch, one),
+                key=f"watch-{place}",
+                spoken=text.spoken(watch, one),
+            )
+    table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
         if one.drift is not None:
             st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.own_models import (
     MODEL_GAPS,
@@ -126,7 +126,7 @@ def people_table(tables: list[ClientCounts]) -> pd.DataFrame:
     people = _people(tables)
     table = pd.DataFrame({"client": tables[0].clients, "n": people.sum(axis=1)})
     for place, group in enumerate(tables[0].groups):
-        table[text.of_group(group)] = people[:, place]
+        table[text.OF_GROUP.format(group)] = people[:, place]
     return table.round()
 
 

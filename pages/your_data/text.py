@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.data.score_columns import columns_by_name
 from fairfl_core.evaluation.own_models import MODEL_GAPS, ModelSetting
 from fairfl_core.intake import Check, ColumnRoles
@@ -107,7 +107,7 @@ CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
 EVERY_CHECK = "All checks"
 OPEN = "Open in Explore"
-WATCH = "Watch months"
+WATCH = "After the decision: watch month by month"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
 
 # -------------------------------------------------------------------- details
@@ -205,9 +205,7 @@ def way(of: str, whom: str) -> str:
     return f"to {whom}" if of == "sent" else f"from {whom}"
 
 
-def of_group(group: str) -> str:
-    """A column of the table of people."""
-    return f"group {group}"
+OF_GROUP = "group {}"
 
 
 def predict_command(columns: ColumnRoles | None, file: str, folds: int) -> str:

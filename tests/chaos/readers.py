@@ -101,7 +101,7 @@ def readers() -> Iterator[tuple[str, list[bytes], Callable[[bytes], object]]]:
 
 
 def _opened(data: bytes):
-    from fairfl_core.data.tables.tables import open_table
+    from fairfl_core.data.tables import open_table
 
     return open_table("t.parquet" if data.startswith(b"PAR1") else "t.csv", data)
 

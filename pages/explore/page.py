@@ -13,6 +13,7 @@ from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
 from fairfl_core.explore.text import Chip
+from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.file import MOST
 from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
@@ -29,7 +30,7 @@ from pages.shared.results import (
     collision_of,
     heat_of,
     is_dear,
-    programs_of,
+    model_accuracy,
     study_of,
     summary_of,
 )
@@ -44,6 +45,7 @@ WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
+MAP_SEEN = "explore-map-seen"  # in the session: whose map was drawn last, on which limits
 MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
 
 
@@ -191,11 +193,9 @@ def _map(view: View, noun: str) -> None:
             return
         one = view.of_seed(view.seeds[0]) if dear else view
         fine = _is_fine(one) if dear else True
-        with progress(shared_text.SOLVING_MAP) as on_progress:
-            heat = heat_of(one, GRID if fine else COARSE, on_progress)
-        own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
+        heat = _heat(one, GRID if fine else COARSE)
         here = view.eps_global, view.eps_local
-        costs = charts.alone(heat, here, float(own))
+        costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
@@ -214,6 +214,17 @@ def _map(view: View, noun: str) -> None:
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
         )
+
+
+def _heat(view: View, grid: tuple[float, ...]) -> Frontier:
+    """The map of a view, with a bar the first time that a visitor sees it."""
+    asked = view.without_limits(), grid
+    if st.session_state.get(MAP_SEEN) == asked:
+        return heat_of(view, grid)
+    with progress(shared_text.SOLVING_MAP) as on_progress:
+        heat = heat_of(view, grid, on_progress)
+    st.session_state[MAP_SEEN] = asked
+    return heat
 
 
 def _is_fine(view: View) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
@@ -73,24 +73,24 @@ def catalogue() -> Catalogue:
 
 def bundled() -> Catalogue:
     """What everybody can choose."""
-    return Catalogue(_names(), experiment_of, _cross_fitted)
+    companions = _companions()
+    return Catalogue(tuple(companions), experiment_of, companions.get)
 
 
 @st.cache_resource(ttl=60, show_spinner=False)  # a new experiment is seen a minute later
-def _names() -> tuple[str, ...]:
-    return tuple(experiments.list_experiments())
+def _companions() -> dict[str, str | None]:
+    """Every bundled experiment, with its cross-fitted companion."""
+    return {name: experiments.cross_fitted_of(name) for name in experiments.list_experiments()}
 
 
-def _cross_fitted(name: str) -> str | None:
-    """The cross-fitted companion of a bundled experiment."""
-    return None if own_data.is_own(name) else experiments.cross_fitted_of(name)
-
-
-@cached(16)
 def experiment_of(name: str) -> Experiment:
-    """An experiment, its hash checked once; or the visitor's own set."""
-    if own_data.is_own(name):
-        return own_data.find(name).intake.experiment
+    """An experiment; or the visitor's own set."""
+    return own_data.find(name).intake.experiment if own_data.is_own(name) else _opened(name)
+
+
+@lru_cache(32)  # asked for some thirty times by every move
+def _opened(name: str) -> Experiment:
+    """A bundled experiment, its hash checked once."""
     return experiments.open(name)
 
 

@@ -104,8 +104,7 @@ def solve(
     fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = _evidence(program, source)
-        if evidence is not None:
-            fair = fair.certified(evidence, program.rates)
+        fair = fair.certified_by(program, evidence)
         if score_counts is not None:
             _write_score_counts(evidence, score_counts)
     if out is not None:

@@ -15,7 +15,7 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.tables import open_table
+from fairfl_core.data.tables import open_table
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
 from fairfl_core.lp.exact.histogram_file import read_histogram, write_histogram

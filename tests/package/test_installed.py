@@ -109,7 +109,7 @@ def test_every_page_opens_with_its_data(shell):
     code = """
 import sys
 from streamlit.testing.v1 import AppTest
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT
 sys.path.insert(0, str(APP_ROOT))  # as Streamlit does for the script that it runs
 app = AppTest.from_file(str(APP_ROOT / "app.py"), default_timeout=120).run()
 for page in sorted((APP_ROOT / "pages").glob("*/page.py")):

@@ -21,8 +21,10 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.folded import FoldedData  # noqa: E402
-from fairfl_core.data.scored import ScoredData  # noqa: E402
+from fairfl_core.data.scored import (
+    FoldedData,  # noqa: E402
+    ScoredData,  # noqa: E402
+)
 from fairfl_core.evaluation.advice import tightest_limits  # noqa: E402
 from fairfl_core.evaluation.study import run_study  # noqa: E402
 from fairfl_core.evaluation.summary import summarise  # noqa: E402

@@ -143,7 +143,7 @@ def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
-    from fairfl_core._io.json_files import write_json
+    from fairfl_core._io.files import write_json
 
     if evidence is None or evidence["format"] != "fairfl-score-counts/1":
         raise InputError(

@@ -34,7 +34,7 @@ def verify(
 
     Example: `fairfl verify predictor.json counts.json`
     """
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.predictors.verify_predictor import verify as prove
 
     value, figures = read_json(predictor), {}
@@ -61,7 +61,7 @@ def verify(
 
 def _evidence(path: Path) -> Any:
     """The counts as the checker reads them: a histogram becomes counts by score."""
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.lp.exact.histogram_file import FORMAT, read_histogram
     from fairfl_core.predictors.certificate import score_counts
 

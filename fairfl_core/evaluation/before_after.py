@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.shares import normal_quantile, wilson
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.run_means import run_mean
+from fairfl_core.fairness.intervals import normal_quantile, wilson
 
 __all__ = ["BeforeAfter", "Counted", "Shares", "scopes", "with_overall"]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.errors import SolveError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.fairness.notions import number_or_none

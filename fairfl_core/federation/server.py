@@ -10,7 +10,7 @@ import numpy as np
 from flwr.app import ArrayRecord
 from flwr.serverapp import Grid
 
-from fairfl_core._io.json_files import write_json
+from fairfl_core._io.files import write_json
 from fairfl_core._io.names import in_order, listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts

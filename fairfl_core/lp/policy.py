@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.files import check_keys
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError, check_type

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import fairfl_core
-from fairfl_core._io.json_files import check_keys, nested_numbers
+from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core._io.names import check_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none

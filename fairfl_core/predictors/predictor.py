@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json
 from fairfl_core._io.names import as_name, check_names, listed, positions
 from fairfl_core.data.answers import Answers
+from fairfl_core.data.columns import code_names
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
-from fairfl_core.data.scored import ScoredData, check_scores
-from fairfl_core.data.tables.columns import code_names
+from fairfl_core.data.scored import FoldedData, ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, extra
 
 __all__ = ["MECHANISMS", "NEIGHBOURS", "Mechanism", "drawn", "published", "release", "what_if"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairfl_core._io.json_files import check_keys, parse_json, read_json, write_json
+from fairfl_core._io.files import check_keys, parse_json, read_json, write_json
 from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
 from fairfl_core.intake import Reading

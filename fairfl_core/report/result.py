@@ -6,8 +6,7 @@ from fairfl_core._io.names import shown
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import FoldedData, fitted_people, unseen_people
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.evaluation.summary import Summary, summarise

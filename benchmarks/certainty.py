@@ -127,13 +127,13 @@ def on_eight_groups(rows):
     experiment = experiments.open(EIGHT)
     people = ScoredData.from_experiment(experiment, 0, experiment.fit_split)
     plain, _ = timed(lambda: FairnessProgram(people, "eo", "exact", rates="labels").solve(*AT))
-    for limits, said in (((1.0, AT[1]), "no overall limit"), (AT, "both limits")):
+    for limits, words in (((1.0, AT[1]), "no overall limit"), (AT, "both limits")):
         spent, _ = timed(
             lambda limits=limits: FairnessProgram(
                 people, "eo", "exact", rates="labels", guarantee=ALL
             ).solve(*limits)
         )
-        rows.add(f"eight groups, eo, exact, all at once: {said}", spent, plain)
+        rows.add(f"eight groups, eo, exact, all at once: {words}", spent, plain)
 
 
 def by_cvxpy(program, limits):

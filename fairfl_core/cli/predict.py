@@ -280,16 +280,16 @@ class _Asked:
         # In long form the model is a matter of the row, else of the column.
         column = np.zeros_like(model) if self.fold else model
         if self._by_numbers(fair):
-            scores, said = _scores(frame, self.looks, fair.labels, column, self.numbers)
-            seen = scores if fair.needs_scores else said
+            scores, predicted = _scores(frame, self.looks, fair.labels, column, self.numbers)
+            seen = scores if fair.needs_scores else predicted
         else:
-            seen = said = _answers(frame, self.looks, column)
+            seen = predicted = _answers(frame, self.looks, column)
         answers = self._drawn(fair, frame, seen)
         if not self.fold:
-            return answers, len(frame), float((said != answers).mean())
+            return answers, len(frame), float((predicted != answers).mean())
         rows = self._paired(fair, frame)
         mine = rows[model[rows[0]], np.arange(rows.shape[1])]
-        changed = float((said[mine] != answers[mine]).mean())
+        changed = float((predicted[mine] != answers[mine]).mean())
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 

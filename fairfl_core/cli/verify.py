@@ -10,6 +10,10 @@ from fairfl_core.cli._shell import Json, print_json, say
 __all__ = ["verify"]
 
 NOT_PROVED = 1
+_NO_CONFIDENCE = (
+    "of limits with a confidence only those inside clients are proved, in the region simplex; an "
+    "overall limit's margin is a cone, and other regions' margins are no sum over answers"
+)
 
 
 def verify(
@@ -36,6 +40,8 @@ def verify(
     value, figures = read_json(predictor), {}
     if isinstance(value, dict) and value.get("certificate") is None:
         failed = ["the predictor has no certificate; make it again with `fairfl solve --out`"]
+        if value.get("guarantee") is not None:
+            failed = [_NO_CONFIDENCE]
     else:
         failed, figures = prove(value, _evidence(counts))
     if as_json:
@@ -45,6 +51,10 @@ def verify(
             say(f"NOT PROVED: {sentence}.")
         if figures:
             _show(figures, proved=not failed)
+            if value.get("guarantee") is not None:
+                say(
+                    "The confidence's rows are taken as given: the proof is no proof of its margins."
+                )
     if failed:
         raise typer.Exit(NOT_PROVED)
 
@@ -63,8 +73,8 @@ def _evidence(path: Path) -> Any:
 def _show(figures: dict[str, Any], *, proved: bool) -> None:
     if proved:
         say(
-            f"PROVED. The lottery keeps all {figures['limits']} limits on these counts "
-            f"(1e-9 allowed; at worst {figures['worst_excess']:.1e} beyond one), and no lottery of "
+            f"PROVED. The lottery keeps every limit on these counts ({figures['limits']} rows, "
+            f"1e-9 allowed; at worst {figures['worst_excess']:.1e} beyond one), and no lottery of "
             "its region that keeps them is better than the bound."
         )
     say(

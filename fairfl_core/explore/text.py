@@ -205,8 +205,8 @@ def _confidence(guarantee: Guarantee | None) -> str:
 
 
 def _cost(judged: Figures) -> str:
-    told = format.round_signed_points(-judged.cost)
-    if told == format.NO_CHANGE:
+    cost = format.round_signed_points(-judged.cost)
+    if cost == format.NO_CHANGE:
         return "Accuracy stays as it was."
     return f"{'Costs' if judged.cost > 0 else 'Gains'} {format.round_points(judged.cost)}."
 
@@ -223,10 +223,10 @@ def map_note(
 ) -> str:
     """Whose accuracy the map shows, and what else must be said of it."""
     runs = COARSE if coarse else ONE_RUN if one_run else ""
-    said = [runs, FLAT if flat else "", FITTED]
-    said += ["without own limits" if own_limits else ""]
-    said += ["blank: floors collide" if collides else ""]
-    return " · ".join(filter(None, said))
+    notes = [runs, FLAT if flat else "", FITTED]
+    notes += ["without own limits" if own_limits else ""]
+    notes += ["blank: floors collide" if collides else ""]
+    return " · ".join(filter(None, notes))
 
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:

@@ -244,9 +244,9 @@ def _role(
     upload: TableFile, bare: ColumnRoles, column: str, labels: set[str], join: bool
 ) -> ColumnRoles:
     """What a column is: answers, or the probability of one of two labels."""
-    said = _values(upload, column)
+    answers = _values(upload, column)
     alike = same_name if join else str
-    unknown = {name for name in said if alike(name) not in set(map(alike, labels))}
+    unknown = {name for name in answers if alike(name) not in set(map(alike, labels))}
     if not unknown:
         return replace(bare, prediction=column)
     if not all(map(_is_number, unknown)):
@@ -301,16 +301,16 @@ def code_models(
         for rows in coded
     ]
     names = listed([shown(name_of(roles)) for roles in models])
-    said = f"{len(models)} models are compared on the same people: {names}."
+    sentence = f"{len(models)} models are compared on the same people: {names}."
     for roles in models:
         if roles.probability:
-            said += (
+            sentence += (
                 f' "{shown(roles.probability)}" is read as the probability of '
                 f'"{shown(as_name(roles.probability_of))}".'
             )
     if lost:
-        said += f" {lost:,} rows that not all of them answer are left out."
-    return coded, [Check(said, look=lost > 0)]
+        sentence += f" {lost:,} rows that not all of them answer are left out."
+    return coded, [Check(sentence, look=lost > 0)]
 
 
 def name_of(roles: ColumnRoles) -> str:

@@ -146,8 +146,10 @@ def read_months(paths: Sequence[str | Path]) -> list[Month]:
         try:
             found.append(month_from_json(read_json(file), str(file)))
         except InputError as error:
-            told = str(error)
-            raise InputError(told if told.startswith(str(file)) else f"{file}: {told}") from error
+            message = str(error)
+            raise InputError(
+                message if message.startswith(str(file)) else f"{file}: {message}"
+            ) from error
     return ordered(found)
 
 

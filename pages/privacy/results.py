@@ -111,9 +111,13 @@ class NoiseResult:
         """The budget that is really spent."""
         return float(self.study.spent[self.at])
 
-    def median(self, figure: str) -> float:
-        """The median of a figure over the draws at this budget."""
-        return float(band(getattr(self.study.reached, figure)).middle[self.at])
+    def band(self, figure: str) -> tuple[float, float, float]:
+        """A figure of the draws at this budget: where 9 of 10 lie from, the median, and to."""
+        spread = band(getattr(self.study.reached, figure))
+        low, middle, high = (
+            float(part[self.at]) for part in (spread.low, spread.middle, spread.high)
+        )
+        return low, middle, high
 
     def without_noise(self, figure: str) -> float:
         """The median over runs of a figure without noise."""

@@ -138,7 +138,7 @@ def sentence(result: NoiseResult, noun: str) -> str:
     low, high = float(study.eps_local.min()), float(study.eps_local.max())
     inside = low < 1
     figure = "local_worst" if inside or study.eps_global >= 1 else "overall"
-    middle = result.median(figure)
+    bottom, middle, top = result.band(figure)
     cost = f"{'costs' if lost >= 0 else 'gains'} {format.round_points(lost)} of accuracy"
     if abs(lost) < FREE:
         cost = "costs no accuracy"
@@ -148,7 +148,8 @@ def sentence(result: NoiseResult, noun: str) -> str:
     where = "" if figure == "overall" else f" {where}"
     return (
         f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves "
-        f"**{format.round_gap(middle)}**{where} and {cost}."
+        f"**{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
+        f"10 draws) and {cost}."
     )
 
 

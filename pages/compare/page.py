@@ -19,7 +19,7 @@ from pages.compare.files import (
     starting_options,
     view_of,
 )
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared.catalogue import experiment_of
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
@@ -38,14 +38,10 @@ def page() -> None:
         state.publish_setting(QUESTION)
         kept = state.options()
         views = kept or starting_options(view)
-        if present.presenting():
-            present.screen((text.SIDE_BY_SIDE,))
-        else:
-            _top(view, kept)
+        _top(view, kept)
         with error_boundary(text.SIDE_BY_SIDE):
             compared(board_for(views))
-            if not present.presenting():
-                _below(views, kept)
+            _below(views, kept)
 
 
 def compared(board: Board) -> None:

@@ -51,7 +51,7 @@ MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take l
 
 def page() -> None:
     """Lay the page out: what follows a slider is one fragment."""
-    with frame(view_settings):
+    with frame(view_settings, hall=True):
         playing = st.session_state.get(PLAY)
         st.fragment(_live, run_every=SECONDS if playing else None)()
 

@@ -14,7 +14,7 @@ SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame():
+    with frame(hall=True):
         _lesson()
 
 

@@ -19,7 +19,6 @@ TOO_MANY_CLIENTS = (
     "noisy counts with `fairfl privatize` and upload those."
 )
 TITLE = "What does noise for privacy cost?"
-SCREENS = ("gap by budget", "who fails")
 MECHANISMS = {
     "histogram": ("histogram (each person in one bin)", "the histogram"),
     "paper": ("the paper's statistics", "the paper's mechanism"),

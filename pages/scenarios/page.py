@@ -31,7 +31,7 @@ from pages.scenarios.results import (
     own_summary,
     scenario_view,
 )
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.codecs import ALL, Numbers, OneOf, Whole
@@ -53,7 +53,7 @@ from pages.shared.widgets import (
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
-MAP_HEIGHT, CLIENTS_HEIGHT, HALL = 250, 300, 400  # the last where a picture has the screen alone
+MAP_HEIGHT, CLIENTS_HEIGHT = 250, 300
 SPREADS = {  # shares of the first group, in per cent: the paper's three, for up to six clients
     "alike": (40, 40, 40, 40, 40, 40),
     "little": (20, 30, 40, 50, 60, 40),
@@ -70,13 +70,12 @@ def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings):
         kind = state.get(_kind())
-        at = present.screen(text.SCREENS) if present.presenting() else None
-        _top(kind, presenting=at is not None)
+        _top(kind)
         with error_boundary(text.OWN if kind == "own" else text.PAPERS):
             if kind == "own":
-                _own(at)
+                _own()
             else:
-                _papers(kind, at)
+                _papers(kind)
 
 
 def _kind() -> state.Setting[str]:
@@ -85,11 +84,8 @@ def _kind() -> state.Setting[str]:
     return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
 
 
-def _top(kind: str, *, presenting: bool) -> None:
+def _top(kind: str) -> None:
     """The question, the choice of a scenario, and the two limits."""
-    bound = state.bound(_kind())
-    if presenting:
-        return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(f"#### {text.TITLE}", width="content")
         st.segmented_control(
@@ -99,7 +95,7 @@ def _top(kind: str, *, presenting: bool) -> None:
             label_visibility="collapsed",
             required=True,
             wrap=True,
-            **bound,
+            **state.bound(_kind()),
         )
         if kind == "own":
             experiment_choice(width=330)
@@ -155,19 +151,16 @@ def _views() -> dict[str, View]:
     return {one: scenario_view(name, settings, state.view()) for one, name in KINDS.items()}
 
 
-def _papers(kind: str, at: int | None) -> None:
+def _papers(kind: str) -> None:
     views = _views()
     more, error = cost_difference(views["alike"], views["far"])
     st.markdown(f"**{text.answer(more, error, len(views['far'].seeds))}**")
-    if at != 1:
-        _maps(kind, views)
-    if at != 0:
-        with error_boundary(text.CLIENTS_GAPS):
-            st.markdown(text.gaps_title(kind))
-            view = views[kind]
-            _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
-    if at is None:
-        _details(views)
+    _maps(kind, views)
+    with error_boundary(text.CLIENTS_GAPS):
+        st.markdown(text.gaps_title(kind))
+        view = views[kind]
+        _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
+    _details(views)
 
 
 def _maps(kind: str, views: Mapping[str, View]) -> None:
@@ -201,13 +194,9 @@ def _bars_over_map(
         on_go=lambda: go_to_cell(key, heat),
         noun=text.CLIENT,
         spoken=text.map_spoken(kind),
-        large=_large(),
-        height=HALL if present.presenting() else MAP_HEIGHT,
+        large=state.large_type(),
+        height=MAP_HEIGHT,
     )
-
-
-def _large() -> bool:
-    return present.presenting() or state.large_type()
 
 
 def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
@@ -218,15 +207,14 @@ def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
         gaps(study.client_columns(unseen=unseen), summary, gap_axis(summary.harm.groups)),
         view="gaps",
         spoken=spoken,
-        large=_large(),
-        height=HALL if present.presenting() else CLIENTS_HEIGHT,
+        large=state.large_type(),
+        height=CLIENTS_HEIGHT,
     )
-    if not present.presenting():
-        table_popover(
-            lambda: study.client_table(unseen=unseen).round(4),
-            key=key,
-            headings=shared_text.CLIENT_COLUMNS,
-        )
+    table_popover(
+        lambda: study.client_table(unseen=unseen).round(4),
+        key=key,
+        headings=shared_text.CLIENT_COLUMNS,
+    )
 
 
 def _details(views: Mapping[str, View]) -> None:
@@ -256,28 +244,19 @@ def _composition(views: Mapping[str, View]) -> pd.DataFrame:
 # -------------------------------------------------------------------- one's own
 
 
-def _own(at: int | None) -> None:
+def _own() -> None:
     """Pictures first, controls beside them: on a phone the pictures stand above."""
     view = state.view().in_the_papers_split(catalogue())
-    pictures, controls = st.columns([5, 2], gap="large") if at is None else (st.container(), None)
-    if controls is None:
-        own = OwnClients(view, *_set(view))
-    else:
-        with controls:
-            own = _own_controls(view)
+    pictures, controls = st.columns([5, 2], gap="large")
+    with controls:
+        own = _own_controls(view)
     with pictures:
         try:
             own_people(own)
         except InputError as error:
             _impossible(own, str(error))
             return
-        _own_result(own, at)
-
-
-def _set(view: View) -> tuple[tuple[float, ...], int, int]:
-    """Shares, size and draw as they are set."""
-    clients = state.get(CLIENTS)
-    return _shares(clients), _size(most_people(view, clients)), state.get(DRAW)
+        _own_result(own)
 
 
 def _own_controls(view: View) -> OwnClients:
@@ -313,7 +292,7 @@ def _own_controls(view: View) -> OwnClients:
         )
     state.publish_setting(SHARES)
     st.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
-    return OwnClients(view, *_set(view))
+    return OwnClients(view, _shares(clients), _size(most_people(view, clients)), state.get(DRAW))
 
 
 def _size(most: int) -> int:
@@ -362,24 +341,19 @@ def _impossible(own: OwnClients, why: str) -> None:
         st.button(text.take(most), key="size-possible", on_click=state.put, args=(SIZE, most))
 
 
-def _own_result(own: OwnClients, at: int | None) -> None:
+def _own_result(own: OwnClients) -> None:
     summary, study = own_summary(own), own_study(own)
     st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary) or None)
-    places = st.columns(2, gap="medium") if at is None else [st.container()] * 2
-    if at != 1:
-        with places[0], error_boundary(text.OWN_MAP):
-            heat = own_heat(own)
-            limits = colour_limits(100 * heat.accuracy)
-            st.html(colour_key(text.OWN_MAP_KEY, *limits))
-            group = experiment_of(own.view.data).groups[0]
-            _bars_over_map("own", list(own.shares), group, heat, limits)
-            if at is None:
-                table_popover(lambda: map_table(heat), key="map-own")
-    if at != 0:
-        with places[1], error_boundary(text.CLIENTS_GAPS):
-            _clients("own-clients", study, summary, text.own_spoken(summary))
-    if at is not None:
-        return
+    left, right = st.columns(2, gap="medium")
+    with left, error_boundary(text.OWN_MAP):
+        heat = own_heat(own)
+        limits = colour_limits(100 * heat.accuracy)
+        st.html(colour_key(text.OWN_MAP_KEY, *limits))
+        group = experiment_of(own.view.data).groups[0]
+        _bars_over_map("own", list(own.shares), group, heat, limits)
+        table_popover(lambda: map_table(heat), key="map-own")
+    with right, error_boundary(text.CLIENTS_GAPS):
+        _clients("own-clients", study, summary, text.own_spoken(summary))
     st.caption(text.own_note(own, held_out=study.has_held_out))
     with lazy_expander(text.EVEN_TITLE, "even") as opened, error_boundary(text.BESIDE_EVEN):
         if opened:

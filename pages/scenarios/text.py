@@ -26,7 +26,6 @@ KINDS = {
     "far": "far apart",
     "own": "make your own",
 }
-SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
 MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."

@@ -17,7 +17,7 @@ from pages.shared.widgets import lazy_popover
 
 @contextmanager
 def frame(
-    settings: Callable[[], None] | None = None, *, brings_data: bool = False
+    settings: Callable[[], None] | None = None, *, brings_data: bool = False, hall: bool = False
 ) -> Iterator[View]:
     """Lay out what every page has; yields the view to show.
 
@@ -28,18 +28,22 @@ def frame(
         view. Without one the popover offers large type alone.
     brings_data : bool
         Whether this is the page on which an uploaded set that is gone can be brought again.
+    hall : bool
+        Whether the page has screens for a hall; on other pages *Present* opens Explore's.
     """
     state.follow_link()
-    theme.style(large=state.large_type(), presenting=present.presenting())
+    presenting = hall and present.presenting()
+    theme.style(large=state.large_type(), presenting=presenting)
     require_sign_in()
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
         return
-    if not present.presenting():
-        _tools(settings)
-    for setting in (present.PRESENT, state.LARGE_TYPE):
-        state.publish_setting(setting)
+    if not presenting:
+        _tools(settings, hall=hall)
+    if hall:
+        state.publish_setting(present.PRESENT)
+    state.publish_setting(state.LARGE_TYPE)
     line = st.container()
     yield state.view()
     state.publish()
@@ -47,7 +51,7 @@ def frame(
         line.caption(text.ignored(state.ignored()))
 
 
-def _tools(settings: Callable[[], None] | None) -> None:
+def _tools(settings: Callable[[], None] | None, *, hall: bool) -> None:
     with st.container(key="frame-tools", horizontal=True, gap="small"):
         with lazy_popover(
             text.SETTINGS, "settings", icon=":material/tune:", type="tertiary"
@@ -64,7 +68,7 @@ def _tools(settings: Callable[[], None] | None) -> None:
         ) as is_open:
             if is_open:
                 _link()
-        st.button(
+        pressed = st.button(
             text.PRESENT,
             key="present",
             icon=":material/slideshow:",
@@ -73,6 +77,8 @@ def _tools(settings: Callable[[], None] | None) -> None:
             on_click=state.put,
             args=(present.PRESENT, True),
         )
+        if pressed and not hall:
+            st.switch_page("pages/explore/page.py")
 
 
 def _link() -> None:

@@ -203,15 +203,6 @@ def test_a_link_that_makes_no_sense_opens_the_start(wrong):
     assert sentence(app) == sentence(open_privacy(experiment="adult", seed=0))
 
 
-def test_a_hall_sees_one_picture_a_screen_and_can_leave():
-    app = open_privacy(experiment="adult", seed=0, present=True)
-    assert len(app.get("plotly_chart")) == 1 and not app.select_slider
-    app.button(key="onward").click().run()
-    assert drawn(healthy(app), "privacy-clients")
-    app.button(key="leave").click().run()
-    assert healthy(app).select_slider
-
-
 def test_settings_survive_a_change_of_page():
     app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
     app.switch_page("pages/privacy/page.py").run()

@@ -185,15 +185,6 @@ def test_below_a_map_stands_the_gap_that_was_asked_for_and_whether_it_is_met(lim
     assert ("✕" in line or "○" in line or "●" in line) == (min(limits.values()) < 1)
 
 
-def test_a_hall_sees_one_picture_a_screen_and_can_leave():
-    app = open_scenarios(present=True, **ONE)
-    assert len(charts(app)) == 3 and not app.select_slider
-    app.button(key="onward").click().run()
-    assert len(charts(healthy(app))) == 1
-    app.button(key="leave").click().run()
-    assert healthy(app).select_slider
-
-
 # -------------------------------------------------------------------- one's own
 
 

@@ -23,7 +23,7 @@ from fairfl_core.evaluation.advice import (
     tightest_limits,
 )
 from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Figures, Summary, summarise
+from fairfl_core.evaluation.summary import Summary, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.frontier import Frontier, frontier, joined_frontier, mean_frontier
@@ -110,21 +110,18 @@ def required(people: People | None) -> People:
 # -------------------------------------------------------------------- programs and studies
 
 
-def many_margins(view: View) -> bool:
-    """Whether a confidence takes minutes: every rate of every pair of groups in every client."""
-    experiment = experiment_of(view.data)
-    groups = len(experiment.groups)
-    rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
-    return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
-
-
 def is_large(view: View) -> bool:
-    """Whether a set is so large that many solutions take minutes."""
-    if view.guarantee is not None and many_margins(view):
-        return True
+    """Whether many solutions take minutes: a large set, or a confidence with many margins.
+
+    A confidence has a margin for every rate of every pair of groups in every client.
+    """
     experiment = experiment_of(view.data)
-    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
-    return cells > 2 * HEAVY
+    clients, groups = len(experiment.clients), len(experiment.groups)
+    if view.guarantee is not None:
+        rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
+        if clients * groups * (groups - 1) * len(rates) > HEAVY:
+            return True
+    return clients * groups * len(experiment.labels) > 2 * HEAVY
 
 
 def is_dear(view: View) -> bool:
@@ -186,11 +183,6 @@ def study_of(view: View) -> Study:
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers."""
     return summarise(study_of(view))
-
-
-def judged_of(view: View) -> Figures:
-    """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
-    return summary_of(view).judged
 
 
 @cached(400)
@@ -267,7 +259,7 @@ def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFr
 
 @cached(400)
 def _curve_point(view: View) -> dict[str, object]:
-    judged = judged_of(view)
+    judged = summary_of(view).judged
     return {
         "region": view.region,
         "limit": view.eps_global,
@@ -373,23 +365,14 @@ def median_client(view: View) -> float:
 @cached(2000)
 def certainty_costs(view: View) -> dict[str, float]:
     """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
-    offered = [name for name, one in CERTAINTIES.items() if one is not None]
-    return dict(zip(offered, _computed_costs(view), strict=True))
-
-
-def _priced(view: View) -> View:
-    """The view whose prices are told: its first run, by counted labels."""
-    return replace(_sure(view).of_seed(view.seeds[0]), guarantee=None)
-
-
-def _computed_costs(view: View) -> list[float]:
-    """The same, solved here."""
+    one = _sure(view).of_seed(view.seeds[0])
     limits = view.limits(experiment_of(view.data).clients)
-    accuracy = [
-        accuracy_within(replace(_priced(view), guarantee=one), limits)
-        for one in CERTAINTIES.values()
-    ]
-    return [accuracy[0] - one for one in accuracy[1:]]
+    accuracy = {
+        name: accuracy_within(replace(one, guarantee=guarantee), limits)
+        for name, guarantee in CERTAINTIES.items()
+    }
+    plain = accuracy.pop("none")
+    return {name: plain - value for name, value in accuracy.items()}
 
 
 # -------------------------------------------------------------------- what is asked beyond the limits

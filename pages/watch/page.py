@@ -30,20 +30,21 @@ LONGEST = 600  # letters of a sentence with names in it
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame() as view:
-        st.markdown(text.TITLE)
-        left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
-        with left, st.popover(text.BRING, help=text.BRING_TIP):
-            given = st.file_uploader(text.BASELINE, type="json", key="watch-baseline")
-            files = st.file_uploader(
-                text.MONTHS, type="json", accept_multiple_files=True, key="watch-months"
-            )
-            st.caption(text.OWN_BASELINE)
+        left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
+        with left.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(text.TITLE, width="content")
+            with st.popover(text.BRING, help=text.BRING_TIP):
+                given = st.file_uploader(text.BASELINE, type="json", key="watch-baseline")
+                files = st.file_uploader(
+                    text.MONTHS, type="json", accept_multiple_files=True, key="watch-months"
+                )
+                st.caption(text.OWN_BASELINE)
+            if not files:
+                st.caption(text.EXAMPLE, width="content")
         with right:
             limit_slider("eps_local")
         with error_boundary(text.PICTURE):
             baseline, months = _brought(given, files) if files else example_year()
-            if not files:
-                left.caption(text.EXAMPLE)
             notion = view.notion if files else "eop"
             eps_local = view.eps_local if files or view.eps_local < 1 else 0.05
             policy = PolicyFile(notion, view.eps_global if files else 1.0, eps_local)

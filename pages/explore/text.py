@@ -35,7 +35,7 @@ HELD, PAYS, SURE, MORE, RATES = (
     "Every rate",
 )
 MAP_TITLE = "Accuracy by pair of limits"
-LESSON = "New here? Learn"
+LESSON = "What does fairness cost? Learn"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
 PLAY, STOP = "▶", "■"

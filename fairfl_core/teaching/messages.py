@@ -9,8 +9,6 @@ from functools import cache
 from fairfl_core._io.json_files import read_json
 from fairfl_core._io.paths import APP_ROOT
 
-__all__ = ["DemoLog", "DemoMessage", "demo_log"]
-
 FILE = APP_ROOT / "data" / "federation" / "messages.json"
 
 

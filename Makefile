@@ -108,7 +108,7 @@ docs: | $(BIN)/python ## Build the documentation into site/
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 browser: ## Install what tests need beside Python, if it is missing: Chromium and nginx
 	@missing=""; \
-	for name in chromium chromium-browser google-chrome ""; do command -v $$name && break; done || missing="chromium fonts-liberation"; \
+	command -v chromium || command -v chromium-browser || command -v google-chrome || missing="chromium fonts-liberation"; \
 	PATH="$$PATH:/usr/sbin" command -v nginx || missing="$$missing nginx-light"; \
 	test -z "$$missing" || { command -v apt-get >/dev/null && $(SUDO) apt-get update -qq && \
 		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing; } || { \

@@ -14,12 +14,11 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --compile
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run serve test lint types tests test-oldest test-newest wheel release-check docs browser
+.PHONY: help install run serve test test-oldest test-newest browser docs pictures federation \
+	federation-faults wheel release-check
 
 help: ## What can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
-
-install: $(INSTALLED) ## Make .venv with everything: training, tests, tools
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 19
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 to 3.14 is needed (name it: make PYTHON=...)"; exit 1; }
@@ -41,47 +40,67 @@ $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/pyth
 run: $(RUNS) ## Start the dashboard (PORT=8501)
 	$(BIN)/fairfl app --port $(PORT)
 
-serve: $(RUNS) ## Serve the dashboard to a class: two replicas behind nginx (PORT=8501 ADDRESS=127.0.0.1)
-	PATH="$(CURDIR)/$(BIN):$$PATH" PORT=$(PORT) ADDRESS=$(or $(ADDRESS),127.0.0.1) deploy/replicas.sh
-
-# At once: types take one core for half a minute in which many tests wait.
-test: $(INSTALLED) ## Lint, types and tests
-	@$(MAKE) --no-print-directory -j 3 lint types tests
-
-lint: $(INSTALLED) ## Style
+# Four at a time on two cores: two wait for browsers and servers while two work. A file stays
+# together, for its tests share what they have prepared; tests/helpers/lanes.py says who runs what.
+# Types take one core for half a minute in which many tests wait.
+test: $(INSTALLED) ## Style, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder; \
+		tests=$$?; wait $$! && exit $$tests
 
-types: $(INSTALLED) ## Types
-	$(BIN)/mypy
+install: $(INSTALLED) ## Make .venv with everything: training, federation, tests, tools
 
-# Four at a time on two cores: two wait for browsers and servers while two work. A file stays
-# together, for its tests share what they have prepared; tests/helpers/lanes.py says who runs what.
-tests: $(INSTALLED) ## Tests only
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+serve: $(RUNS) ## Serve the dashboard to a class: two replicas behind nginx (PORT=8501 ADDRESS=127.0.0.1)
+	PATH="$(CURDIR)/$(BIN):$$PATH" PORT=$(PORT) ADDRESS=$(or $(ADDRESS),127.0.0.1) deploy/replicas.sh
+
+# Debian's packages; as root or with sudo. Any Chromium or Chrome that is there already will do.
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
+browser: ## Install what tests need beside Python, if it is missing: Chromium and nginx
+	@missing=""; \
+	command -v chromium || command -v chromium-browser || command -v google-chrome || missing="chromium fonts-liberation"; \
+	PATH="$$PATH:/usr/sbin" command -v nginx || missing="$$missing nginx-light"; \
+	test -z "$$missing" || { command -v apt-get >/dev/null && $(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing; } || { \
+		echo "make: install$$missing as your system does it; tests that need it are skipped without."; exit 1; }
 
 # The core's and the pages' tests in an environment of their own: without TensorFlow, Flower and browser.
 OTHER_TESTS := $(filter-out tests/browser tests/training tests/federation tests/research tests/package tests/deploy tests/__%, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
-TEST_TOOLS := adbc-driver-sqlite pytest pytest-xdist pytest-rerunfailures hypothesis fairlearn pillow pypdf
+TEST_TOOLS = $(shell grep -E '^(adbc-driver-sqlite|fairlearn|hypothesis|pypdf|pytest)' requirements-dev.txt)
 define test_with
 	test -x .venvs/$(1)/bin/uv || { $(BIN)/python -m venv .venvs/$(1) && .venvs/$(1)/bin/python $(PIP_INSTALL) uv; }
-	.venvs/$(1)/bin/uv pip install --quiet --compile-bytecode --python .venvs/$(1)/bin/python --upgrade \
-		$(2) -e '.[app,report,privacy]' $(TEST_TOOLS)
+	.venvs/$(1)/bin/uv pip install --quiet --python .venvs/$(1)/bin/python --upgrade \
+		--resolution $(2) -e '.[app,report,privacy]'
+	.venvs/$(1)/bin/uv pip install --quiet --python .venvs/$(1)/bin/python $(TEST_TOOLS)
 	.venvs/$(1)/bin/python -m pytest -q -n 2 $(OTHER_TESTS)
 endef
 
 test-oldest: | $(BIN)/python ## Core and pages with the oldest versions that pyproject.toml allows
-	$(call test_with,oldest,--resolution lowest-direct)
+	$(call test_with,oldest,lowest-direct)
 
 test-newest: | $(BIN)/python ## Core and pages with the newest versions that pyproject.toml allows
-	$(call test_with,newest,--resolution highest)
+	$(call test_with,newest,highest)
+
+federation: $(INSTALLED) ## Show that two nodes of a real federation agree with one place
+	$(BIN)/fairfl federation demo
+
+federation-faults: $(INSTALLED) ## Kill nodes of a real federation in mid-run, and see it end well
+	$(BIN)/python -m pytest -m faults -p no:xdist tests/federation
+
+pictures: $(INSTALLED) ## Take the README's pictures from the running dashboard
+	$(BIN)/python docs/make_pictures.py
+
+# An environment of its own: the site's tools are nobody else's matter.
+docs: | $(BIN)/python ## Build the documentation into site/
+	test -x .venvs/docs/bin/mkdocs || { $(BIN)/python -m venv .venvs/docs && \
+		.venvs/docs/bin/python $(PIP_INSTALL) mkdocs-material==9.8.1 "mkdocstrings[python]==1.0.8"; }
+	.venvs/docs/bin/mkdocs build --strict --quiet
 
 wheel: | $(BIN)/python ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
-# Before a release: the wheel and the source build, say what PyPI wants, and work where nothing else is installed.
 release-check: $(INSTALLED) ## Build, twine check, the wheel in an empty environment on every Python here
 	test -x .venvs/release/bin/twine || { $(BIN)/python -m venv .venvs/release && \
 		.venvs/release/bin/python $(PIP_INSTALL) build twine; }
@@ -97,19 +116,3 @@ release-check: $(INSTALLED) ## Build, twine check, the wheel in an empty environ
 		done; \
 		echo "== Python $$version: not here"; \
 	done; test -z "$$failed" || { echo "make: the wheel fails on Python$$failed"; exit 1; }
-
-# An environment of its own: the site's tools are nobody else's matter.
-docs: | $(BIN)/python ## Build the documentation into site/
-	test -x .venvs/docs/bin/mkdocs || { $(BIN)/python -m venv .venvs/docs && \
-		.venvs/docs/bin/python $(PIP_INSTALL) mkdocs-material==9.8.1 "mkdocstrings[python]==1.0.8"; }
-	.venvs/docs/bin/mkdocs build --strict --quiet
-
-# Debian's packages; as root or with sudo. Any Chromium or Chrome that is there already will do.
-SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
-browser: ## Install what tests need beside Python, if it is missing: Chromium and nginx
-	@missing=""; \
-	command -v chromium || command -v chromium-browser || command -v google-chrome || missing="chromium fonts-liberation"; \
-	PATH="$$PATH:/usr/sbin" command -v nginx || missing="$$missing nginx-light"; \
-	test -z "$$missing" || { command -v apt-get >/dev/null && $(SUDO) apt-get update -qq && \
-		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing; } || { \
-		echo "make: install$$missing as your system does it; tests that need it are skipped without."; exit 1; }

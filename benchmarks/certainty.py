@@ -21,8 +21,10 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.folded import FoldedData  # noqa: E402
-from fairfl_core.data.scored import ScoredData  # noqa: E402
+from fairfl_core.data.scored import (
+    FoldedData,  # noqa: E402
+    ScoredData,  # noqa: E402
+)
 from fairfl_core.evaluation.advice import tightest_limits  # noqa: E402
 from fairfl_core.evaluation.study import (
     run_study,  # noqa: E402
@@ -127,13 +129,13 @@ def on_eight_groups(rows):
     experiment = experiments.open(EIGHT)
     people = ScoredData.from_experiment(experiment, 0, experiment.fit_split)
     plain, _ = timed(lambda: FairnessProgram(people, "eo", "exact", rates="labels").solve(*AT))
-    for limits, said in (((1.0, AT[1]), "no overall limit"), (AT, "both limits")):
+    for limits, words in (((1.0, AT[1]), "no overall limit"), (AT, "both limits")):
         spent, _ = timed(
             lambda limits=limits: FairnessProgram(
                 people, "eo", "exact", rates="labels", guarantee=ALL
             ).solve(*limits)
         )
-        rows.add(f"eight groups, eo, exact, all at once: {said}", spent, plain)
+        rows.add(f"eight groups, eo, exact, all at once: {words}", spent, plain)
 
 
 def by_cvxpy(program, limits):

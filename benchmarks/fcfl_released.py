@@ -19,7 +19,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fairfl_core._io.json_files import write_json  # noqa: E402
+from fairfl_core._io.files import write_json  # noqa: E402
 from fairfl_core.data.datasets import People  # noqa: E402
 from fairfl_core.training.data import TEST, TRAINING, Federation  # noqa: E402
 from fairfl_core.training.linear_trainer import LinearTrainer  # noqa: E402

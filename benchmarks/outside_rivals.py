@@ -28,7 +28,7 @@ TOP = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TOP))
 
 from benchmarks.outside.document import document  # noqa: E402
-from fairfl_core._io.atomic import write_whole  # noqa: E402
+from fairfl_core._io.files import write_whole  # noqa: E402
 from fairfl_core.cli.train import seeds_from  # noqa: E402
 from fairfl_core.data import datasets, experiments  # noqa: E402
 from fairfl_core.data.method_answers import (  # noqa: E402

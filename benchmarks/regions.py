@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.folded import fitted_people, unseen_people  # noqa: E402
+from fairfl_core.data.scored import fitted_people, unseen_people  # noqa: E402
 from fairfl_core.evaluation.study import Study, run_study  # noqa: E402
 from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.regions import region_names  # noqa: E402

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.solve import AT, seconds, told, whole_map  # noqa: E402
+from benchmarks.solve import AT, seconds, whole_map, written  # noqa: E402
 from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from tests.helpers.strategies import biased  # noqa: E402
 
@@ -34,7 +34,9 @@ def grown(sizes, make, times=1):
         counts = make(size)
         solve.append(seconds(lambda c=counts: FairnessProgram(c, "eo").solve(*AT), 3)[0])
         whole.append(seconds(lambda c=counts: whole_map(c), times)[0])
-        print(f"{size:>7,}  solve {told(solve[-1]):>8}  map {told(whole[-1]):>8}", flush=True)
+        print(
+            f"{size:>7,}  solve {written(solve[-1]):>8}  map {written(whole[-1]):>8}", flush=True
+        )
     return {"solve": solve, "map": whole}
 
 
@@ -52,7 +54,7 @@ def twenty_thousand():
             cold, _ = seconds(lambda n=notion, r=region: FairnessProgram(counts, n, r).solve(*AT))
             whole, _ = seconds(lambda n=notion, r=region: whole_map(counts, n, r))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-            row = f"{region:>8} {notion:>8}  solve {told(cold):>8}  map {told(whole):>8}"
+            row = f"{region:>8} {notion:>8}  solve {written(cold):>8}  map {written(whole):>8}"
             print(f"{row}  peak so far {peak:.2f} GB", flush=True)
 
 
@@ -82,9 +84,9 @@ def panel(left, title, sizes, curves):
         parts.append(f'<polyline points="{line}" stroke="{colour}" class="line"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
         x, y = points[-1]
-        told_as = f"{name}: exponent {exponent(sizes, times):.2f}"
+        line = f"{name}: exponent {exponent(sizes, times):.2f}"
         parts.append(
-            f'<text x="{x:.1f}" y="{y - 8:.1f}" class="end" fill="{colour}">{told_as}</text>'
+            f'<text x="{x:.1f}" y="{y - 8:.1f}" class="end" fill="{colour}">{line}</text>'
         )
     return "\n".join(parts)
 

@@ -111,12 +111,12 @@ class Rows:
     def add(self, what, network, counts, peer, slow, fast, wanted=""):
         """Compare two times."""
         shape = (f"{len(counts.clients):,}", str(len(counts.labels)))
-        times = (told(slow), told(fast), f"{slow / fast:,.1f}x")
+        times = (written(slow), written(fast), f"{slow / fast:,.1f}x")
         self.table.add_row(what, network, *shape, peer, *times, wanted and f"{wanted}x")
         print(what, network, *shape, peer, *times, wanted, flush=True)
 
 
-def told(value):
+def written(value):
     return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
 
 

@@ -12,7 +12,7 @@ import argparse
 
 import numpy as np
 
-from fairfl_core.data.shares import normal_quantile
+from fairfl_core.fairness.intervals import normal_quantile
 from fairfl_core.monitoring.sequential import evidence
 
 LIMIT, ALPHA, WEEKS = 0.05, 0.05, 104

@@ -6,7 +6,7 @@ port=${PORT:-8501} folder=$(mktemp -d) PATH=$PATH:/usr/sbin
 sed -e 's/app-[12]:/127.0.0.1:/g' -e "s/9001/$((port + 1))/g" -e "s/9002/$((port + 2))/g" \
     -e "s/listen 8501/listen ${ADDRESS:-127.0.0.1}:$port/" "$(dirname "$0")/nginx.conf" > "$folder/nginx.conf"
 replica() {
-    trap 'kill $child 2>/dev/null; exit' TERM
+    trap 'kill $child 2>/dev/null; wait; exit' TERM
     while :; do fairfl app --headless ${WARM---warm} --address 127.0.0.1 --port "$1" & child=$!; wait $child || sleep 1; done
 }
 replica $((port + 1)) & one=$!; replica $((port + 2)) & two=$!

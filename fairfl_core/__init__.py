@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
-    from fairfl_core.data.folded import FoldedData
-    from fairfl_core.data.scored import ScoredData
+    from fairfl_core.data.scored import FoldedData, ScoredData
     from fairfl_core.errors import InfeasibleError, InputError
     from fairfl_core.evaluation.evaluation import Evaluation, evaluate
     from fairfl_core.evaluation.verdict import Verdict
@@ -59,7 +58,7 @@ _ROOMS = {
     "FairPostprocessor": "predictors.postprocessor",
     "FairnessProgram": "lp.program",
     "Floor": "lp.policy",
-    "FoldedData": "data.folded",
+    "FoldedData": "data.scored",
     "Frontier": "lp.frontier",
     "Guarantee": "lp.guarantee",
     "InfeasibleError": "errors",

@@ -1,16 +1,8 @@
 """The ways a call can fail. Each message is a sentence a person can act on."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-
-__all__ = [
-    "Abandoned",
-    "FairflError",
-    "InfeasibleError",
-    "InputError",
-    "OverBudgetError",
-    "SolveError",
-    "check_type",
-]
 
 
 class FairflError(Exception):
@@ -55,3 +47,21 @@ def check_type(value: Any, kinds: type | tuple[type, ...], what: str, instead: s
     if not isinstance(value, kinds):
         kind = type(value).__name__
         raise InputError(f"{what} is of type {kind}; give {instead}.")
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Import optional packages inside; a missing one is an `InputError` that names the extra.
+
+    Parameters
+    ----------
+    name : {"app", "report", "privacy", "train", "federation"}
+        Whose packages are imported inside the block: ``with extra("app"): import pandas``.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        raise InputError(
+            f'this needs {package}, which is not installed: pip install "fairfl[{name}]".'
+        ) from error

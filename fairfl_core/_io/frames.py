@@ -1,17 +1,17 @@
 """Tables as columns: a dict of equally long arrays, which needs no pandas until someone asks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
+from fairfl_core.errors import extra
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Columns", "concat_columns", "records", "rows_of", "take_rows", "to_frame"]
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
@@ -52,3 +52,38 @@ def take_rows(columns: Columns, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
 def concat_columns(parts: Sequence[Columns]) -> dict[str, NDArray[Any]]:
     """Return tables of the same columns one below the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+MOST_ROWS = 15  # of a table; `to_frame` has them all
+
+
+def notebook_html(
+    title: str,
+    sentences: Sequence[str],
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    n: int,
+) -> str:
+    """Write HTML for `_repr_html_`.
+
+    Parameters
+    ----------
+    title : str
+    sentences : sequence of str
+    header : sequence of str
+    rows : iterable of sequence of str
+        The first cell names the row; the first `MOST_ROWS` rows are shown.
+    n : int
+        How many rows there are.
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr><th><bdi>{escape(row[0])}</bdi></th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in islice(rows, MOST_ROWS)
+    )
+    text = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    more = f"<p>{n - MOST_ROWS:,} more rows: to_frame()</p>" if n > MOST_ROWS else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div><p><strong>{escape(title)}</strong></p>{text}{table}{more}</div>"

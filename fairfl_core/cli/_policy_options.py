@@ -250,7 +250,7 @@ def read_program(
 
 def _is_histogram(source: Path) -> bool:
     """Whether a file says that it holds histograms of scores."""
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.lp.exact.histogram_file import FORMAT
 
     if source.suffix != ".json":

@@ -100,7 +100,7 @@ def read_counts(path: Path) -> "ClientCounts":
 
 def read_salt(path: Path) -> str:
     """Read the secret salt of a predictor's draw: a file's text without blanks around it."""
-    from fairfl_core._io.atomic import read_whole
+    from fairfl_core._io.files import read_whole
     from fairfl_core.predictors.hashed_draws import salt_check
 
     try:

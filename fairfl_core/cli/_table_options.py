@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fairfl_core.data.counts import ClientCounts
-    from fairfl_core.data.folded import FoldedData
-    from fairfl_core.data.scored import ScoredData
+    from fairfl_core.data.scored import FoldedData, ScoredData
 
 __all__ = ["Source", "TableOptions", "say_scores", "scores_json"]
 
@@ -168,8 +167,7 @@ class TableOptions:
         `pairs` tells the score column of each label, where that is known.
         """
         from fairfl_core.data.counts import ClientCounts
-        from fairfl_core.data.folded import FoldedData
-        from fairfl_core.data.scored import ScoredData
+        from fairfl_core.data.scored import FoldedData, ScoredData
         from fairfl_core.data.splits import TEST
 
         take: Callable[..., Any] = ScoredData.from_table
@@ -188,7 +186,7 @@ class TableOptions:
     ) -> Any:
         """Take the rows of a split, or all where no column says one."""
         from fairfl_core.data.grouping import group_columns
-        from fairfl_core.data.tables.tables import open_table_at, read_rows
+        from fairfl_core.data.tables import open_table_at, read_rows
 
         file = open_table_at(path)
         named = {
@@ -234,9 +232,8 @@ class TableOptions:
         """The rows of a split; cross-fitted, nobody is in both."""
         import pyarrow as pa
 
-        from fairfl_core.data.fold_rows import FoldRows
-        from fairfl_core.data.splits import FIT, TEST, code_splits
-        from fairfl_core.data.tables.columns import code_column
+        from fairfl_core.data.columns import code_column
+        from fairfl_core.data.splits import FIT, TEST, FoldRows, code_splits
 
         header = str(self.split)
         column = code_column(table.column(header), header)

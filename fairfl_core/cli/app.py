@@ -31,8 +31,8 @@ def app(
 
     Example: `fairfl app --port 8600`
     """
-    from fairfl_core._io.extras import extra
-    from fairfl_core._io.paths import APP_ROOT
+    from fairfl_core._io.files import APP_ROOT
+    from fairfl_core.errors import extra
 
     with extra("app"):
         for package in ("streamlit", "plotly", "pandas", "segno"):

@@ -41,7 +41,7 @@ def check(
 
     Example: `fairfl check rows.csv`
     """
-    from fairfl_core._io.atomic import read_whole
+    from fairfl_core._io.files import read_whole
     from fairfl_core.data.weighting import check_rule
     from fairfl_core.errors import InputError
     from fairfl_core.intake import experiment_from_counts, experiment_from_table, open_table
@@ -94,8 +94,8 @@ def _without_group(table: "TableFile", roles: "ColumnRoles", rule: str) -> "list
     """What `count` makes of rows without a group, where there are some."""
     import numpy as np
 
-    from fairfl_core.data.tables.columns import code_column
-    from fairfl_core.data.tables.tables import read_columns
+    from fairfl_core.data.columns import code_column
+    from fairfl_core.data.tables import read_columns
     from fairfl_core.data.weighting import MissingGroup
     from fairfl_core.intake import Check
 

@@ -40,7 +40,7 @@ def compare(
 
     Example: `fairfl compare rows.csv --client hospital --group sex --label diagnosis --model first --model second`
     """
-    from fairfl_core._io.atomic import read_whole
+    from fairfl_core._io.files import read_whole
     from fairfl_core.errors import InputError
     from fairfl_core.evaluation.methods import frontier, model_settings
     from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table

@@ -41,7 +41,7 @@ def explore(
 
     Example: `fairfl explore counts.json --new test-counts.json --noun hospital --out study.html`
     """
-    from fairfl_core._io.atomic import write_whole
+    from fairfl_core._io.files import write_whole
     from fairfl_core.explore.file import About, explore_file
     from fairfl_core.lp.limits import check_epsilon
     from fairfl_core.report.text import WORDS

@@ -45,13 +45,13 @@ def map_(
         program = read_program(source, columns, how, asked)
         found = frontier(program, eps_local=grid, eps_global=grid, on_progress=on_progress)
     if as_json:
-        said = {
+        asked_json = {
             "guarantee": None if asked.guarantee is None else asked.guarantee.to_json(),
             "policy": None if asked.policy.is_plain else asked.policy.to_json(),
         }
         accuracy = [[number_or_none(value) for value in row] for row in found.accuracy]
         scores_of = scores_json(program.counts)
-        print_json({"epsilons": grid, "accuracy": accuracy, **said, **scores_of})
+        print_json({"epsilons": grid, "accuracy": accuracy, **asked_json, **scores_of})
         return
     say_scores(program.counts)
     if how.region is None:

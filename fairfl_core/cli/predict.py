@@ -16,8 +16,8 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fairfl_core.data.tables.columns import Coded
-    from fairfl_core.data.tables.tables import TableFile
+    from fairfl_core.data.columns import Coded
+    from fairfl_core.data.tables import TableFile
     from fairfl_core.predictors.predictor import Predictor
 
 __all__ = ["predict"]
@@ -91,9 +91,9 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
+    from fairfl_core.data.columns import code_names
     from fairfl_core.data.score_columns import says_scores
-    from fairfl_core.data.tables.columns import code_names
-    from fairfl_core.data.tables.tables import open_table_at, read_whole_table, write_table
+    from fairfl_core.data.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
     if seed is not None and row_id is not None:
@@ -263,7 +263,7 @@ class _Asked:
 
     def read(self, fair: "Predictor", file: "TableFile") -> "pa.Table":
         """The columns that are looked at."""
-        from fairfl_core.data.tables.tables import read_rows
+        from fairfl_core.data.tables import read_rows
 
         names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
         scored = self.looks if self._by_numbers(fair) else []
@@ -280,16 +280,16 @@ class _Asked:
         # In long form the model is a matter of the row, else of the column.
         column = np.zeros_like(model) if self.fold else model
         if self._by_numbers(fair):
-            scores, said = _scores(frame, self.looks, fair.labels, column, self.numbers)
-            seen = scores if fair.needs_scores else said
+            scores, predicted = _scores(frame, self.looks, fair.labels, column, self.numbers)
+            seen = scores if fair.needs_scores else predicted
         else:
-            seen = said = _answers(frame, self.looks, column)
+            seen = predicted = _answers(frame, self.looks, column)
         answers = self._drawn(fair, frame, seen)
         if not self.fold:
-            return answers, len(frame), float((said != answers).mean())
+            return answers, len(frame), float((predicted != answers).mean())
         rows = self._paired(fair, frame)
         mine = rows[model[rows[0]], np.arange(rows.shape[1])]
-        changed = float((said[mine] != answers[mine]).mean())
+        changed = float((predicted[mine] != answers[mine]).mean())
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
@@ -317,7 +317,7 @@ class _Asked:
 
     def _paired(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
-        from fairfl_core.data.fold_rows import FoldRows
+        from fairfl_core.data.splits import FoldRows
 
         fold = str(self.fold)
         dealt = FoldRows.of(frame, client=self.client, row_id=str(self.row_id), fold=fold)
@@ -352,7 +352,7 @@ def _scores(
 
 def _answers(frame: "pa.Table", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
     """The answer of every row's fold model."""
-    from fairfl_core.data.tables.columns import code_names
+    from fairfl_core.data.columns import code_names
 
     names = []
     for column in columns:

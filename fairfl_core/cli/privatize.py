@@ -54,7 +54,7 @@ def privatize(
     Example: `fairfl privatize counts.json --mechanism histogram --epsilon 1
     --neighbours replace-one --groups f,m --labels no,yes --out noisy.json`
     """
-    from fairfl_core._io.json_files import write_json
+    from fairfl_core._io.files import write_json
     from fairfl_core.errors import InputError
     from fairfl_core.privacy.mechanisms import (
         Mechanism,

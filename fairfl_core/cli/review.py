@@ -35,7 +35,7 @@ def review(
 
     Example: `fairfl review review.json --out report.pdf`
     """
-    from fairfl_core._io.atomic import write_whole
+    from fairfl_core._io.files import write_whole
     from fairfl_core.report import board_of, html_of, pdf_of, read_review, solve_option
     from fairfl_core.report.text import ROWS
 
@@ -82,7 +82,7 @@ def review(
 
 def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | None":
     """The people of an uploaded file, read again as it was read for the review."""
-    from fairfl_core._io.atomic import read_whole
+    from fairfl_core._io.files import read_whole
     from fairfl_core.intake import take_in
     from fairfl_core.report import UPLOADED
 

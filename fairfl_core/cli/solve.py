@@ -104,8 +104,7 @@ def solve(
     fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = _evidence(program, source)
-        if evidence is not None:
-            fair = fair.certified(evidence, program.rates)
+        fair = fair.certified_by(program, evidence)
         if score_counts is not None:
             _write_score_counts(evidence, score_counts)
     if out is not None:
@@ -144,7 +143,7 @@ def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
-    from fairfl_core._io.json_files import write_json
+    from fairfl_core._io.files import write_json
 
     if evidence is None or evidence["format"] != "fairfl-score-counts/1":
         raise InputError(
@@ -296,26 +295,28 @@ def _unit(solution: "Solution") -> str:
 def _asked(solution: "Solution") -> list[str]:
     """What the policy asked for, and what came of it."""
     policy, utility = solution.policy, solution.utility
-    said = [f"Kept in every client and group: {floor}." for floor in policy.floors]
+    sentences = [f"Kept in every client and group: {floor}." for floor in policy.floors]
     for ratio, where in ((policy.ratio_global, "overall"), (policy.ratio_local, "in each client")):
         if ratio is not None:
-            said.append(f"No group's rate is below {ratio:g} of the highest {where}.")
-    said += [f"Kept besides: {limit}." for limit in policy.limits]
-    said += [f"Precision kept: {one}." for one in policy.precision]
+            sentences.append(f"No group's rate is below {ratio:g} of the highest {where}.")
+    sentences += [f"Kept besides: {limit}." for limit in policy.limits]
+    sentences += [f"Precision kept: {one}." for one in policy.precision]
     for share, where in (
         (policy.capacity_global, "all people"),
         (policy.capacity_local, "each client's people"),
     ):
         if share is not None:
-            said.append(f"At most {share:g} of {where} are answered favourably.")
+            sentences.append(f"At most {share:g} of {where} are answered favourably.")
     if policy.without_group:
-        said.append("One rule for all groups of a client: the predictor does not ask for a group.")
+        sentences.append(
+            "One rule for all groups of a client: the predictor does not ask for a group."
+        )
     if utility.name != "accuracy":
-        said.append(
+        sentences.append(
             f"Utility {utility.name}: {utility.value:.4f}, the model's own answers "
             f"{utility.model_value:.4f}."
         )
-    return said
+    return sentences
 
 
 def _number(value: float) -> str:

@@ -94,14 +94,14 @@ def _save(
     folder: Path, people: "People", recipe: "Recipe", trained: list[list["SeedScores"]]
 ) -> None:
     """Write the experiment and say how good the model is."""
-    from fairfl_core.data import experiments
+    from fairfl_core.data import save_experiment
 
     description = describe(people, recipe, trained[0][0].clients)
     if recipe.folds:
         paper_split = folder_name(replace(recipe, folds=0))
-        made = experiments.save_cross_fitted(folder, description, trained, paper_split)
+        made = save_experiment.save_cross_fitted(folder, description, trained, paper_split)
     else:
-        made = experiments.save(folder, description, [models[0] for models in trained])
+        made = save_experiment.save(folder, description, [models[0] for models in trained])
     accuracy = made.manifest["figures"]["test"]["accuracy"]
     typer.echo(
         f"{folder}: {made.manifest['scores']['rows']:,} scores of {len(trained)} seeds; "

@@ -10,6 +10,10 @@ from fairfl_core.cli._shell import Json, print_json, say
 __all__ = ["verify"]
 
 NOT_PROVED = 1
+_NO_CONFIDENCE = (
+    "of limits with a confidence only those inside clients are proved, in the region simplex; an "
+    "overall limit's margin is a cone, and other regions' margins are no sum over answers"
+)
 
 
 def verify(
@@ -30,12 +34,14 @@ def verify(
 
     Example: `fairfl verify predictor.json counts.json`
     """
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.predictors.verify_predictor import verify as prove
 
     value, figures = read_json(predictor), {}
     if isinstance(value, dict) and value.get("certificate") is None:
         failed = ["the predictor has no certificate; make it again with `fairfl solve --out`"]
+        if value.get("guarantee") is not None:
+            failed = [_NO_CONFIDENCE]
     else:
         failed, figures = prove(value, _evidence(counts))
     if as_json:
@@ -45,13 +51,17 @@ def verify(
             say(f"NOT PROVED: {sentence}.")
         if figures:
             _show(figures, proved=not failed)
+            if value.get("guarantee") is not None:
+                say(
+                    "The confidence's rows are taken as given: the proof is no proof of its margins."
+                )
     if failed:
         raise typer.Exit(NOT_PROVED)
 
 
 def _evidence(path: Path) -> Any:
     """The counts as the checker reads them: a histogram becomes counts by score."""
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.lp.exact.histogram_file import FORMAT, read_histogram
     from fairfl_core.predictors.certificate import score_counts
 
@@ -63,8 +73,8 @@ def _evidence(path: Path) -> Any:
 def _show(figures: dict[str, Any], *, proved: bool) -> None:
     if proved:
         say(
-            f"PROVED. The lottery keeps all {figures['limits']} limits on these counts "
-            f"(1e-9 allowed; at worst {figures['worst_excess']:.1e} beyond one), and no lottery of "
+            f"PROVED. The lottery keeps every limit on these counts ({figures['limits']} rows, "
+            f"1e-9 allowed; at worst {figures['worst_excess']:.1e} beyond one), and no lottery of "
             "its region that keeps them is better than the bound."
         )
     say(

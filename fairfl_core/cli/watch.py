@@ -116,7 +116,7 @@ def _read(paths: list[Path]) -> "list[Month]":
 
 def _asked(path: Path) -> "PolicyFile | FairPredictor":
     """The limits, from a policy file or a predictor whose seal is whole."""
-    from fairfl_core._io.json_files import read_json
+    from fairfl_core._io.files import read_json
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.predictors.load import predictor_from_json
 

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answers", "answers_to", "of_lottery"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -87,3 +85,119 @@ def answers_to(
         turned.reshape(shape[:2]),
         right.astype(float).reshape(shape[:3]),
     )
+
+
+class Ranks:
+    """People sorted by cell and by the score of the second of two labels.
+
+    A lottery over cuts gives everybody between two neighbouring cuts the same chances, so what a
+    cell's people are answered is a matter of a few sums, whatever their number.
+
+    Parameters
+    ----------
+    cell, label, predicted : ndarray of int, shape (people,)
+        Client times the number of groups plus group, the label, and the model's answer.
+    score : ndarray, shape (people,)
+        Of the second label.
+    cells : int
+        How many there are.
+    """
+
+    def __init__(
+        self, cell: Ints, label: Ints, predicted: Ints, score: Floats, cells: int
+    ) -> None:
+        self.order = np.lexsort((score, cell)).astype(np.int32)
+        self.score = score[self.order]
+        self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
+        self._key = cell[self.order] + np.clip(self.score, 0.0, 1.0) / 2  # but for some digits
+        self._own = np.empty(
+            len(score), np.intp
+        )  # each person's place, for what the model predicted
+        self._own[self.order] = 2 * np.arange(len(score))
+        self._own += predicted
+        kind = (label * 2 + predicted)[self.order]
+        counted = np.zeros((len(score) + 1, 4), np.int32)
+        np.cumsum(np.eye(4, dtype=np.int32)[kind], axis=0, out=counted[1:])
+        self._before = counted  # people of each (label, predicted) that stand before a place
+
+    def places(self, cell: Ints, at: Floats, above: NDArray[np.bool_]) -> Ints:
+        """Where cuts fall: the first person above `at`, or the first at or above it."""
+        low, high = self.starts[cell], self.starts[cell + 1]
+        near = cell + np.clip(at, 0.0, 1.0) / 2
+        left, right = (np.searchsorted(self._key, near, side) for side in ("left", "right"))
+        place = np.clip(np.where(above, right, left), low, high)
+        last = len(self.score) - 1
+        while last >= 0:  # the key has lost some digits: scores decide
+            score, before = self.score[np.minimum(place, last)], self.score[place - 1]
+            further = (place < high) & np.where(above, score <= at, score < at)
+            nearer = (place > low) & np.where(above, before > at, before >= at)
+            if not (further | nearer).any():
+                break
+            place = place + further - nearer
+        return np.asarray(place)
+
+    def cells_at(self, place: Ints) -> Ints:
+        """The cell of the person at each place."""
+        return np.asarray(np.searchsorted(self.starts, place, side="right") - 1)
+
+    def of_people(self, place: Ints, values: Floats) -> Floats:
+        """For each person, in their own order, the interval's value for what the model predicted.
+
+        `values` has the shape (intervals, 2): between `place` and the next, for each answer.
+        """
+        in_order = np.repeat(values, np.diff(place), axis=0)
+        return np.asarray(in_order.ravel()[self._own])
+
+    def between(self, place: Ints) -> Ints:
+        """People of each (label, predicted) between neighbouring places: (places - 1, 2, 2)."""
+        before = self._before[place].astype(np.int64)
+        return np.asarray(before[1:] - before[:-1]).reshape(-1, 2, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class BetweenCuts:
+    """Two labels: the chance of the second one, between the places at which it changes.
+
+    Attributes
+    ----------
+    ranks : Ranks
+    place : ndarray of int
+        Every cell's start, every cut's place, and the end.
+    second : ndarray, shape (len(place) - 1, 2)
+        Pr(second | predicted) of everybody between two neighbouring places.
+    """
+
+    ranks: Ranks
+    place: Ints
+    second: Floats
+
+    def of_people(self) -> Floats:
+        """Each person's chance of the second label, in their own order."""
+        return self.ranks.of_people(self.place, self.second)
+
+    def answers(self, shape: tuple[int, ...]) -> Answers:
+        """What they are answered: sums between cuts instead of a look at each person.
+
+        `shape` is (clients, groups, labels, labels).
+        """
+        cell = self.ranks.cells_at(self.place[:-1])
+        many = self.ranks.between(self.place).astype(float)  # (intervals, label, predicted)
+        chances = np.stack(
+            [1 - self.second, self.second], axis=2
+        )  # (intervals, predicted, answer)
+        first = np.flatnonzero(np.diff(cell, prepend=-1))  # of every cell that has people
+
+        def summed(part: Floats) -> Floats:
+            flat = part.reshape(len(part), -1)
+            total = np.zeros((shape[0] * shape[1], flat.shape[1]))
+            if len(first):
+                total[cell[first]] = np.add.reduceat(flat, first)
+            return total
+
+        confusion, squares = (
+            summed(np.matmul(many, part)).reshape(shape) for part in (chances, chances**2)
+        )
+        kept = np.einsum("iyj,ijj->i", many, chances)
+        turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
+        both_right = summed(np.einsum("iyy,iyy->iy", many, chances)).reshape(shape[:3])
+        return Answers(confusion, squares, turned, both_right)

@@ -7,54 +7,25 @@ estimated from scores are as right as the scores are (`rates`), so score mode as
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
-from fairfl_core._io.json_files import check_keys, nested_numbers
-from fairfl_core.data.shares import normal_quantile, wilson
+from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Calibration", "calibration_table"]
+    from fairfl_core.data.scored import ScoredData
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BINS = 10
-_LEVEL = 0.95
 _LEAST = 1e-4  # the smallest score a map may give
 _PRIOR_ROWS = 20.0  # how many rows hold a client's shift at zero
 _FARTHEST = 20.0
 _STEPS = 50
 _DIGITS = 12  # decimals of a recalibrated score: fewer than two processors can differ in
 _SHIFT_DIGITS = 10
-
-
-class Scored(Protocol):
-    """What is asked of people here; `people.ScoredData` has it."""
-
-    @property
-    def client(self) -> Ints: ...  # noqa: D102
-    @property
-    def group(self) -> Ints: ...  # noqa: D102
-    @property
-    def label(self) -> Ints: ...  # noqa: D102
-    @property
-    def scores(self) -> Floats: ...  # noqa: D102
-    @property
-    def clients(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def groups(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def labels(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def favourable(self) -> str: ...  # noqa: D102
-    @property
-    def calibration(self) -> "Calibration | None": ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +48,7 @@ class Calibration:
     shift: Floats
 
     @classmethod
-    def fit(cls, people: Scored) -> "Calibration":
+    def fit(cls, people: "ScoredData") -> "Calibration":
         """Fit on people whose labels are known: validation, never test.
 
         The maps are isotonic regressions of each label on its score, group by group, clients
@@ -201,60 +172,3 @@ def _knots(value: Any) -> Floats:
     if (np.diff(knots) < 0).any() or knots.min() < 0 or knots.max() > 1:
         raise InputError(f"{where}: a map must rise from score to score, within 0 and 1.")
     return knots
-
-
-def calibration_table(people: Scored, label: str | None = None) -> "pd.DataFrame":
-    """One row a client and group: whether the score of a label (the favourable one) holds.
-
-    Columns: ``n``; ``score``, the mean score; ``share``, the share that has the label, with
-    Wilson limits ``low`` and ``high`` at 95 %; ``holds``, whether the mean score lies between
-    them; ``error``, the expected calibration error over ten bins of equal size; ``floor``, the
-    error that perfectly calibrated scores would show on so few people.
-    """
-    with extra("app"):
-        import pandas as pd
-
-    which = people.labels.index(label or people.favourable)
-    score, has = people.scores[:, which], people.label == which
-    cell = people.client * len(people.groups) + people.group
-    order = np.argsort(cell, kind="stable")
-    groups = len(people.groups)
-    bounds = np.searchsorted(cell[order], np.arange(len(people.clients) * groups + 1))
-    rows = []
-    for place in range(len(people.clients) * groups):
-        inside = order[bounds[place] : bounds[place + 1]]
-        error, floor = _error(score[inside], has[inside])
-        n = len(inside)
-        rows.append(
-            {
-                "client": people.clients[place // groups],
-                "group": people.groups[place % groups],
-                "n": n,
-                "score": score[inside].mean() if n else np.nan,
-                "share": has[inside].mean() if n else np.nan,
-                "error": error,
-                "floor": floor,
-            }
-        )
-    table = pd.DataFrame(rows)
-    z = normal_quantile(1 - (1 - _LEVEL) / 2)
-    low, high = wilson(table["share"].fillna(0).to_numpy(), table["n"].to_numpy(), z)
-    table.insert(5, "low", np.where(table["n"] > 0, low, np.nan))
-    table.insert(6, "high", np.where(table["n"] > 0, high, np.nan))
-    table.insert(7, "holds", (table["score"] >= table["low"]) & (table["score"] <= table["high"]))
-    return table
-
-
-def _error(score: Floats, has: NDArray[np.bool_]) -> tuple[float, float]:
-    """Expected calibration error, and what chance alone shows: E|N(0, s)| = s sqrt(2 / pi)."""
-    if not len(score):
-        return float("nan"), float("nan")
-    order = np.argsort(score, kind="stable")
-    bins = np.array_split(order, min(_BINS, len(order)))
-    off = [abs(score[inside].mean() - has[inside].mean()) for inside in bins]
-    chance = [
-        np.sqrt(2 / np.pi * (score[inside] * (1 - score[inside])).mean() / len(inside))
-        for inside in bins
-    ]
-    share = [len(inside) / len(order) for inside in bins]
-    return float(np.dot(share, off)), float(np.dot(share, chance))

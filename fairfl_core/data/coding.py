@@ -13,8 +13,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
+from fairfl_core.data.columns import (
+    Coded,
+    as_numbers,
+    code_column,
+    code_names,
+    column_names,
+    to_arrow,
+)
 from fairfl_core.data.counts import check_most_labels
-from fairfl_core.data.fold_rows import FoldRows
 from fairfl_core.data.grouping import Grouping, code_groups, cross
 from fairfl_core.data.score_columns import (
     check_column,
@@ -26,14 +33,7 @@ from fairfl_core.data.score_columns import (
     order_columns,
     suggest_order,
 )
-from fairfl_core.data.tables.columns import (
-    Coded,
-    as_numbers,
-    code_column,
-    code_names,
-    column_names,
-    to_arrow,
-)
+from fairfl_core.data.splits import FoldRows
 from fairfl_core.data.weighting import NO_GROUP, MissingGroup, check_rule
 from fairfl_core.errors import InputError
 

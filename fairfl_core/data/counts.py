@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.display import notebook_html
-from fairfl_core._io.extras import extra
-from fairfl_core._io.json_files import (
+from fairfl_core._io.files import (
     LARGEST,
     check_keys,
     json_text,
@@ -20,12 +18,13 @@ from fairfl_core._io.json_files import (
     read_json,
     write_json,
 )
+from fairfl_core._io.frames import notebook_html
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, extra
 
 if TYPE_CHECKING:
     import pandas as pd

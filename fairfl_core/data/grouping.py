@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.files import check_keys
 from fairfl_core._io.names import check_readable, in_order, listed, positions, shown
-from fairfl_core.data.tables.columns import Coded, code_names
+from fairfl_core.data.columns import Coded, code_names
 from fairfl_core.errors import InputError
 
 __all__ = ["MOST_CROSSED", "Grouping", "code_groups", "cross", "crossed_name", "group_columns"]

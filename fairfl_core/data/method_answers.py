@@ -18,9 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import read_json, write_json
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT, read_json, write_json, write_whole
 from fairfl_core.errors import InputError
 
 __all__ = [

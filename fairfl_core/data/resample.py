@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import check_keys, nested_numbers
+from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core.errors import InputError
 
 __all__ = ["NO_GROUP", "RULES", "MissingGroup", "Weighting", "check_rule"]

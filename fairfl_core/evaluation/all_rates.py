@@ -132,12 +132,12 @@ class BaseRates:
                 f"({100 * share[high, label]:.1f} % at most, {100 * share[low, label]:.1f} % at "
                 "least), so all these rates could be nearly equal at once."
             )
-        told = " and ".join(
+        shares = " and ".join(
             f"{100 * share[a, label]:.1f} % of {self.groups[a]} (n = {n[a, label]:,.0f})"
             for a in (high, low)
         )
         return (
-            f"Not all of these can be equal{where}: {told} truly are {name}. With such a "
+            f"Not all of these can be equal{where}: {shares} truly are {name}. With such a "
             "difference, equal recognition means unequal selection rates (unless answers say "
             "nothing of the truth) and unequal precision (unless they never err)."
         )

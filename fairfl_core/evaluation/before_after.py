@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.shares import normal_quantile, wilson
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.fairness.intervals import normal_quantile, wilson
 
 Floats = NDArray[np.float64]
 Counted = tuple[Floats, Floats]  # people a share counts, and people it is a share of

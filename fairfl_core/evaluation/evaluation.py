@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.display import notebook_html
-from fairfl_core._io.frames import records, to_frame
+from fairfl_core._io.frames import notebook_html, records, to_frame
 from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.shares import normal_quantile, wilson
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError, check_type
 from fairfl_core.fairness.intervals import (
     at_once,
     expected_gap,
     gap_bounds,
     gap_interval,
+    normal_quantile,
     rate_bounds,
+    wilson,
 )
 from fairfl_core.fairness.notions import (
     Gaps,

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import fitted_people, unseen_people
 from fairfl_core.data.method_answers import (
     FOLDER,
     Answered,
@@ -32,6 +31,7 @@ from fairfl_core.data.method_answers import (
     list_methods,
     open_method,
 )
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.errors import SolveError
 from fairfl_core.evaluation.before_after import run_mean
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate

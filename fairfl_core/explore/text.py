@@ -167,8 +167,8 @@ def _before_after(
     was, now = write(before), write(after)
     if was != now:
         return was.removesuffix(" %"), now, note
-    said = note.split(" · ")[0]  # what was asked; that it may be chance matters less
-    return "", now, said if said == format.NO_CHANGE else f"{format.NO_CHANGE} · {said}"
+    notes = note.split(" · ")[0]  # what was asked; that it may be chance matters less
+    return "", now, notes if notes == format.NO_CHANGE else f"{format.NO_CHANGE} · {notes}"
 
 
 def _of(several: int) -> str:
@@ -213,8 +213,8 @@ def _confidence(guarantee: Guarantee | None) -> str:
 
 
 def _cost(judged: Figures) -> str:
-    told = format.round_signed_points(-judged.cost)
-    if told == format.NO_CHANGE:
+    cost = format.round_signed_points(-judged.cost)
+    if cost == format.NO_CHANGE:
         return "Accuracy stays as it was."
     return f"{'Costs' if judged.cost > 0 else 'Gains'} {format.round_points(judged.cost)}."
 
@@ -231,10 +231,10 @@ def map_note(
 ) -> str:
     """Whose accuracy the map shows, and what else must be said of it."""
     runs = COARSE if coarse else ONE_RUN if one_run else ""
-    said = [runs, FLAT if flat else "", FITTED]
-    said += ["without own limits" if own_limits else ""]
-    said += ["blank: floors collide" if collides else ""]
-    return " · ".join(filter(None, said))
+    notes = [runs, FLAT if flat else "", FITTED]
+    notes += ["without own limits" if own_limits else ""]
+    notes += ["blank: floors collide" if collides else ""]
+    return " · ".join(filter(None, notes))
 
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:

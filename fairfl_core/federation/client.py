@@ -16,9 +16,8 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Message
 from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import write_json
-from fairfl_core.data.folded import FoldedData
+from fairfl_core._io.files import write_json, write_whole
+from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.federation.message_log import MessageLog, entry_of

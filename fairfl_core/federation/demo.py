@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data.experiments import SeedScores
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.federation.folders import People, write_folders
 from fairfl_core.federation.loader import ClientFolder

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.files import write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.federation.client import STATISTICS
 from fairfl_core.federation.study import Features, Study, toml_of

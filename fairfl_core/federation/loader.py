@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import listed
+from fairfl_core.data.columns import as_numbers, code_names
 from fairfl_core.data.datasets import People
-from fairfl_core.data.tables.columns import as_numbers, code_names
-from fairfl_core.data.tables.tables import open_table_at, read_rows
+from fairfl_core.data.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.federation.client import STATISTICS, Consent
 from fairfl_core.federation.study import Study, read_toml

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import fairfl_core
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.federation.loader import ClientFolder
 from fairfl_core.federation.question import Question

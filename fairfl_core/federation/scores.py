@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.data.coding import CodedPeople, code_people
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.columns import (
+from fairfl_core.data.columns import (
     Coded,
     as_numbers,
     code_names,
     column_names,
     to_arrow,
 )
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.federation.wire import Refusal
 

@@ -10,7 +10,7 @@ import numpy as np
 from flwr.app import ArrayRecord
 from flwr.serverapp import Grid
 
-from fairfl_core._io.json_files import write_json
+from fairfl_core._io.files import write_json
 from fairfl_core._io.names import in_order, listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
@@ -128,7 +128,7 @@ class FairRounds:
             return [*found, "No limit was asked for, so there is nothing to be met."]
         for one in self.verdict.limits:
             where = "Overall" if one.client is None else f'Client "{one.client}"'
-            told = (
+            counted = (
                 "above it"
                 if one.is_broken
                 else ""
@@ -137,7 +137,7 @@ class FairRounds:
             )
             found.append(
                 f"{where}: gap {one.gap:.3f} ({one.low:.3f} to {one.high:.3f}), the model's own "
-                f"{one.before:.3f}; limit {one.eps:g}{': ' if told else ''}{told}."
+                f"{one.before:.3f}; limit {one.eps:g}{': ' if counted else ''}{counted}."
             )
         return [*found, f"{self.verdict.word.upper()}. {self.verdict.why}"]
 
@@ -359,19 +359,21 @@ class _Rounds:
             noisy=noisy,
             check=self._check_budget,
         )
-        told = [name for name in predictor.clients if name in replies and replies[name].arrays]
-        if not told:
+        answering = [
+            name for name in predictor.clients if name in replies and replies[name].arrays
+        ]
+        if not answering:
             return None
-        table = np.stack([replies[name].arrays["counts"] for name in told])
+        table = np.stack([replies[name].arrays["counts"] for name in answering])
         counts = ClientCounts(
-            table, tuple(told), names.groups, names.labels, names.favourable, noisy=noisy
+            table, tuple(answering), names.groups, names.labels, names.favourable, noisy=noisy
         )
         if noisy:
             return evaluate(predictor, counts)
         fair, own = (
             Answers(
                 **{
-                    part: np.stack([replies[name].arrays[f"{who}/{part}"] for name in told])
+                    part: np.stack([replies[name].arrays[f"{who}/{part}"] for name in answering])
                     for part in ("confusion", "squares", "turned", "both_right")
                 }
             )

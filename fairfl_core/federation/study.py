@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairfl_core._io.atomic import read_whole, write_whole
+from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core._io.names import check_names, check_readable, listed
 from fairfl_core.errors import InputError
 from fairfl_core.training.methods import USUAL, make_method

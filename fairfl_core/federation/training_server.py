@@ -14,8 +14,7 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 from numpy.typing import NDArray
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import FairflError, InputError
 from fairfl_core.federation.message_log import MessageLog, entry_of, read_log
 from fairfl_core.federation.own_rows import pooled_scalers

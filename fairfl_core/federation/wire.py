@@ -13,7 +13,7 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import LARGEST
+from fairfl_core._io.files import LARGEST
 from fairfl_core.errors import FairflError, InputError
 
 __all__ = [

@@ -6,8 +6,7 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 `InputError` with one sentence.
 """
 
-from fairfl_core.data.tables.tables import TableFile, open_table
-from fairfl_core.intake._checks import Check
+from fairfl_core.data.tables import TableFile, open_table
 from fairfl_core.intake._coding import labels_of
 from fairfl_core.intake._example import (
     EXAMPLE,
@@ -16,14 +15,11 @@ from fairfl_core.intake._example import (
     example_folds,
     example_table,
 )
-from fairfl_core.intake._from_counts import experiment_from_counts
-from fairfl_core.intake._from_federation import Travelled
-from fairfl_core.intake._from_table import experiment_from_table, take_in
-from fairfl_core.intake._models import MOST_MODELS, Model
-from fairfl_core.intake._reading import Reading
-from fairfl_core.intake._roles import ColumnRoles, guess_roles, guess_scores
+from fairfl_core.intake._from_counts import Travelled, experiment_from_counts
+from fairfl_core.intake._from_table import MOST_MODELS, Model, experiment_from_table, take_in
+from fairfl_core.intake._roles import ColumnRoles, Reading, guess_roles, guess_scores
 from fairfl_core.intake._sandbox import apart, refused_by
-from fairfl_core.intake._uploaded import Intake, UploadedExperiment
+from fairfl_core.intake._uploaded import Check, Intake, UploadedExperiment
 
 __all__ = [
     "Check",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, check_readable, in_order, shown
 from fairfl_core.data.coding import all_labels, check_two, score_matrix, with_own_name
-from fairfl_core.data.fold_rows import FoldRows, RowIds
+from fairfl_core.data.columns import Coded, as_numbers, encode
 from fairfl_core.data.grouping import cross
 from fairfl_core.data.score_columns import (
     as_probabilities,
@@ -22,12 +22,10 @@ from fairfl_core.data.score_columns import (
     check_probability,
     of_one_probability,
 )
-from fairfl_core.data.tables.columns import Coded, as_numbers, encode
-from fairfl_core.data.tables.tables import TableFile, read_columns
+from fairfl_core.data.splits import FoldRows, RowIds
+from fairfl_core.data.tables import TableFile, read_columns
 from fairfl_core.errors import InputError
 from fairfl_core.intake._roles import ColumnRoles
-
-__all__ = ["CodedRows", "code_rows", "labels_of", "same_but_for_case", "same_name"]
 
 MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
 Codes = NDArray[np.int32]

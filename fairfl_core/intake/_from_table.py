@@ -2,37 +2,321 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import in_order, listed, shown
+from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.data.coding import check_two
+from fairfl_core.data.columns import encode
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.data.score_columns import SCORE_KINDS
+from fairfl_core.data.score_columns import SCORE_KINDS, event_of, label_by_name
 from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
-from fairfl_core.data.tables.tables import TableFile, open_table
+from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
+from fairfl_core.data.tables import TableFile, open_table, read_columns
 from fairfl_core.errors import InputError
-from fairfl_core.intake._checks import Check, of_counts, of_rows
-from fairfl_core.intake._coding import CodedRows
+from fairfl_core.intake._coding import CodedRows, code_rows, same_name
 from fairfl_core.intake._from_counts import experiment_from_counts
-from fairfl_core.intake._models import Model, code_models, name_of, roles_of_models
-from fairfl_core.intake._parting import Parting, part_rows
-from fairfl_core.intake._reading import Reading
-from fairfl_core.intake._roles import ColumnRoles, guess_scores
+from fairfl_core.intake._roles import ColumnRoles, Reading, guess_scores
 from fairfl_core.intake._uploaded import (
+    NEITHER,
     SEED,
+    Check,
     Intake,
     UploadedExperiment,
     manifest_of,
+    of_counts,
+    of_folds,
+    of_rows,
     uploaded_experiment,
 )
 
-__all__ = ["experiment_from_table", "take_in"]
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Splits = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Parting:
+    """Rows by what they are for.
+
+    Attributes
+    ----------
+    fit, test : tuple of ndarray
+        Places of rows, one array a model: those it never saw of the people the lottery is made
+        on, and the test people, the same in the same order for each model.
+    clients : tuple of str
+        Those with people in both.
+    dropped : tuple of (str, int)
+        Why rows are left out, and how many.
+    checks : tuple of Check
+        How people were parted, and by how many models they are scored.
+    """
+
+    fit: tuple[Rows, ...]
+    test: tuple[Rows, ...]
+    clients: tuple[str, ...]
+    dropped: tuple[tuple[str, int], ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def rows(self) -> Rows:
+        """Every row that is used."""
+        return np.concatenate([*self.fit, *self.test])
+
+    @property
+    def people(self) -> int:
+        """How many people there are; test people of several models count once."""
+        return sum(map(len, self.fit)) + len(self.test[0])
+
+
+def part_rows(rows: CodedRows, roles: ColumnRoles) -> Parting:
+    """Drop the rows that cannot be used and part the others, inside each client."""
+    usable, dropped = _usable(rows)
+    split, check = _split(rows, roles, usable)
+    training = int((split == TRAINING).sum())
+    split[split == TRAINING] = -1
+    dropped.append((NEITHER, int((usable & (split < 0)).sum())))
+    clients, keep, lost = _whole_clients(rows, split)
+    dropped.append(lost)
+    fit, test = (keep & (split == code) for code in (FIT, TEST))
+    names, fit_rows, test_rows = _by_model(rows, fit, test)
+    scored = of_folds(int(fit.sum()), len(test_rows[0]), names, training)
+    return Parting(fit_rows, test_rows, clients, tuple(dropped), (check, scored))
+
+
+def _usable(rows: CodedRows) -> tuple[Bools, list[tuple[str, int]]]:
+    """Which rows are whole, and why the others are not; each counts for one reason."""
+    usable = np.ones(len(rows), bool)
+    dropped = [("with too few or too many cells", rows.malformed)]
+    no_answer = "without an answer" if rows.scores is None else "with a score that is no number"
+    for codes, why in (
+        (rows.client.codes, "without a client"),
+        (rows.group.codes, "without a group"),
+        (rows.label.codes, "without a label"),
+        (rows.prediction, no_answer),
+    ):
+        dropped.append((why, int((usable & (codes < 0)).sum())))
+        usable &= codes >= 0
+    if not usable.any():
+        raise InputError(
+            "no row can be used: each lacks its client, group, label or the model's answer; "
+            "check which column is which."
+        )
+    return usable, dropped
+
+
+# -------------------------------------------------------------------- validation and test
+
+
+def _split(rows: CodedRows, roles: ColumnRoles, usable: Bools) -> tuple[Splits, Check]:
+    """FIT, TEST or TRAINING for each usable row, else -1; and what was done, in words."""
+    if rows.split is None:
+        return _halves(np.where(usable, rows.client.codes, -1)), Check(
+            f"Half of each client's people, drawn with seed {SEED}, make the lottery "
+            "(validation) and the other half check it (test); give a column called split to "
+            "choose them yourself."
+        )
+    cross_fitted = rows.dealt is not None
+    split = code_splits(rows.split, roles.split, cross_fitted=cross_fitted)
+    source = f'as the column "{shown(roles.split)}" says; people of neither'
+    return np.where(usable, split, np.int8(-1)), Check(
+        f"Fit and test {source} are left out."
+        if cross_fitted
+        else f"Validation and test {source} (training) are left out, as a model flatters those it "
+        "was trained on."
+    )
+
+
+def _halves(client: NDArray[np.int32]) -> Splits:
+    """Half of each client's people to validation (the odd one too), the rest to test.
+
+    People of no client (-1) are in neither.
+    """
+    shuffled = np.random.default_rng(SEED).permutation(len(client)).astype(np.int32)
+    # At most 20,000 clients: 16 bits, which numpy sorts without comparing.
+    order = shuffled[np.argsort(client[shuffled].astype(np.int16), kind="stable")]
+    size = np.bincount(client + 1)
+    rank = np.arange(len(client)) - np.repeat(np.cumsum(size) - size, size)
+    split = np.empty(len(client), np.int8)
+    split[order] = np.where(rank >= np.repeat((size + 1) // 2, size), TEST, FIT)
+    split[client < 0] = -1
+    return split
+
+
+def _whole_clients(
+    rows: CodedRows, split: Splits
+) -> tuple[tuple[str, ...], Bools, tuple[str, int]]:
+    """Leave out clients without people in both splits: nothing could be checked there."""
+    size = len(rows.client.names)
+    whole = np.ones(size, bool)
+    for code in (FIT, TEST):
+        whole &= np.bincount(rows.client.codes[split == code], minlength=size) > 0
+    both = "both validation and test" if rows.dealt is None else "both fit and test"
+    if not whole.any():
+        raise InputError(
+            f"no client has people in {both}; choose the column of the hospital or site as "
+            "client, and one with few different values."
+        )
+    keep = (split >= 0) & whole[rows.client.codes]
+    n = int((split >= 0).sum() - keep.sum())
+    why = f"of {int((~whole).sum()):,} clients without people in {both}"
+    names = np.array(rows.client.names, dtype=object)[whole]
+    return in_order(names.tolist()), keep, (why, n)
+
+
+# -------------------------------------------------------------------- models
+
+
+def _by_model(
+    rows: CodedRows, fit: Bools, test: Bools
+) -> tuple[tuple[str, ...], tuple[Rows, ...], tuple[Rows, ...]]:
+    """Names of the folds, the rows held out in each, and the test rows of each, paired.
+
+    With one model there is no fold to name.
+    """
+    dealt = rows.dealt
+    if dealt is None:
+        return (), (np.flatnonzero(fit),), (np.flatnonzero(test),)
+    names = dealt.fitted(fit)
+    pairs = dealt.paired(test, names, {"group": rows.group, "label": rows.label})
+    dealt.check_apart(fit, test)
+    fold = dealt.fold.among(names)
+    held_out = tuple(np.flatnonzero(fit & (fold == code)) for code in range(len(names)))
+    return names, held_out, tuple(pairs)
+
+
+MOST_MODELS = 8  # so many lines a person can tell apart
+_LOOKED_AT = 1000  # different values of a column
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model of a table: its column's name, and its answers as an experiment of their own.
+
+    All models of a table have the same people, parted alike.
+    """
+
+    name: str
+    experiment: UploadedExperiment
+
+
+def roles_of_models(
+    upload: TableFile, roles: ColumnRoles, favourable: str, *, join: bool
+) -> list[ColumnRoles]:
+    """The roles with each of the further models in the first one's place.
+
+    A column whose values are labels is a model's answer; one of numbers is, where there are two
+    labels, the probability of the label it is named after, else of the favourable one, which must
+    then be said.
+    """
+    first = _columns_of(roles)
+    for column in roles.models:
+        if column in first or roles.models.count(column) > 1:
+            raise InputError(
+                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
+            )
+    if len(roles.models) >= MOST_MODELS:
+        raise InputError(
+            f"{1 + len(roles.models)} models are more than a picture can show; choose at most "
+            f"{MOST_MODELS}."
+        )
+    if not roles.models:
+        return []
+    labels = _values(upload, roles.label)
+    of = favourable or roles.probability_of
+    bare = replace(roles, models=(), prediction="", scores=(), probability="", probability_of=of)
+    return [_role(upload, bare, column, labels, join) for column in roles.models]
+
+
+def _columns_of(roles: ColumnRoles) -> set[str]:
+    """Every column that is something else already."""
+    scores = [column for _, column in roles.scores]
+    named = (roles.client, roles.label, roles.prediction, roles.probability, roles.split)
+    return {*named, *roles.group_columns, *scores, roles.fold, roles.row_id} - {""}
+
+
+def _role(
+    upload: TableFile, bare: ColumnRoles, column: str, labels: set[str], join: bool
+) -> ColumnRoles:
+    """What a column is: answers, or the probability of one of two labels."""
+    answers = _values(upload, column)
+    alike = same_name if join else str
+    unknown = {name for name in answers if alike(name) not in set(map(alike, labels))}
+    if not unknown:
+        return replace(bare, prediction=column)
+    if not all(map(_is_number, unknown)):
+        stranger = sorted(name for name in unknown if not _is_number(name))[0]
+        raise InputError(
+            f'the column "{shown(column)}" says "{shown(stranger)}", which is no label of '
+            f'"{shown(bare.label)}", nor a probability; choose a column of answers or of '
+            "probabilities."
+        )
+    if len(labels) != 2:
+        raise InputError(
+            f'the column "{shown(column)}" has numbers, which say what a model answers where there '
+            f"are two labels, and here are {len(labels)}; choose its column of answers."
+        )
+    of = label_by_name(column, list(labels)) or bare.probability_of or event_of(list(labels))
+    if not of:
+        raise InputError(
+            f'the column "{shown(column)}" has numbers, and its name does not tell which of '
+            f"{listed(in_order(list(labels)))} they are the probability of; say the favourable "
+            "label (--favourable), whose it is then, or name the column after its label."
+        )
+    return replace(bare, probability=column, probability_of=of, threshold=0.5)
+
+
+def _values(upload: TableFile, column: str) -> set[str]:
+    """Different values of a column: the first many, which tell labels from numbers."""
+    table, _ = read_columns(upload, [column])
+    _, values = encode(table.column(column), column)
+    first = values[:_LOOKED_AT].to_pylist()
+    return {as_name(value) for value in first if value is not None and value == value} - {""}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def code_models(
+    upload: TableFile, models: Sequence[ColumnRoles], *, join: bool, missing: str
+) -> tuple[list[CodedRows], list[Check]]:
+    """Each model's rows, coded; those that some model does not answer are left out for all."""
+    coded = [code_rows(upload, roles, join=join, missing=missing) for roles in models]
+    if len(coded) == 1:
+        return coded, []
+    answered = np.all([rows.prediction >= 0 for rows in coded], axis=0)
+    lost = int((coded[0].prediction >= 0).sum() - answered.sum())
+    coded = [
+        replace(rows, prediction=np.where(answered, rows.prediction, np.int32(-1)))
+        for rows in coded
+    ]
+    names = listed([shown(name_of(roles)) for roles in models])
+    sentence = f"{len(models)} models are compared on the same people: {names}."
+    for roles in models:
+        if roles.probability:
+            sentence += (
+                f' "{shown(roles.probability)}" is read as the probability of '
+                f'"{shown(as_name(roles.probability_of))}".'
+            )
+    if lost:
+        sentence += f" {lost:,} rows that not all of them answer are left out."
+    return coded, [Check(sentence, look=lost > 0)]
+
+
+def name_of(roles: ColumnRoles) -> str:
+    """A model's name: its column's, or its scores' columns."""
+    return roles.prediction or roles.probability or listed([column for _, column in roles.scores])
+
 
 _MOST_CELLS = 20_000_000  # entries of the table of counts
 People = Mapping[str, tuple[Scores, ...]]

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from fairfl_core.budget import MEGABYTE, afford, look
-from fairfl_core.data.tables.parquet_tables import MAGIC
+from fairfl_core.data.tables import MAGIC
 from fairfl_core.errors import InputError, OverBudgetError
 
 __all__ = ["apart", "refused_by"]

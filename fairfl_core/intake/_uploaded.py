@@ -1,23 +1,216 @@
 """An uploaded set: an experiment like the bundled ones, held in memory only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment, Protocol, Scores
 from fairfl_core.errors import InputError
-from fairfl_core.intake._checks import Check
-from fairfl_core.intake._reading import Reading
-from fairfl_core.intake._roles import ColumnRoles
+from fairfl_core.fairness.notions import Notion, not_assessable
+from fairfl_core.intake._coding import CodedRows, same_but_for_case
+from fairfl_core.intake._roles import ColumnRoles, Reading
 
 if TYPE_CHECKING:
-    from fairfl_core.intake._from_federation import Travelled
-    from fairfl_core.intake._models import Model
+    from fairfl_core.intake._from_counts import Travelled
+    from fairfl_core.intake._from_table import Model
     from fairfl_core.predictors.predictor import Predictor
 
-__all__ = ["NOTION", "SEED", "Intake", "UploadedExperiment", "uploaded_experiment", "manifest_of"]
+NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
+FEW = 30  # people in a group of a client, below which a rate says little
+_MANY = 12  # groups, more than one reads in a sentence
+_FEW_ROWS = 3  # rows of a client: fewer on average, and it looks like a person
+
+
+@dataclass(frozen=True)
+class Check:
+    """One sentence; `look` where a person should look before going on."""
+
+    sentence: str
+    look: bool = False
+
+
+def of_rows(rows: CodedRows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
+    """Checks on a table: rows read and dropped, names, clients, labels, class order."""
+    read = len(rows) + rows.malformed
+    sentence = f"{read:,} rows read, {kept:,} kept."
+    reasons = "; ".join(f"{n:,} {why}" for why, n in dropped if n)
+    if reasons:
+        sentence += f" Dropped: {reasons}. Correct them in the file if they should count."
+    unexpected = sum(n for why, n in dropped if why != NEITHER)
+    return [
+        Check(sentence, look=unexpected > 0.05 * read),
+        *_alike(rows),
+        *_people_as_clients(rows),
+        *_continuous(rows),
+        *_class_order(rows),
+    ]
+
+
+def of_counts(
+    counts: ClientCounts, fitted: ClientCounts | None = None, *, whom: str = "people"
+) -> list[Check]:
+    """Checks on counts: clients and groups with n, cells nobody is in, the favourable label.
+
+    `fitted` are those of them that the lottery is made on, if not all; `whom` is what is counted.
+    """
+    n = counts.n_client
+    low, high = int(np.argmin(n)), int(np.argmax(n))
+    size = f"{n[low]:,.0f} ({counts.clients[low]}) to {n[high]:,.0f} ({counts.clients[high]})"
+    checks = [
+        Check(f"{len(n):,} clients of {size} {whom} each. {_groups(counts)}"),
+        Check(
+            f"The model is right for {counts.model_accuracy:.1%}; labels in this order: "
+            f"{listed(counts.labels)}. Equal opportunity looks at the favourable label "
+            f'"{counts.favourable}": choose another with the columns if that is not the good '
+            "outcome."
+        ),
+    ]
+    return checks + _cells(fitted or counts, whom) + _small(fitted or counts, whom)
+
+
+def of_folds(fitted: int, tested: int, folds: Sequence[str], training: int) -> Check:
+    """How many people stand behind the limits, and how many could by cross-fitting.
+
+    `folds` are the names of the folds, none with one model; `training` people of the table are
+    those its model was trained on.
+    """
+    if folds:
+        return Check(
+            f"Cross-fitted: {fitted:,} people make the lottery, each scored by the one of "
+            f"{len(folds)} models (folds {listed(folds)}) that never saw them; {tested:,} test "
+            "people are scored by all of them, and judged by the mean over the model drawn."
+        )
+    if training:
+        many = (
+            f"they would be {fitted + training:,}, {1 + training / fitted:.1f} times as many, as "
+            "those it was trained on would count too"
+        )
+    else:
+        many = (
+            "everyone the model was trained on would count too: four times as many people where "
+            "60 % are for training and 20 % for validation"
+        )
+    return Check(
+        f"{fitted:,} people make the lottery and stand behind its limits; with cross-fitting {many} "
+        "(train a model without each of four folds, let it score the people of that fold, and "
+        "give a column called fold)."
+    )
+
+
+def _alike(rows: CodedRows) -> list[Check]:
+    columns = {"groups": rows.group.names, "clients": rows.client.names, "labels": rows.labels}
+    checks = [
+        Check(
+            f"The {what} {listed(alike)} differ only in case or spaces and are counted apart: "
+            "switch on “Join names that differ only in case or spaces”, or correct the file.",
+            look=True,
+        )
+        for what, names in columns.items()
+        for alike in same_but_for_case(names)
+    ]
+    return checks[:5]
+
+
+def _people_as_clients(rows: CodedRows) -> list[Check]:
+    clients = len(rows.client.names)
+    per_client = len(rows) / max(clients, 1)
+    if clients < 100 or per_client >= _FEW_ROWS:
+        return []
+    return [
+        Check(
+            f"There are {clients:,} clients with {per_client:.1f} rows each: the column looks like the "
+            "id of a person; choose the column of the hospital or site.",
+            look=True,
+        )
+    ]
+
+
+def _continuous(rows: CodedRows) -> list[Check]:
+    numbers = sum(name.lstrip("-").replace(".", "", 1).isdigit() for name in rows.labels)
+    if len(rows.labels) <= 10 or numbers < len(rows.labels):
+        return []
+    return [
+        Check(
+            f"The label has {len(rows.labels)} different numbers and looks continuous: put it "
+            "into a few bins, or choose the column of the class.",
+            look=True,
+        )
+    ]
+
+
+def _class_order(rows: CodedRows) -> list[Check]:
+    """With scores, whether another order of the labels would make the model better by far."""
+    if rows.scores is None:
+        return []
+    label = rows.label.among(rows.labels)
+    known = (label >= 0) & (rows.prediction >= 0)
+    label, prediction = label[known], rows.prediction[known]
+    right = int((prediction == label).sum())
+    right_reversed = int((len(rows.labels) - 1 - prediction == label).sum())
+    n = max(len(label), 1)
+    order = ", ".join(rows.labels)
+    if right_reversed <= right:
+        return [Check(f"Scores are read in this order of labels: {order}.")]
+    return [
+        Check(
+            f"With the scores in this order of labels ({order}) the model is right for "
+            f"{right / n:.0%}, in the reverse order for {right_reversed / n:.0%}: check which column "
+            "belongs to which label.",
+            look=True,
+        )
+    ]
+
+
+def _groups(counts: ClientCounts) -> str:
+    """The groups with their people; of many, the smallest and the largest."""
+    people = counts.table.sum(axis=(0, 2, 3))
+    sizes = [f"{name} {n:,.0f}" for name, n in zip(counts.groups, people, strict=True)]
+    if len(sizes) <= _MANY:
+        return f"Groups: {', '.join(sizes)}."
+    order = np.argsort(people, kind="stable")
+    few, many = (", ".join(sizes[place] for place in part) for part in (order[:3], order[:-4:-1]))
+    return f"{len(sizes)} groups; the smallest: {few}; the largest: {many}."
+
+
+def _cells(counts: ClientCounts, whom: str) -> list[Check]:
+    notion = Notion.of("eo", counts.labels, counts.favourable)
+    empty = not_assessable(notion, counts)
+    if not empty:
+        return [Check(f"Every group has {whom} of every label in every client.")]
+    first = "; ".join(
+        f"{cell.group} with label {cell.label} in {cell.client}" for cell in empty[:3]
+    )
+    rest = f"; and {len(empty) - 3:,} more" if len(empty) > 3 else ""
+    cells = f"{len(empty):,} cells are" if len(empty) > 1 else "One cell is"
+    return [
+        Check(
+            f"{cells} not assessable, nobody being there ({first}{rest}): left out of the "
+            "comparison and of the limits; join small clients or groups if that matters.",
+            look=True,
+        )
+    ]
+
+
+def _small(counts: ClientCounts, whom: str) -> list[Check]:
+    people = counts.table.sum(axis=(2, 3))
+    small = (people > 0) & (people < FEW)
+    if not small.any():
+        return []
+    c, a = np.argwhere(small)[0]
+    return [
+        Check(
+            f"In {int(small.sum()):,} of {small.size:,} cells a group has fewer than {FEW} "
+            f"{whom} to make the lottery on "
+            f"(first: {counts.groups[a]} in {counts.clients[c]}, {people[c, a]:,.0f}): a limit met "
+            "on so few does not carry over to others; widen it there or join clients."
+        )
+    ]
+
 
 NOTION = "eo"  # what a set starts with; a person chooses
 SEED = 0

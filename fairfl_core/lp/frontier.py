@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.display import notebook_html
-from fairfl_core._io.frames import to_frame
+from fairfl_core._io.frames import notebook_html, to_frame
 from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.files import check_keys
 from fairfl_core.errors import InputError
 
 __all__ = ["PROOFS", "SCOPES", "Guarantee"]

@@ -154,7 +154,7 @@ def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
     amount = np.bincount(key, minlength=size * labels * _PARTS).reshape(size, labels, _PARTS)
     first = np.flatnonzero(np.diff(step, prepend=-1))
     at = order[first].repeat(labels)
-    said = np.tile(np.arange(labels), len(first))
+    predicted = np.tile(np.arange(labels), len(first))
     owner = cell[first].repeat(labels) // groups
     whole = amount.sum(axis=2)
 
@@ -164,12 +164,12 @@ def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
         shape = counts.table.shape
         table = np.zeros(shape, np.int64)
         client, group = np.divmod(people.cell[place], groups)
-        where: tuple[Any, ...] = (client, group, slice(None), said[there])
+        where: tuple[Any, ...] = (client, group, slice(None), predicted[there])
         np.add.at(table, where, amount[there])
         return Measured(
             people.cell[place],
             people.scores[place],
-            said[there],
+            predicted[there],
             weight,
             replace(counts, table=table),
             people.rates,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.files import check_keys
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError, check_type
@@ -215,12 +215,12 @@ class Policy:
         """The form that solutions and predictors carry; what is not asked is left out."""
         value: dict[str, Any] = {}
         for name, kept in (("floor", False), ("keep", True)):
-            said = {
+            entries = {
                 one.label: one.keeps if kept else one.rate
                 for one in self.floors
                 if (one.keeps is not None) is kept
             }
-            value |= {name: said} if said else {}
+            value |= {name: entries} if entries else {}
         for name in ("ratio_global", "ratio_local", "capacity_global", "capacity_local"):
             if getattr(self, name) is not None:
                 value[name] = getattr(self, name)

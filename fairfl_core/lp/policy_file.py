@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from fairfl_core._io.atomic import read_whole, write_whole
-from fairfl_core._io.json_files import check_keys
+from fairfl_core._io.files import check_keys, read_whole, write_whole
 from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError, check_type
 from fairfl_core.fairness.notions import notion_kind

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.display import notebook_html
-from fairfl_core._io.frames import to_frame
+from fairfl_core._io.frames import notebook_html, to_frame
 from fairfl_core._io.numbers import count, epsilon, percent
 from fairfl_core._io.numbers import gap as gap_text
 from fairfl_core.data.calibration import Calibration

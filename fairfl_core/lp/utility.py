@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import check_keys, nested_numbers, read_json
+from fairfl_core._io.files import check_keys, nested_numbers, read_json
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
@@ -123,10 +123,10 @@ class Utility:
         axes = (("label", labels), ("answer", labels))
         numbers = np.array(nested_numbers(value["gain"], axes, "the utility, gain"), float)
         table = numbers.reshape(len(labels), len(labels))
-        said = value.get("name", name)
-        if not isinstance(said, str) or not said:
+        title = value.get("name", name)
+        if not isinstance(title, str) or not title:
             raise InputError('the utility: "name" must be a name (a string).')
-        return cls(said, tuple(labels), tuple(tuple(row) for row in table.tolist()))
+        return cls(title, tuple(labels), tuple(tuple(row) for row in table.tolist()))
 
     @classmethod
     def read(cls, given: str) -> "Utility":

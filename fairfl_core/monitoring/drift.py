@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.shares import normal_quantile
-from fairfl_core.fairness.intervals import at_once, mover
+from fairfl_core.fairness.intervals import at_once, mover, normal_quantile
 from fairfl_core.fairness.notions import Notion
 
 __all__ = ["Drift", "drift_of"]

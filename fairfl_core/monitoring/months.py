@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.files import check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import check_names, listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
@@ -146,8 +146,10 @@ def read_months(paths: Sequence[str | Path]) -> list[Month]:
         try:
             found.append(month_from_json(read_json(file), str(file)))
         except InputError as error:
-            told = str(error)
-            raise InputError(told if told.startswith(str(file)) else f"{file}: {told}") from error
+            message = str(error)
+            raise InputError(
+                message if message.startswith(str(file)) else f"{file}: {message}"
+            ) from error
     return ordered(found)
 
 

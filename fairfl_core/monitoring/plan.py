@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.shares import normal_quantile
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.limit_check import LimitCheck, margin
-from fairfl_core.fairness.intervals import at_once, gap_interval
+from fairfl_core.fairness.intervals import at_once, gap_interval, normal_quantile
 
 __all__ = ["Plan", "PlannedCell", "Scope", "plan_people", "unsettled_scopes"]
 

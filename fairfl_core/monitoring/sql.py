@@ -44,9 +44,9 @@ def months_from_sql(
     except (InputError, KeyboardInterrupt):
         raise
     except Exception as error:  # drivers raise their own kinds
-        told = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         raise InputError(
-            f"the database answered: {told}; correct --sql or --connection."
+            f"the database answered: {message}; correct --sql or --connection."
         ) from error
     if not total:
         raise InputError("the query returned no rows; correct --sql.")

@@ -145,18 +145,18 @@ class Watch:
     def notes(self) -> list[str]:
         """What is to be said beside the verdict, in sentences."""
         table, waiting, notes = self._aligned
-        said = list(notes)
+        sentences = list(notes)
         if waiting.sum():
             with_label = any(rate.label is not None for rate in self.notion.rates)
             how = "left out, as its rates need labels" if with_label else "counted"
-            said.append(
+            sentences.append(
                 f"{int(waiting.sum()):,} of {int(waiting.sum() + table.sum()):,} people have no "
                 f"label yet; for {self.notion.name} they are {how}."
             )
         not_judged = self.policy.not_judged
         if not_judged:
-            said.append(f"Not watched, though asked: {', '.join(not_judged)}.")
-        return said
+            sentences.append(f"Not watched, though asked: {', '.join(not_judged)}.")
+        return sentences
 
     @cached_property
     def _behind(self) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import nested_numbers
+from fairfl_core._io.files import nested_numbers
 from fairfl_core.data.answers import Answers
 from fairfl_core.errors import InputError
 from fairfl_core.lp.regions import AnswerRules

@@ -5,6 +5,7 @@ own reading of them (`verify_predictor`), and solved by SciPy's HiGHS without an
 proof shares no code with `lp`, and a mistake there shows as a predictor that cannot be proved.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import Measured, measured
 from fairfl_core.predictors.verify_predictor import (
+    NotProvedError,
     counts_digest,
     read_problem,
     verify,
 )
 
-__all__ = ["certify", "evidence_of", "score_counts", "verify"]
+__all__ = ["certify", "confidence_rows", "evidence_of", "score_counts", "verify"]
 
 FORMAT = "fairfl-score-counts/1"
 Floats = NDArray[np.float64]
@@ -80,8 +82,40 @@ def evidence_of(program: FairnessProgram) -> dict[str, Any] | None:
     return score_counts(people) if is_proved and isinstance(people, ScoredData) else None
 
 
+def confidence_rows(program: FairnessProgram, eps_local: Sequence[float]) -> list[Any] | None:
+    """The rows by which limits inside clients are kept with a confidence; None where none can be had.
+
+    A row is ``{"terms": [[client, group, model's answer, answer, coefficient], ...], "at_most": b}``
+    on the lottery's probabilities. None where margins are no sum over these: of rules of scores, and
+    of the kernel, where a constant answer has no margin and the same lottery of its parts has one.
+    """
+    laid_out = program.linear_program
+    if laid_out is None or laid_out.rules.response is None:
+        return None
+    clients, groups, labels, _ = program.counts.table.shape
+    corners = laid_out.rules.response.reshape(clients * groups, -1, labels**2)[0]
+    if np.linalg.matrix_rank(corners) < len(corners):
+        return None
+    by_rule = laid_out.constraints.matrix(laid_out.rules)
+    overall = np.diff(laid_out.constraints.auxiliary_matrix(laid_out.rules).indptr) > 0
+    is_row = (np.diff(by_rule.indptr) > 0) & ~overall
+    by_answer = by_rule @ sparse.kron(sparse.eye(clients * groups), np.linalg.pinv(corners).T)
+    lower, upper = laid_out.constraints.bounds(1.0, np.asarray(eps_local, float))
+    found = []
+    for sign, bound in ((1.0, upper), (-1.0, -lower)):
+        for row in np.flatnonzero(np.isfinite(bound) & is_row):
+            mine = sparse.coo_array(by_answer[[row]])
+            places = np.unravel_index(mine.coords[1], (clients, groups, labels, labels))
+            terms = zip(*(part.tolist() for part in (*places, sign * mine.data)), strict=True)
+            found.append({"terms": list(map(list, terms)), "at_most": float(bound[row])})
+    return found
+
+
 def certify(
-    predictor: dict[str, Any], counts: dict[str, Any], rates: str
+    predictor: dict[str, Any],
+    counts: dict[str, Any],
+    rates: str,
+    rows: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any] | None:
     """The certificate of a predictor's JSON on counts; None where none can be made.
 
@@ -93,46 +127,76 @@ def certify(
         The `fairfl-counts/1` object that it was fitted on; of the exact region `score_counts`.
     rates : str
         Where its rates come from: labels or shrunk.
+    rows : sequence of dict, optional
+        Of a confidence: see `confidence_rows`. Those that bind travel with the certificate.
     """
     if rates == "scores":
         return None
-    draft = predictor | {"certificate": {"rates": rates}}
-    try:
-        problem = read_problem(draft, counts, float)
-    except ValueError:
-        return None
-    return {
-        "rates": rates,
-        "counts": counts_digest(counts),
-        "duals": _Dual(draft, problem).solve(),
+    draft = predictor | {
+        "certificate": {"rates": rates} | ({} if rows is None else {"rows": rows})
     }
+    try:
+        points, gain, limits = read_problem(draft, counts)
+    except NotProvedError:
+        return None
+    dual = _Dual(draft, points, gain, limits).solve()
+    found = {"rates": rates, "counts": counts_digest(counts)}
+    binding = np.flatnonzero(dual > 0)
+    if rows is not None:
+        first = len(limits) - len(rows)
+        kept = binding[binding >= first]
+        found["rows"] = [rows[at - first] for at in kept]
+        dual = np.append(dual[:first], dual[kept])
+        binding = np.flatnonzero(dual > 0)
+    return found | {"duals": [[int(at), float(dual[at])] for at in binding]}
 
 
 class _Dual:
-    """The program of a predictor's file, to be solved for the multipliers of its limits.
+    """The program of a predictor's file, to be solved for the multipliers of its rows.
 
     Parameters
     ----------
     predictor : dict
-    problem : tuple
-        What `verify_predictor.read_problem` reads, in floats.
+    points, gain, limits
+        What `verify_predictor.read_problem` reads.
     """
 
-    def __init__(self, predictor: dict[str, Any], problem: tuple[Any, ...]) -> None:
-        points, tables, gain, self._limits = problem
-        self._predictor, self._gain = predictor, np.array(gain)
-        self._cells = {cell: place for place, cell in enumerate(tables)}
-        self._tables = np.array(list(tables.values()))
+    def __init__(
+        self, predictor: dict[str, Any], points: dict[Any, Any], gain: Any, limits: list[Any]
+    ) -> None:
+        self._predictor, self._gain = predictor, np.array(gain, float)
+        self._cells = {cell: place for place, cell in enumerate(points)}
+        size = len(gain)
+        self._tables = np.zeros((len(points), size, size))
+        for place, mine in enumerate(points.values()):
+            for _, answer, people in mine:
+                self._tables[place, :, answer] += np.array(people, float)
         self._people = self._tables.sum(axis=2)
         self._paths = _paths(points) if predictor["region"] == "exact" else []
         self._contributions: list[sparse.csr_array] = []
         self._blocks: list[NDArray[np.int64]] = []
         self._list_rules()
-        self._list_rows()
+        entries = [
+            (at, ((self._cells[cell] * 2 * size) + y) * size + k, float(value))
+            for at, (_, _, terms) in enumerate(limits)
+            for (cell, y, k), value in terms.items()
+        ]
+        self._limit = np.array([float(most) for _, most, _ in limits])
+        self._rows = _matrix(entries, (len(limits), len(points) * 2 * size**2))
 
-    def _add(self, block: NDArray[np.int64], cell: NDArray[np.int64], confusion: Floats) -> None:
-        """Append rules: the block whose weights sum to one, the cell, people by label and answer."""
-        rules, size = np.arange(len(cell)), confusion.shape[-1] ** 2
+    def _add(
+        self,
+        block: NDArray[np.int64],
+        cell: NDArray[np.int64],
+        confusion: Floats,
+        response: Floats | float = 0.0,
+    ) -> None:
+        """Append rules: the block whose weights sum to one, the cell, and what they answer there.
+
+        That is people by label and answer, and the answer to each answer of the model.
+        """
+        both = np.stack([confusion, np.broadcast_to(response, confusion.shape)], axis=1)
+        rules, size = np.arange(len(cell)), int(np.prod(both.shape[1:]))
         if (self._predictor.get("policy") or {}).get("without_group"):
             # The same rule of all groups of a client is one variable.
             cells = len(self._cells)
@@ -144,9 +208,8 @@ class _Dual:
         row = cell[:, None] * size + np.arange(size)
         column = np.broadcast_to(rules[:, None], row.shape)
         shape = (len(self._cells) * size, int(rules.max(initial=-1)) + 1)
-        values = confusion.reshape(len(cell), size)
         self._contributions.append(
-            sparse.coo_array((values.ravel(), (row.ravel(), column.ravel())), shape).tocsr()
+            sparse.coo_array((both.ravel(), (row.ravel(), column.ravel())), shape).tocsr()
         )
         self._blocks.append(block)
 
@@ -157,19 +220,16 @@ class _Dual:
         if self._predictor["region"] == "kernel":
             rules = np.einsum("cyj,kl->cjkyl", self._tables, turns)
             number = np.arange(cells * labels).repeat(labels)
-            self._add(
-                number,
-                np.arange(cells).repeat(labels**2),
-                rules.reshape(-1, labels, labels),
-            )
+            cell = np.arange(cells).repeat(labels**2)
+            self._add(number, cell, rules.reshape(-1, labels, labels))
             return
-        fixed = np.einsum("cy,kl->ckyl", self._people, turns)
-        kinds = [self._tables[:, None], fixed]
-        if self._paths:
-            kinds.append(self._tables[:, None, :, ::-1])
-        rules = np.concatenate(kinds, axis=1)
-        cell = np.arange(cells).repeat(rules.shape[1])
-        self._add(cell, cell, rules.reshape(-1, labels, labels))
+        responses = [turns, *(np.outer(np.ones(labels), turn) for turn in turns)]
+        responses += [turns[::-1]] * bool(self._paths)
+        response = np.stack(responses)
+        rules = np.einsum("cyj,pjk->cpyk", self._tables, response)
+        cell = np.arange(cells).repeat(len(response))
+        every = np.tile(response, (cells, 1, 1))
+        self._add(cell, cell, rules.reshape(-1, labels, labels), every)
         for (client, group), place in self._cells.items() if self._paths else ():
             mine = self._predictor["clients"][client]["rules"][group]
             cuts = [rule["b"][0] / rule["theta"][1] for rule in mine if "theta" in rule]
@@ -182,87 +242,44 @@ class _Dual:
         cells = np.full(len(second), cell)
         self._add(cells, cells, np.stack([people - second, second], axis=2))
 
-    def _list_rows(self) -> None:
-        """The limits as rows: coefficients of rates and levels, and right-hand sides."""
-        labels = self._tables.shape[1]
-        rates: list[tuple[int, int, float]] = []
-        rows: list[tuple[int, int, float]] = []
-        levels: list[tuple[int, int, float]] = []
-        right: list[float] = []
-        member = level = 0
-
-        def row(limit: float, places: dict[int, float], at: float = 0.0) -> None:
-            rows.extend((len(right), place, value) for place, value in places.items())
-            if at:
-                levels.append((len(right), level, at))
-            right.append(limit)
-
-        for _, kind, number, (label, answer), members in self._limits:
-            mine = range(member, member + len(members))
-            for place, (cells, n) in zip(mine, members, strict=True):
-                for y in range(labels) if label is None else (label,):
-                    rates += [
-                        (place, (self._cells[c] * labels + y) * labels + answer, 1 / n)
-                        for c in cells
-                    ]
-            if kind == "gap" and len(members) == 2:
-                row(number, {mine[0]: 1.0, mine[1]: -1.0})
-                row(number, {mine[0]: -1.0, mine[1]: 1.0})
-            elif kind in ("floor", "keep"):
-                row(-number, {mine[0]: -1.0})
-            else:
-                for place in mine:
-                    row(number if kind == "gap" else 0.0, {place: 1.0}, -1.0)
-                    row(0.0, {place: -1.0}, 1.0 if kind == "gap" else number)
-                level += 1
-            member += len(members)
-        self._right = np.array(right)
-        self._rates = _matrix(rates, (member, len(self._cells) * labels**2))
-        self._rows = _matrix(rows, (len(right), member))
-        self._levels = _matrix(levels, (len(right), level))
-
-    def solve(self) -> list[list[float]]:
-        """The multiplier of every rate of every limit; cuts are added until none helps."""
+    def solve(self) -> Floats:
+        """The multiplier of every row; cuts are added until none helps."""
         for _ in range(_MOST_ROUNDS):
             dual, paid = self._optimum()
             if not self._paths or not self._price(dual, paid):
                 break
-        given, place = [], 0
-        for *_, members in self._limits:
-            given.append([float(d) for d in dual[place : place + len(members)]])
-            place += len(members)
-        return given
+        return dual
 
     def _optimum(self) -> tuple[Floats, Floats]:
-        """Multipliers of the rates, and what every block pays."""
+        """Multipliers of the rows, and what every block pays."""
         rules, cells = sparse.hstack(self._contributions).tocsr(), len(self._cells)
-        utility = np.tile(self._gain.ravel(), cells) @ rules
+        utility = self._worth(np.zeros(len(self._limit))).ravel() @ rules
         block = np.concatenate(self._blocks)
-        number = np.arange(len(block))
-        sums = sparse.csr_array((np.ones(len(block)), (block, number)))
-        size = self._levels.shape[1]
+        sums = sparse.csr_array((np.ones(len(block)), (block, np.arange(len(block)))))
+        has_rows = len(self._limit) > 0
         found = linprog(
-            -cells * np.append(utility, np.zeros(size)),
-            sparse.hstack([self._rows @ self._rates @ rules, self._levels])
-            if len(self._right)
-            else None,
-            self._right if len(self._right) else None,
-            sparse.hstack([sums, sparse.csr_array((sums.shape[0], size))]),
+            -cells * utility,
+            self._rows @ rules if has_rows else None,
+            self._limit if has_rows else None,
+            sums,
             np.ones(sums.shape[0]),
             method="highs-ds",
             options=_PRECISE,
         )
         if found.status != 0:
-            return np.zeros(self._rows.shape[1]), np.zeros(sums.shape[0])
-        dual = -(found.ineqlin.marginals @ self._rows) if len(self._right) else np.zeros(0)
-        return np.asarray(dual / cells), np.asarray(-found.eqlin.marginals / cells)
+            return np.zeros(len(self._limit)), np.zeros(sums.shape[0])
+        dual = -found.ineqlin.marginals / cells if has_rows else np.zeros(0)
+        return np.maximum(dual, 0.0), np.asarray(-found.eqlin.marginals / cells)
+
+    def _worth(self, dual: Floats) -> Floats:
+        """What a person answered is worth after what rows charge: (cells, 2, labels, answers)."""
+        gain = np.stack([self._gain, np.zeros_like(self._gain)])
+        charge = (dual @ self._rows).reshape(-1, *gain.shape)
+        return np.asarray(np.broadcast_to(gain, charge.shape) - charge)
 
     def _price(self, dual: Floats, paid: Floats) -> bool:
         """Add each cell's best cut at these multipliers; whether any helps."""
-        labels = self._tables.shape[1]
-        worth = (np.tile(self._gain.ravel(), len(self._cells)) - dual @ self._rates).reshape(
-            -1, labels, labels
-        )
+        worth = self._worth(dual)[:, 0]
         helped = False
         for cell, (_, low) in enumerate(self._paths):
             change = worth[cell, :, 1] - worth[cell, :, 0]
@@ -280,7 +297,7 @@ def _paths(points: dict[tuple[int, int], list[Any]]) -> list[tuple[Floats, Float
     found = []
     for mine in points.values():
         score = np.array([point[0] for point in mine])
-        people = np.array([point[2] for point in mine]).reshape(-1, 2)
+        people = np.array([point[2] for point in mine], float).reshape(-1, 2)
         scores, place = np.unique(score, return_inverse=True)
         many = np.zeros((len(scores) + 1, 2))
         np.add.at(many, place + 1, people)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core.data.tables.columns import is_text
+from fairfl_core.data.columns import is_text
 from fairfl_core.errors import InputError
 
 __all__ = ["SHORTEST_SALT", "fold_draws", "row_draw", "row_draws", "salt_check"]

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import fairfl_core
-from fairfl_core._io.json_files import check_keys, nested_numbers
+from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core._io.names import check_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
@@ -207,10 +207,12 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     return fields, [entry[lists] for entry in entries]
 
 
-def _object(value: Any, keys: set[str], where: str) -> dict[str, Any]:
+def _object(
+    value: Any, keys: set[str], where: str, optional: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{where} must be an object; fit the predictor again.")
-    check_keys(value, keys, set(), where)
+    check_keys(value, keys | optional, set(optional), where)
     return value
 
 
@@ -248,10 +250,12 @@ def _certificate(value: dict[str, Any]) -> dict[str, Any] | None:
     found = value.get("certificate")
     if found is None:
         return None
-    part = _object(found, {"rates", "counts", "duals", "fingerprint"}, '"certificate"')
+    part = _object(
+        found, {"rates", "counts", "duals", "fingerprint"}, '"certificate"', frozenset({"rows"})
+    )
     if part["fingerprint"] != fingerprint(value):
         return None
-    return {key: part[key] for key in ("rates", "counts", "duals")}
+    return {key: part[key] for key in part if key != "fingerprint"}
 
 
 def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:

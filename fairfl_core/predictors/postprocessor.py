@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fairfl_core._io.names import as_name, in_order, listed
 from fairfl_core.data.coding import CodedPeople, check_two
+from fairfl_core.data.columns import Coded, code_names
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.columns import Coded, code_names
 from fairfl_core.errors import InputError
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal

@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json
 from fairfl_core._io.names import as_name, check_names, listed, positions
 from fairfl_core.data.answers import Answers
+from fairfl_core.data.columns import code_names
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
-from fairfl_core.data.scored import ScoredData, check_scores
-from fairfl_core.data.tables.columns import code_names
+from fairfl_core.data.scored import FoldedData, ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee
@@ -459,23 +458,35 @@ class Predictor(ABC):
         value["certificate"]["fingerprint"] = fingerprint(value)
         return value
 
-    def certified_by(self, program: FairnessProgram) -> Self:
-        """The same with its certificate, on the people of the program that found it."""
-        from fairfl_core.predictors.certificate import evidence_of
+    def certified_by(self, program: FairnessProgram, counts: dict[str, Any] | None = None) -> Self:
+        """The same with its certificate, on the people of the program that found it.
 
-        evidence = evidence_of(program)
-        return self if evidence is None else self.certified(evidence, program.rates)
+        `counts` are these people as `certified` takes them; by default found from the program.
+        """
+        from fairfl_core.predictors.certificate import confidence_rows, evidence_of
 
-    def certified(self, counts: dict[str, Any], rates: str = "labels") -> Self:
+        counts, rows = counts or evidence_of(program), None
+        if self.guarantee is not None and self.eps_global >= 1:
+            rows = confidence_rows(program, self.eps_local)
+        return self if counts is None else self.certified(counts, program.rates, rows=rows)
+
+    def certified(
+        self,
+        counts: dict[str, Any],
+        rates: str = "labels",
+        *,
+        rows: Sequence[dict[str, Any]] | None = None,
+    ) -> Self:
         """The same predictor with the proof that it is optimal on the counts it was fitted on.
 
         `counts` is what `docs/verify_predictor.py` will be given: a `fairfl-counts/1` object, or of
-        the exact region what `certificate.score_counts` returns. Without change where no
-        certificate can be made (a confidence, three labels by their scores, rates from scores).
+        the exact region what `certificate.score_counts` returns; `rows` are those of a confidence
+        (`certificate.confidence_rows`). Without change where no certificate can be made (three
+        labels by their scores, rates from scores, a confidence without rows).
         """
         from fairfl_core.predictors.certificate import certify  # SciPy starts slowly
 
-        certificate = certify(self._to_json(), counts, rates)
+        certificate = certify(self._to_json(), counts, rates, rows)
         return self if certificate is None else replace(self, certificate=certificate)
 
     def write(self, path: str | Path) -> Path:

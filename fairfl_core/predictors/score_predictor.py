@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import check_keys, nested_numbers
+from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core._io.names import listed
-from fairfl_core.data.answers import Answers
+from fairfl_core.data.answers import Answers, BetweenCuts, Ranks
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.ranks import BetweenCuts, Ranks
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.rules import ScoreRules

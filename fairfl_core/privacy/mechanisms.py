@@ -14,11 +14,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
 from fairfl_core._io.names import as_name, check_names, listed, positions
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, extra
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 
 MECHANISMS = ("histogram", "paper")

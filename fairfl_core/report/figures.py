@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
+from fairfl_core.errors import extra
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.lp.frontier import FREE, Frontier
 

@@ -11,8 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairfl_core._io.extras import extra
-from fairfl_core._io.outside_text import JOINER
+from fairfl_core._io.names import JOINER
+from fairfl_core.errors import extra
 from fairfl_core.report.board import Board
 
 if TYPE_CHECKING:

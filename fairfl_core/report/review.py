@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairfl_core._io.json_files import check_keys, parse_json, read_json, write_json
+from fairfl_core._io.files import check_keys, parse_json, read_json, write_json
 from fairfl_core._io.names import shown
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import FoldedData, fitted_people, unseen_people
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.intake import Reading

@@ -145,8 +145,8 @@ def utility_name(utility: Utility) -> str:
 
 def policy(asked_for: Policy) -> str:
     """What is asked beyond the two limits."""
-    said = [str(floor) for floor in asked_for.floors]
-    said += [
+    parts = [str(floor) for floor in asked_for.floors]
+    parts += [
         f"ratio at least {ratio:g} {where}"
         for ratio, where in (
             (asked_for.ratio_global, "overall"),
@@ -154,9 +154,9 @@ def policy(asked_for: Policy) -> str:
         )
         if ratio is not None
     ]
-    said += [f"limit {limit}" for limit in asked_for.limits]
-    said += [f"precision {one}" for one in asked_for.precision]
-    said += [
+    parts += [f"limit {limit}" for limit in asked_for.limits]
+    parts += [f"precision {one}" for one in asked_for.precision]
+    parts += [
         f"at most {share:g} answered favourably {where}"
         for share, where in (
             (asked_for.capacity_global, "overall"),
@@ -165,9 +165,9 @@ def policy(asked_for: Policy) -> str:
         if share is not None
     ]
     if not asked_for.utility.is_accuracy:
-        said.append(f"{utility_name(asked_for.utility)} as large as can be")
-    said += ["one rule for all groups"] if asked_for.without_group else []
-    return "; ".join(said) or "nothing"
+        parts.append(f"{utility_name(asked_for.utility)} as large as can be")
+    parts += ["one rule for all groups"] if asked_for.without_group else []
+    return "; ".join(parts) or "nothing"
 
 
 # -------------------------------------------------------------------- the verdict and the decision
@@ -234,10 +234,10 @@ def recommend(name: str, asks: str, cells: str) -> str:
 def none_of(refused: Sequence[tuple[str, Summary]]) -> str:
     """The decision, where no option can be recommended."""
     causes = {_is(summary) for _, summary in refused}
-    said = ", ".join(f"{name} {_is(summary)}" for name, summary in refused)
+    parts = ", ".join(f"{name} {_is(summary)}" for name, summary in refused)
     if len(causes) == 1 and len(refused) > 1:
-        said = f"each {causes.pop()}"
-    return f"{NONE_OF_THESE}: {said}."
+        parts = f"each {causes.pop()}"
+    return f"{NONE_OF_THESE}: {parts}."
 
 
 def _is(summary: Summary) -> str:
@@ -316,10 +316,10 @@ def worse_off(summary: Summary) -> str:
 def hurt(summary: Summary) -> list[str]:
     """Who else is hurt beyond chance, after whom the verdict names, in sentences."""
     listed_alarms = [alarm for alarm in summary.harm.proved if alarm.n >= FEW][1:]
-    said = [alarm.sentence() for alarm in listed_alarms[:3]]
-    more = len(listed_alarms) - len(said)
+    parts = [alarm.sentence() for alarm in listed_alarms[:3]]
+    more = len(listed_alarms) - len(parts)
     return [
-        *said,
+        *parts,
         *([f"{numbers.plural(more, 'more such alarm')} beyond chance."] if more else []),
     ]
 

@@ -61,10 +61,10 @@ def network() -> ClientCounts:
 PEOPLE = (("Ana", "women"), ("Bea", "women"), ("Carl", "men"), ("Dan", "men"))
 
 
-def four_people(truly_ill: Sequence[bool], said_ill: Sequence[bool]) -> ClientCounts:
+def four_people(truly_ill: Sequence[bool], predicted_ill: Sequence[bool]) -> ClientCounts:
     """Count `PEOPLE`, given who is ill and whom the model calls ill."""
     table = np.zeros((1, 2, 2, 2), int)
-    for (_, group), truth, predicted in zip(PEOPLE, truly_ill, said_ill, strict=True):
+    for (_, group), truth, predicted in zip(PEOPLE, truly_ill, predicted_ill, strict=True):
         table[0, GROUPS.index(group), int(truth), int(predicted)] += 1
     return ClientCounts(table, ("Four people",), GROUPS, LABELS)
 

@@ -6,8 +6,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from fairfl_core._io.json_files import read_json
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT, read_json
 
 FILE = APP_ROOT / "data" / "federation" / "messages.json"
 

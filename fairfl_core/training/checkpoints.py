@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.files import write_whole
 from fairfl_core.data.datasets import People
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import Memory, State

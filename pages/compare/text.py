@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.evaluation.harm import effect_of
 from fairfl_core.evaluation.study import Study, client_rows
 from pages.explore import client_text as text

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.explore import client_text, text
 from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments

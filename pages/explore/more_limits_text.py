@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.lp.policy import Floor
 from pages.shared.results import Collided, PolicyCost
 

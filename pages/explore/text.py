@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm

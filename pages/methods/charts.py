@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.explore.charts import colour_limits
 from fairfl_core.lp.frontier import Frontier
 from pages.methods import text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.method_answers import open_method
 from fairfl_core.evaluation.methods import (
     Difference,

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
 from fairfl_core.privacy.noise_study import spending

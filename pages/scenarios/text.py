@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.study import Summary

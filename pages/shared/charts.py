@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
-from fairfl_core._io.outside_text import Target, only_text
+from fairfl_core._io.names import Target, only_text
 from fairfl_core.errors import FairflError
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme

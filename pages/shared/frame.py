@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, sign_in, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of

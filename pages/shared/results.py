@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.advice import (
     Advice,

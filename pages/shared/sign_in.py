@@ -8,7 +8,7 @@ import logging
 
 import streamlit as st
 
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from pages.shared import text
 
 log = logging.getLogger(__name__)

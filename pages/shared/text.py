@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap

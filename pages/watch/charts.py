@@ -5,7 +5,7 @@ import math
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from fairfl_core._io.outside_text import figure_text
+from fairfl_core._io.names import figure_text
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
 from pages.shared.theme import AFTER, GREY, HERE, translucent
 from pages.watch.text import where

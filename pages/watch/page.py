@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.json_files import parse_json
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.files import parse_json
+from fairfl_core._io.names import plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile

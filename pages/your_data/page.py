@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairfl_core._io.paths import APP_ROOT
+from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.intake import Intake
 from pages.compare.files import predictor_json

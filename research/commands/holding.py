@@ -17,7 +17,7 @@ def holding(
 
     Example: `python -m research holding --out docs/holding.md`
     """
-    from fairfl_core._io.atomic import write_whole
+    from fairfl_core._io.files import write_whole
     from research.holding.document import holding as document
 
     with progress_bar("Measuring") as on_progress:

@@ -17,7 +17,7 @@ def reproduce(
 
     Example: `python -m research reproduce --out docs/reproduction.md`
     """
-    from fairfl_core._io.atomic import write_whole
+    from fairfl_core._io.files import write_whole
     from research.paper.reproduction import reproduction
 
     with working("Reproducing"):

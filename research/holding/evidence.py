@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import fitted_people
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import ScoredData, fitted_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study
 from fairfl_core.lp.guarantee import Guarantee

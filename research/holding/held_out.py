@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.evaluation.study import Outcome, Study, run_study
 from research.held_out_curve import squared_debiased
 from research.holding.settings import Half, Setting, programs_of

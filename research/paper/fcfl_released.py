@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.data.method_answers import FOLDER
 from fairfl_core.fairness.notions import Notion
 

@@ -43,7 +43,7 @@ FRAMEWORKS = {
 }
 OURS = "ours_exact"
 AT = (0.01, 0.02, 0.05, 0.1)  # held-out gaps at which methods are compared
-SAID = {"gap_global": 0.02, "gap_local_mean": 0.1}  # those told in a sentence
+IN_SENTENCE = {"gap_global": 0.02, "gap_local_mean": 0.1}  # those told in a sentence
 COMPARED = {"gap_global": "global gap", "gap_local_mean": "mean local gap"}
 
 
@@ -106,10 +106,13 @@ def _table_1(experiment: str) -> list[str]:
         method = FRAMEWORKS[framework]
         here = "not run"
         if method in shipped:
-            told = open_method(experiment, method).manifest["capabilities"]
+            found = open_method(experiment, method).manifest["capabilities"]
             here = _in_words(
                 Capabilities(
-                    told["level"], told["multi_class"], tuple(told["notions"]), told["approach"]
+                    found["level"],
+                    found["multi_class"],
+                    tuple(found["notions"]),
+                    found["approach"],
                 )
             )
         ticks = " | ".join("✓" if n in printed.notions else "" for n in ("sp", "eop", "eo"))
@@ -120,9 +123,9 @@ def _table_1(experiment: str) -> list[str]:
     return [*lines, ""]
 
 
-def _in_words(told: Capabilities) -> str:
-    labels = "any number of labels" if told.multi_class else "two labels"
-    return f"{', '.join(told.notions)}; {labels}; {told.level}; {told.approach}"
+def _in_words(found: Capabilities) -> str:
+    labels = "any number of labels" if found.multi_class else "two labels"
+    return f"{', '.join(found.notions)}; {labels}; {found.level}; {found.approach}"
 
 
 def _table_2(experiment: str, rows: Sequence[MethodRow]) -> list[str]:
@@ -248,15 +251,15 @@ def _equal_gaps(experiment: str, rows: Sequence[MethodRow]) -> list[str]:
             apart = {at: difference(ours, rival, at) for at in AT}
             cells = [_cell(apart[at]) for at in AT]
             lines.append(f"| {theirs[0].title} | {len(rival.seeds)} | " + " | ".join(cells) + " |")
-            at_one = apart[SAID[gap]]
+            at_one = apart[IN_SENTENCE[gap]]
             verdicts[at_one.verdict if at_one else ""].append(theirs[0].title)
-        lines += ["", _said(title, SAID[gap], verdicts), ""]
+        lines += ["", _sentence(title, IN_SENTENCE[gap], verdicts), ""]
     return lines
 
 
-def _said(title: str, at: float, verdicts: Mapping[str, Sequence[str]]) -> str:
+def _sentence(title: str, at: float, verdicts: Mapping[str, Sequence[str]]) -> str:
     """Who is beaten, who is not, in a sentence."""
-    told = {
+    found = {
         "better": "ours is more accurate than",
         "alike": "it cannot be told apart from",
         "worse": "less accurate than",
@@ -264,7 +267,7 @@ def _said(title: str, at: float, verdicts: Mapping[str, Sequence[str]]) -> str:
     }
     parts = [
         f"{words} {', '.join(name.replace(', ', ' ') for name in verdicts[verdict])}"
-        for verdict, words in told.items()
+        for verdict, words in found.items()
         if verdicts[verdict]
     ]
     return f"At a {title} of {at:g}: {'; '.join(parts)}."

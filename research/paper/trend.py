@@ -94,9 +94,9 @@ def trend_table(maps: Mapping[str, Mapping[int, Floats]]) -> list[str]:
             f"| {_COSTS[name]} | {trend.seeds} | {' | '.join(cells)} "
             f"| {trend.rise:+.2f} ± {trend.standard_error:.2f} | {trend.p:.3f} |"
         )
-    return [*lines, "", *(_said(name, trend) for name, trend in found.items() if trend), ""]
+    return [*lines, "", *(_sentence(name, trend) for name, trend in found.items() if trend), ""]
 
 
-def _said(name: str, trend: Trend) -> str:
+def _sentence(name: str, trend: Trend) -> str:
     verdict = "a rise beyond chance" if trend.p < 0.05 else "no rise that chance could not explain"
     return f"- {_COSTS[name]}: {verdict} (p = {trend.p:.3f}, {trend.seeds} seeds)."

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fairfl_core._io.json_files import parse_json
+from fairfl_core._io.files import parse_json
 from fairfl_core.errors import InputError
 
 

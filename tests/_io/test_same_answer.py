@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.tables.tables import open_table_at, read_rows
+from fairfl_core.data.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
 from tests.cli.running import run

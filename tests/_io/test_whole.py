@@ -9,12 +9,12 @@ import threading
 
 import pytest
 
-from fairfl_core._io.atomic import read_whole, write_whole
+from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core.errors import InputError
 
 KILLED = """
 import os, signal, sys
-from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.files import write_whole
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 write_whole(sys.argv[1], "half")
 """

@@ -16,7 +16,7 @@ LIST = [name.strip() for line in NAMES.strip().splitlines() for name in line.spl
 APP = """
 import pandas as pd
 import streamlit as st
-from fairfl_core._io.outside_text import plain
+from fairfl_core._io.names import plain
 names = [plain(name) for name in NAMES]
 for place, name in enumerate(names):
     with st.container(key=f"name{place}"):

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.tables import open_table_at, read_rows
+from fairfl_core.data.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fairfl_core._io.json_files import read_json, write_json
+from fairfl_core._io.files import read_json, write_json
 from fairfl_core.federation import programs
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.server_folder import free_port

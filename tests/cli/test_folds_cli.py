@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fairfl_core.data import experiments
+from fairfl_core.data import experiments, save_experiment
 from fairfl_core.data.experiments import SeedScores
 from fairfl_core.errors import InputError
 from tests.helpers.work import bytecodes
@@ -78,7 +78,7 @@ def test_a_near_tie_does_not_turn_the_winner():
 
 def test_counts_are_the_rows_of_each_cell(tmp_path):
     one = seed_scores(3)
-    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1), one])
+    made = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1), one])
     for code, split in enumerate(experiments.SPLITS):
         table = np.zeros((2, 2, 3, 3), int)
         rows = one.split == code
@@ -100,14 +100,20 @@ def test_the_order_of_rows_says_nothing(tmp_path):
             for name in one.__dataclass_fields__
         }
     )
-    first = experiments.save(tmp_path / "tiny", DESCRIPTION, [one]).manifest["scores"]["sha256"]
-    again = experiments.save(tmp_path / "tiny", DESCRIPTION, [turned]).manifest["scores"]["sha256"]
+    first = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [one]).manifest["scores"][
+        "sha256"
+    ]
+    again = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [turned]).manifest["scores"][
+        "sha256"
+    ]
     assert first == again
 
 
 def test_figures_are_those_of_the_scores(tmp_path):
     seeds = [seed_scores(0), seed_scores(1)]
-    figures = experiments.save(tmp_path / "tiny", DESCRIPTION, seeds).manifest["figures"]["test"]
+    figures = save_experiment.save(tmp_path / "tiny", DESCRIPTION, seeds).manifest["figures"][
+        "test"
+    ]
     accuracy, balanced = [], []
     for one in seeds:
         rows = one.split == 1
@@ -120,7 +126,7 @@ def test_figures_are_those_of_the_scores(tmp_path):
 
 
 def test_changed_scores_are_refused(tmp_path):
-    experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     path = tmp_path / "tiny" / "scores.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match=r"scores\.parquet: its sha256 .* is not the manifest's"):
@@ -129,21 +135,21 @@ def test_changed_scores_are_refused(tmp_path):
 
 def test_killed_between_scores_and_manifest_the_old_experiment_still_opens(tmp_path, monkeypatch):
     """Saved anew it is the old one or the new one at every moment, and leaves one file of scores."""
-    old = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    old = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     held = old.scores(0, "test").scores
     with monkeypatch.context() as patch:
-        patch.setattr("fairfl_core.data.experiments._save.write_json", lambda *_: 1 / 0)
+        patch.setattr("fairfl_core.data.save_experiment.write_json", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+            save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
     again = experiments.open("tiny", tmp_path)
     assert again.seeds == (0,)
     np.testing.assert_array_equal(again.scores(0, "test").scores, held)
-    new = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
+    new = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(5)])
     assert new.seeds == (5,) and len(list(new.path.glob("*.parquet"))) == 1
 
 
 def test_a_manifest_names_no_scores_elsewhere(tmp_path):
-    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    made = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     path = made.path / "manifest.json"
     path.write_text(path.read_text().replace("scores.parquet", "../scores.parquet"))
     with pytest.raises(InputError, match='must be called "scores.parquet"'):
@@ -151,7 +157,7 @@ def test_a_manifest_names_no_scores_elsewhere(tmp_path):
 
 
 def test_absent_experiments_seeds_and_splits_are_sentences(tmp_path):
-    made = experiments.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
+    made = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     with pytest.raises(InputError, match=r'no experiment "big" \(there are: tiny\)'):
         experiments.open("big", tmp_path)
     with pytest.raises(InputError, match="seeds are 0, splits are validation and test"):

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.fold_rows import FoldRows, RowIds
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
-from fairfl_core.data.tables.columns import code_column
+from fairfl_core.data.scored import FoldedData, ScoredData
+from fairfl_core.data.splits import FIT, TEST, TRAINING, FoldRows, RowIds, code_splits
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairfl_core.data.folded import FoldedData
+from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.grouping import Grouping, cross, crossed_name, group_columns
-from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.columns import code_column
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core.data.ranks import Ranks
+from fairfl_core.data.answers import Ranks
 from tests.helpers.work import bytecodes
 
 scores = st.one_of(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
 from fairfl_core.data.resample import (
     even_shares,
     largest_size,
@@ -17,7 +16,7 @@ from fairfl_core.data.resample import (
     redraw_folded,
     redraw_people,
 )
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.scored import scored_network

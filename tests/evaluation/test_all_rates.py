@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.shares import wilson
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
-from fairfl_core.fairness.intervals import gap_interval
+from fairfl_core.fairness.intervals import gap_interval, wilson
 from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from scipy.stats import binomtest, norm
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.shares import wilson
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
-from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover
+from fairfl_core.fairness.intervals import expected_gap, gap_interval, mover, wilson
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.verdicts import drawn, no_smaller, words
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.evaluation.evaluation import Asked, evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
 from fairfl_core.evaluation.study import run_study, summarise

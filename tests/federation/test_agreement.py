@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("flwr")
 
 from fairfl_core import ScoredData, evaluate
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.federation.demo import compare
 from fairfl_core.federation.folders import hospital_example
 from fairfl_core.federation.loader import ClientFolder

@@ -11,7 +11,7 @@ import typer.main
 
 pytest.importorskip("flwr")
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.cli import app
 from fairfl_core.federation.folders import hospital_example, write_folders
 from fairfl_core.federation.wire import KINDS

@@ -14,7 +14,7 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.clientapp import ClientApp
 
 from fairfl_core import Mechanism, ScoredData, evaluate, read_predictor
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.errors import InputError
 from fairfl_core.federation import (
     Consent,

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json
 from fairfl_core.errors import InputError
 from fairfl_core.federation.folders import hospital_example, write_folders
 from fairfl_core.federation.loader import ClientFolder

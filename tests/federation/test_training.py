@@ -10,8 +10,7 @@ pytest.importorskip("flwr")
 
 from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord
 
-from fairfl_core._io.atomic import write_whole
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import read_json, write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.federation import FederationStopped
 from fairfl_core.federation.demo import compare

@@ -10,7 +10,6 @@ from xdist.workermanage import WorkerController
 
 # They wait for a browser, a server or another process more than they work; the longest first.
 WAITING = (
-    "tests/chaos/test_class_at_once.py",
     "tests/browser/",
     "tests/federation/test_agreement.py",
     "tests/federation/test_nodes.py",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfl_core.data import experiments
+from fairfl_core.data import save_experiment
 from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
@@ -90,6 +90,6 @@ def seed_scores(seed: int, folds: int = 1) -> list[SeedScores]:
 
 def save_experiments(folder: Path, seeds: Sequence[int] = (1, 4)) -> None:
     """An experiment of the small network by both protocols: `tiny`, and `tiny_cf` of two folds."""
-    experiments.save(folder / "tiny", DESCRIPTION, [seed_scores(seed)[0] for seed in seeds])
+    save_experiment.save(folder / "tiny", DESCRIPTION, [seed_scores(seed)[0] for seed in seeds])
     crossed = [seed_scores(seed, 2) for seed in seeds]
-    experiments.save_cross_fitted(folder / "tiny_cf", DESCRIPTION, crossed, "tiny")
+    save_experiment.save_cross_fitted(folder / "tiny_cf", DESCRIPTION, crossed, "tiny")

@@ -58,7 +58,7 @@ def test_every_promised_name_is_there(without, hidden):
 
 def test_files_are_written_whole_without_locks(without, tmp_path):
     code = (
-        "from fairfl_core._io.atomic import write_whole; "
+        "from fairfl_core._io.files import write_whole; "
         "write_whole('a.txt', 'one'); write_whole('a.txt', 'two')"
     )
     assert without(WINDOWS, code).returncode == 0

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import unseen_people
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import ScoredData, unseen_people
 from fairfl_core.intake import (
     ColumnRoles,
     experiment_from_counts,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data.experiments import CROSS_FITTED
-from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import (
     ColumnRoles,

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.data import tables
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables import csv_tables
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.intake import (
@@ -460,12 +460,12 @@ def test_a_name_of_ten_megabytes_said_a_million_times():
 def test_millions_of_malformed_rows_are_not_gone_through_one_by_one(monkeypatch):
     seen = []
 
-    class Counted(csv_tables._Malformed):
+    class Counted(tables._Malformed):
         def __init__(self, *given):
             super().__init__(*given)
             seen.append(self)
 
-    monkeypatch.setattr(csv_tables, "_Malformed", Counted)
+    monkeypatch.setattr(tables, "_Malformed", Counted)
     for good in (0, 2_000_000):  # beyond the beginning that is looked at first
         data = b"site,sex,label,answer\n" + b"a,f,1,1\n" * good + b"x\n" * 3_000_000
         refused(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.data.folded import fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import frontier, model_settings, settings_of

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core._io.json_files import nested_numbers
+from fairfl_core._io.files import nested_numbers
 from fairfl_core._io.names import check_readable
+from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import cross
 from fairfl_core.data.score_columns import check_column
-from fairfl_core.data.tables.columns import code_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table

@@ -84,7 +84,7 @@ def test_a_refusal_is_the_same_sentence_by_the_same_check(always):
             call("people.csv", b"client,group\n\0")
         refusals.append((str(refusal.value), refused_by(refusal.value)))
     assert refusals[0] == refusals[1]
-    assert refusals[0][1].endswith("csv_tables._check_text")
+    assert refusals[0][1].endswith("tables._check_text")
 
 
 @POSIX

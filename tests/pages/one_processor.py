@@ -3,8 +3,8 @@
 import json
 import logging
 import sys
+from dataclasses import asdict
 
-from fairfl_core._io.plain import to_plain
 from fairfl_core.data.experiments import list_experiments
 from pages.shared.catalogue import bundled
 from pages.shared.results import summary_of
@@ -15,7 +15,8 @@ def main():
     """Compute the summary of every view that a visit begins with."""
     logging.disable(logging.WARNING)  # Streamlit's, that no server runs
     views = [read_view({"experiment": name}, bundled())[0] for name in list_experiments()]
-    json.dump({repr(view): to_plain(summary_of(view)) for view in views}, sys.stdout)
+    told = {repr(view): asdict(summary_of(view)) for view in views}
+    json.dump(told, sys.stdout, default=lambda array: array.tolist())
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import pytest
 
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
-from fairfl_core.data.folded import fitted_people, unseen_people
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.evaluation import evaluate

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
-from fairfl_core.data.shares import wilson
 from fairfl_core.evaluation.harm import effect_of, harm_of
+from fairfl_core.fairness.intervals import wilson
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.test_explore import popover, tab

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core._io.outside_text import JOINER, Target, only_text, plain
+from fairfl_core._io.names import JOINER, Target, only_text, plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from pages.shared.charts import csv_for_people

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairfl_core._io.outside_text import figure_text, plain
+from fairfl_core._io.names import figure_text, plain
 from fairfl_core.cli import app as cli
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts, example_table

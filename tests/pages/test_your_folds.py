@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_folds, example_table
 from fairfl_core.lp.program import FairnessProgram

@@ -5,7 +5,7 @@ import re
 from html import unescape
 from typing import NamedTuple
 
-from fairfl_core._io.outside_text import JOINER
+from fairfl_core._io.names import JOINER
 
 _APART = re.compile(r"<(style|script)\b.*?</\1>", re.DOTALL)  # seen by nobody
 _TAG = re.compile(r"<[^>]*>")

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core._io.json_files import write_json
+from fairfl_core._io.files import write_json
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.folded import FoldedData
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee

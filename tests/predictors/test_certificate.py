@@ -16,6 +16,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.exact import exact_program
 from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy, parse_limit
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED, Utility
@@ -246,3 +247,39 @@ def test_the_script_runs_alone_without_fairfl(tmp_path):
     (tmp_path / "p.json").write_text(json.dumps(file))
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "NOT PROVED" in done.stdout
+
+
+@pytest.mark.parametrize("how", [{}, {"scope": "each"}, {"proof": "proved"}])
+@pytest.mark.parametrize("policy", [Policy(), Policy(floors=(Floor("y1", 0.2),))])
+def test_limits_inside_clients_with_a_confidence_are_proved_by_the_rows_as_given(how, policy):
+    counts = some_counts(np.random.default_rng(11), scale=400)
+    guarantee = Guarantee(**how)
+    program = FairnessProgram(counts, "eo", "simplex", guarantee=guarantee, policy=policy)
+    solution = program.solve(1.0, 0.3)
+    predictor = predictor_of(solution).certified_by(program)
+    file = json.loads(json.dumps(predictor.to_json()))
+    failed, figures = verify(file, counts.to_json())
+    assert failed == [] and figures["gap"] <= 1e-9
+    assert file["certificate"]["rows"]
+    assert predictor_from_json(file).to_json() == file
+    file["certificate"]["rows"][0]["at_most"] -= 1e-6
+    file["certificate"]["fingerprint"] = fingerprint(file)
+    assert "a row of the confidence" in verify(file, counts.to_json())[0][0]
+
+
+def test_rows_of_a_confidence_count_only_where_one_was_asked():
+    """A row too many would rule out every better lottery."""
+    counts = some_counts(np.random.default_rng(12), scale=400)
+    program = FairnessProgram(counts, "eo", "simplex", guarantee=Guarantee())
+    file = predictor_of(program.solve(1.0, 0.3)).certified_by(program).to_json()
+    file["guarantee"] = None
+    file["certificate"]["fingerprint"] = fingerprint(file)
+    assert verify(file, counts.to_json())[0] != []
+
+
+@pytest.mark.parametrize(("region", "eps_global"), [("kernel", 1.0), ("simplex", 0.3)])
+def test_other_confidences_are_not_proved(region, eps_global):
+    counts = some_counts(np.random.default_rng(13), scale=400)
+    program = FairnessProgram(counts, "eo", region, guarantee=Guarantee())
+    file = predictor_of(program.solve(eps_global, 0.3)).certified_by(program).to_json()
+    assert "certificate" not in file

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core._io.json_files import write_json
+from fairfl_core._io.files import write_json
 from fairfl_core.data.answers import answers_to
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core.data import experiments
+from fairfl_core.data import experiments, save_experiment
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
@@ -356,9 +356,9 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     """Every part from files to text, with three labels and two draws."""
     description = DESCRIPTION | {"notion": "eop"}
     seeds = [seed_scores(seed) for seed in (1, 4, 6)]
-    experiments.save(tmp_path / "tiny", description, seeds)
+    save_experiment.save(tmp_path / "tiny", description, seeds)
     models = [fold_models(1), fold_models(4)]
-    experiments.save_cross_fitted(tmp_path / "tiny_cf", description, models, "tiny")
+    save_experiment.save_cross_fitted(tmp_path / "tiny_cf", description, models, "tiny")
     told = []
     text = holding(tmp_path, draws=2, on_progress=lambda *done: told.append(done))
     assert told == [(step, 16) for step in range(1, 17)]
@@ -396,10 +396,10 @@ def test_what_is_wanted_is_judged_as_it_is_written():
 
 def test_an_experiment_needs_a_seed_of_either_half(tmp_path):
     description = DESCRIPTION | {"notion": "eop"}
-    experiments.save(tmp_path / "tiny", description, [seed_scores(2)])
-    experiments.save_cross_fitted(tmp_path / "tiny_cf", description, [fold_models(2)], "tiny")
+    save_experiment.save(tmp_path / "tiny", description, [seed_scores(2)])
+    save_experiment.save_cross_fitted(tmp_path / "tiny_cf", description, [fold_models(2)], "tiny")
     with pytest.raises(InputError, match="an even and an odd seed"):
         holding(tmp_path, draws=1)
-    experiments.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(3)])
+    save_experiment.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(3)])
     with pytest.raises(InputError, match="tiny_cf has seeds that tiny has not"):
         holding(tmp_path, draws=1)

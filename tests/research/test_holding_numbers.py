@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairfl_core.data import experiments
+from fairfl_core.data import experiments, save_experiment
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores
 from research.holding.document import written
 from research.holding.evidence import GUARANTEES, cross_fitting_settings, gather
@@ -65,9 +65,9 @@ def models(seed, folds):
 def evidence(tmp_path_factory):
     """One made-up experiment by both protocols, under the names of which something was wanted."""
     folder = tmp_path_factory.mktemp("holding")
-    experiments.save(folder / "tiny", DESCRIPTION, [models(seed, 1)[0] for seed in (1, 4)])
+    save_experiment.save(folder / "tiny", DESCRIPTION, [models(seed, 1)[0] for seed in (1, 4)])
     crossed = [models(seed, 2) for seed in (1, 4)]
-    experiments.save_cross_fitted(folder / "tiny_cf", DESCRIPTION, crossed, "tiny")
+    save_experiment.save_cross_fitted(folder / "tiny_cf", DESCRIPTION, crossed, "tiny")
     opened = [experiments.open(name, folder) for name in ("tiny", "tiny_cf")]
     found = gather(*opened, draws=3)
     return {"public_coverage": found, "ham10000": found}

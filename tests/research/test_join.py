@@ -4,27 +4,28 @@ import json
 
 import pytest
 
-from fairfl_core.data import experiments
+from fairfl_core.data import save_experiment
 from fairfl_core.errors import InputError
+from research.commands.join import join_experiments
 from tests.cli.running import run_research as run
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 
 
 def paper_split(folder, seeds, **told):
-    return experiments.save(folder, DESCRIPTION | told, [seed_scores(seed) for seed in seeds])
+    return save_experiment.save(folder, DESCRIPTION | told, [seed_scores(seed) for seed in seeds])
 
 
 def cross_fitted(folder, seeds, **told):
     models = [fold_models(seed) for seed in seeds]
-    return experiments.save_cross_fitted(folder, DESCRIPTION | told, models, "tiny")
+    return save_experiment.save_cross_fitted(folder, DESCRIPTION | told, models, "tiny")
 
 
 @pytest.mark.parametrize("made", [paper_split, cross_fitted])
 def test_joined_is_what_all_at_once_would_be(tmp_path, made):
     whole = made(tmp_path / "once" / "tiny", [0, 1, 2, 7])
     parts = [made(tmp_path / "a" / "tiny", [1, 7]), made(tmp_path / "b" / "tiny", [2, 0])]
-    joined = experiments.join(tmp_path / "a" / "tiny", parts)  # onto one of its own parts
+    joined = join_experiments(tmp_path / "a" / "tiny", parts)  # onto one of its own parts
     assert joined.seeds == (0, 1, 2, 7)
     assert joined.manifest["scores"]["sha256"] == whole.manifest["scores"]["sha256"]
     apart = {"scores"}  # the file's name: the old scores stand there until the manifest changes
@@ -37,7 +38,7 @@ def test_joined_is_what_all_at_once_would_be(tmp_path, made):
 def test_a_switch_an_older_manifest_lacks_is_off(tmp_path):
     older = paper_split(tmp_path / "a" / "tiny", [0], training={"rounds": 5})
     newer = paper_split(tmp_path / "b" / "tiny", [1], training={"rounds": 5, "fast": False})
-    assert experiments.join(tmp_path / "c" / "tiny", [older, newer]).seeds == (0, 1)
+    assert join_experiments(tmp_path / "c" / "tiny", [older, newer]).seeds == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_what_is_not_the_same_training_is_refused(tmp_path, seeds, told, says):
     first = paper_split(tmp_path / "a" / "tiny", [0], training={"rounds": 5})
     other = paper_split(tmp_path / "b" / "tiny", seeds, **({"training": {"rounds": 5}} | told))
     with pytest.raises(InputError, match=says):
-        experiments.join(tmp_path / "c" / "tiny", [first, other])
+        join_experiments(tmp_path / "c" / "tiny", [first, other])
     assert not (tmp_path / "c").exists()
 
 
@@ -73,5 +74,5 @@ def test_versions_are_those_of_the_last_part(tmp_path):
         paper_split(tmp_path / name / "tiny", [seed], versions={"numpy": name})
         for seed, name in enumerate(("1.26", "2.0", "2.4"))
     ]
-    joined = experiments.join(tmp_path / "all" / "tiny", parts)
+    joined = join_experiments(tmp_path / "all" / "tiny", parts)
     assert joined.manifest["versions"] == {"numpy": "2.4"}

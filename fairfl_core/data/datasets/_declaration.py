@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.extras import extra
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, extra
 
 if TYPE_CHECKING:
     import pandas as pd

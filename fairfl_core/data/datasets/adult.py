@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfl_core._io.atomic import write_whole
+from fairfl_core._io.files import write_whole
 from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 

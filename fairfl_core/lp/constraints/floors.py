@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.shares import normal_quantile
-from fairfl_core.fairness.intervals import clopper_pearson
+from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints
 from fairfl_core.lp.constraints.widths import (

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.shares import normal_quantile
 from fairfl_core.errors import InputError
+from fairfl_core.fairness.intervals import normal_quantile
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import (
     NO_EPSILON,

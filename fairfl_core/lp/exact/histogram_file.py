@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfl_core._io.json_files import check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.files import check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import check_names, listed
 from fairfl_core.errors import InputError
 from fairfl_core.lp.exact.histograms import ScoreHistogram

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.data.columns import Coded, as_numbers, code_names, decimal_points, to_arrow
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables.columns import Coded, as_numbers, code_names, decimal_points, to_arrow
 from fairfl_core.errors import InputError
 
 ROWS = {

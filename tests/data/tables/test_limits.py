@@ -8,9 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairfl_core.data.tables.csv_tables import open_csv
-from fairfl_core.data.tables.parquet_tables import _check_sizes, open_parquet
-from fairfl_core.data.tables.table_file import PAGE, SAMPLE_ROWS, SHELL
+from fairfl_core.data.tables import PAGE, SAMPLE_ROWS, SHELL, _check_sizes, open_csv, open_parquet
 from fairfl_core.errors import InputError
 
 TAKEN = {  # rows, columns, bytes of a Parquet table once unpacked, megabytes of a file

@@ -14,36 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fairfl_core._io.json_files import read_json
+from fairfl_core._io.files import APP_ROOT, read_json
 from fairfl_core._io.names import listed
-from fairfl_core._io.paths import APP_ROOT
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
-
-__all__ = [
-    "Block",
-    "CROSS_FITTED",
-    "Experiment",
-    "FOLDER",
-    "FORMAT",
-    "FoldScores",
-    "PAPER_SPLIT",
-    "Protocol",
-    "SPLITS",
-    "Scores",
-    "SeedScores",
-    "UNITS",
-    "check_row_groups",
-    "cross_fitted_of",
-    "list_experiments",
-    "open",
-    "read_block",
-    "round_scores",
-    "written",
-]
 
 PAPER_SPLIT = "the paper's split"
 CROSS_FITTED = "cross-fitted"
@@ -161,11 +138,6 @@ class FoldScores:
 
     def __len__(self) -> int:
         return len(self.label)
-
-    @property
-    def predictions(self) -> NDArray[np.intp]:
-        """Each model's own answer, shape (folds, people)."""
-        return self.fold_scores.argmax(axis=2)
 
 
 @dataclass(frozen=True, eq=False)

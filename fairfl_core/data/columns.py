@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from fairfl_core._io.names import as_name, check_readable, positions
 from fairfl_core.errors import InputError
 
-__all__ = [
-    "Coded",
-    "as_numbers",
-    "code_column",
-    "code_names",
-    "column_names",
-    "decimal_points",
-    "encode",
-    "is_text",
-    "to_arrow",
-]
-
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"

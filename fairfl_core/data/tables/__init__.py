@@ -1,1 +1,0 @@
-"""Tables of people: CSV and Parquet files as columns of one kind."""

@@ -67,7 +67,7 @@ def show_rates(rates: "AllRates") -> None:
 
     Of more than two labels the favourable one is printed; all are in the JSON.
     """
-    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 
     favourable = rates.measures[0].label
     shown = [

@@ -26,9 +26,9 @@ from fairfl_core.cli._table_options import Source, TableOptions, say_scores, sco
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
+    from fairfl_core.evaluation.all_rates import ImpactRatios
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
-    from fairfl_core.evaluation.impact_ratios import ImpactRatios
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.predictors.predictor import People, Predictor
 
@@ -78,10 +78,9 @@ def evaluate(
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
-    from fairfl_core.evaluation.all_rates import all_rates_of
+    from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
     from fairfl_core.evaluation.gate import PASSED, Gate
-    from fairfl_core.evaluation.impact_ratios import impact_ratios_of
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.utility import Achieved
     from fairfl_core.predictors.load import read_predictor
@@ -168,7 +167,7 @@ def _show_not_judged(asked: "PolicyFile") -> None:
 
 
 def _show_ratios(ratios: "ImpactRatios") -> None:
-    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 
     overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:

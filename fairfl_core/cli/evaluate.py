@@ -25,10 +25,9 @@ from fairfl_core.cli._shell import (
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.evaluation.all_rates import AllRates
+    from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
-    from fairfl_core.evaluation.impact_ratios import ImpactRatios
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.predictors.predictor import People, Predictor
@@ -87,10 +86,9 @@ def evaluate(
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
-    from fairfl_core.evaluation.all_rates import all_rates_of
+    from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
     from fairfl_core.evaluation.gate import PASSED, Gate
-    from fairfl_core.evaluation.impact_ratios import impact_ratios_of
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.utility import Achieved
     from fairfl_core.predictors.load import read_predictor
@@ -177,7 +175,7 @@ def _show_not_judged(asked: "PolicyFile") -> None:
 
 
 def _show_ratios(ratios: "ImpactRatios") -> None:
-    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 
     overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:
@@ -356,7 +354,7 @@ def show_rates(rates: "AllRates") -> None:
 
     Of more than two labels the favourable one is printed; all are in the JSON.
     """
-    from fairfl_core.evaluation.assessable import NOT_ASSESSABLE
+    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 
     favourable = rates.measures[0].label
     shown = [

@@ -47,9 +47,7 @@ def histogram(
     --label diagnosis --scores no,yes --out histogram.json`
     """
     from fairfl_core.lp.exact.histogram_file import write_histogram
-    from fairfl_core.privacy.declared_names import names_note
-    from fairfl_core.privacy.histogram_noise import release_histogram
-    from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.privacy.mechanisms import Mechanism, names_note, release_histogram
 
     write_apart(out, *sources)
     with working("Counting"):

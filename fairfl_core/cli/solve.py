@@ -31,7 +31,7 @@ from fairfl_core.cli.evaluate import show_worse_off
 from fairfl_core.errors import InfeasibleError, InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
+    from fairfl_core.evaluation.advice import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.program import FairnessProgram
@@ -172,7 +172,7 @@ def _verdict(solution: "Solution") -> "Verdict | None":
 
 def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
     """The same limits with the group; None where they collide with the floors there."""
-    from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
+    from fairfl_core.evaluation.advice import ProhibitionPrice
     from fairfl_core.evaluation.study import run_study
     from fairfl_core.lp.program import FairnessProgram
 

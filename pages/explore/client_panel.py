@@ -7,8 +7,7 @@ import streamlit as st
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.harm import effect_of
-from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import client_rows
+from fairfl_core.evaluation.study import Study, client_rows
 from pages.explore import client_text as text
 from pages.explore import details, details_charts
 from pages.explore.client_results import effect_of_limit, rate_table

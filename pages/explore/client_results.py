@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import FREE
+from fairfl_core.lp.frontier import FREE
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
-from fairfl_core.evaluation.assessable import FEWEST, NOT_ASSESSABLE
+from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
+from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.harm import ClientHarm, Effect
-from fairfl_core.evaluation.impact_ratios import FOUR_FIFTHS, ImpactRatios
-from fairfl_core.evaluation.summary import ClientRow, Payer, Summary
+from fairfl_core.evaluation.study import ClientRow, Payer, Summary
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.solution import RuleShare
 from pages.explore.client_results import LimitEffect

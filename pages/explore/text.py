@@ -7,7 +7,7 @@ from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
 from fairfl_core.evaluation.harm import Harm
-from fairfl_core.evaluation.summary import Figures, Summary
+from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.explore import text as core
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.guarantee import Guarantee

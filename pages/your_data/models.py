@@ -6,7 +6,7 @@ from itertools import pairwise
 import pandas as pd
 import streamlit as st
 
-from fairfl_core.evaluation.own_models import (
+from fairfl_core.evaluation.methods import (
     MODEL_GAPS,
     ModelSetting,
     frontier,

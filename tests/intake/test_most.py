@@ -23,7 +23,7 @@ from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.score_predictor import _bins
 from fairfl_core.report import Option, Review
-from fairfl_core.report.file import parse_review
+from fairfl_core.report.review import parse_review
 
 OPTION = Option("A", "adult", "adult", "0" * 64, "sp", "simplex", "labels", (0,), 0.01, 0.05)
 REVIEW = Review("Which?", (OPTION,)).to_json()

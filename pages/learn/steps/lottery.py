@@ -11,7 +11,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
-from fairfl_core.teaching.precision import equalising_rate, precision
+from fairfl_core.teaching.hospitals import equalising_rate, precision
 from pages.learn import charts, text
 from pages.learn.widgets import answered, ask, choose, picture, slide, start_with
 from pages.shared import state

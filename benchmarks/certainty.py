@@ -26,8 +26,10 @@ from fairfl_core.data.scored import (
     ScoredData,  # noqa: E402
 )
 from fairfl_core.evaluation.advice import tightest_limits  # noqa: E402
-from fairfl_core.evaluation.study import run_study  # noqa: E402
-from fairfl_core.evaluation.summary import summarise  # noqa: E402
+from fairfl_core.evaluation.study import (
+    run_study,  # noqa: E402
+    summarise,  # noqa: E402
+)
 from fairfl_core.lp.frontier import frontier  # noqa: E402
 from fairfl_core.lp.guarantee import Guarantee  # noqa: E402
 from fairfl_core.lp.program import FairnessProgram  # noqa: E402

@@ -22,7 +22,7 @@ from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.own_models import EPSILONS
+from fairfl_core.evaluation.methods import EPSILONS
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of

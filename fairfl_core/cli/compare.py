@@ -42,7 +42,7 @@ def compare(
     """
     from fairfl_core._io.files import read_whole
     from fairfl_core.errors import InputError
-    from fairfl_core.evaluation.own_models import frontier, model_settings
+    from fairfl_core.evaluation.methods import frontier, model_settings
     from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
     from fairfl_core.lp.regions import default_region
 

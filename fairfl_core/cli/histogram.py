@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
-from fairfl_core.cli._table_options import TableOptions, say_scores, scores_json
 
 if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData
@@ -47,9 +47,7 @@ def histogram(
     --label diagnosis --scores no,yes --out histogram.json`
     """
     from fairfl_core.lp.exact.histogram_file import write_histogram
-    from fairfl_core.privacy.declared_names import names_note
-    from fairfl_core.privacy.histogram_noise import release_histogram
-    from fairfl_core.privacy.mechanisms import Mechanism
+    from fairfl_core.privacy.mechanisms import Mechanism, names_note, release_histogram
 
     write_apart(out, *sources)
     with working("Counting"):

@@ -56,8 +56,13 @@ def privatize(
     """
     from fairfl_core._io.files import write_json
     from fairfl_core.errors import InputError
-    from fairfl_core.privacy.declared_names import declare_names, names_note
-    from fairfl_core.privacy.mechanisms import Mechanism, release, what_if
+    from fairfl_core.privacy.mechanisms import (
+        Mechanism,
+        declare_names,
+        names_note,
+        release,
+        what_if,
+    )
 
     chosen = Mechanism(name=mechanism, epsilon=epsilon, neighbours=neighbours)
     table = read_counts(counts)

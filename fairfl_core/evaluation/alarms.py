@@ -14,20 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = [
-    "ALIKE",
-    "FEW",
-    "HARDLY",
-    "SHOWN",
-    "UNLIKELY",
-    "Alarm",
-    "BlindLottery",
-    "LostLabel",
-    "allowed_fall",
-    "blindness",
-    "is_lost",
-]
-
 MOST_POINTS = 0.05  # a larger fall is an alarm
 LEAST_SHARE = 0.5  # of what it was; less is an alarm
 ALIKE = 0.95  # a group more of whom get one answer is answered alike

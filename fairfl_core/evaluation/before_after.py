@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import normal_quantile, wilson
-
-__all__ = ["BeforeAfter", "Counted", "Shares", "scopes", "with_overall"]
 
 Floats = NDArray[np.float64]
 Counted = tuple[Floats, Floats]  # people a share counts, and people it is a share of
@@ -71,3 +69,39 @@ class BeforeAfter:
     def change(self) -> Floats:
         """After less before."""
         return self.after.share - self.before.share
+
+
+# ------------------------------------------------------------------- means over runs
+
+
+def run_mean(values: Sequence[Any] | Floats) -> Floats:
+    """The mean over the runs (first axis) that have a value; NaN where none has."""
+    stacked = np.array(values, float)
+    there = ~np.isnan(stacked)
+    total = np.where(there, stacked, 0.0).sum(axis=0)
+    return np.divide(
+        total, there.sum(axis=0), out=np.full(total.shape, np.nan), where=there.any(axis=0)
+    )
+
+
+# ------------------------------------------------------------------- crossed groups
+
+FEWEST = 30  # people of a crossed group below which its rates say nothing
+NOT_ASSESSABLE = "not assessable"
+
+
+def assessable(counts: ClientCounts, people: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each of these groups can be judged.
+
+    Crossing cuts people into ever smaller groups: one with fewer than 30 people is said to be not
+    assessable. Groups of one column are all judged; their intervals say how little that may be.
+
+    Parameters
+    ----------
+    counts : ClientCounts
+        Know whether their groups are crossed.
+    people : ndarray
+        People of each group, in any shape; a mean over runs.
+    """
+    crossed = counts.grouping is not None and len(counts.grouping.columns) > 1
+    return (people >= FEWEST) if crossed else np.ones(people.shape, bool)

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.frames import notebook_html, to_frame
+from fairfl_core._io.frames import notebook_html, records, to_frame
 from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError, check_type
-from fairfl_core.evaluation.asked import Asked
 from fairfl_core.fairness.intervals import (
     at_once,
     expected_gap,
+    gap_bounds,
     gap_interval,
     normal_quantile,
+    rate_bounds,
     wilson,
 )
 from fairfl_core.fairness.notions import (
@@ -27,8 +28,11 @@ from fairfl_core.fairness.notions import (
     Notion,
     gaps,
     not_assessable,
+    number_or_none,
 )
-from fairfl_core.fairness.unknown_groups import gap_bounds, rate_bounds
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.predictor import People, Predictor
 
@@ -40,15 +44,8 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.policy_file import PolicyFile
 
-__all__ = [
-    "LEVEL",
-    "Debiased",
-    "Evaluation",
-    "evaluate",
-    "evaluate_answers",
-]
-
 LEVEL = 0.95
+FORMAT = "fairfl-evaluation/1"
 Floats = NDArray[np.float64]
 
 
@@ -64,6 +61,57 @@ class Debiased:
     gap: float
     clients: int
     left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a predictor was asked for, in the order of the clients it is judged on.
+
+    Attributes
+    ----------
+    eps_global : float
+    eps_local : ndarray, shape (clients,)
+    guarantee : Guarantee or None
+    policy : Policy
+    """
+
+    eps_global: float
+    eps_local: Floats
+    guarantee: Guarantee | None = None
+    policy: Policy = Policy()
+
+    @classmethod
+    def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":
+        """What a predictor says of itself."""
+        local = dict(zip(predictor.clients, predictor.eps_local, strict=True))
+        asked = np.array([local[name] for name in clients], float)
+        return cls(predictor.eps_global, asked, predictor.guarantee, predictor.policy)
+
+    @classmethod
+    def by_policy(
+        cls, policy: PolicyFile, predictor: Predictor, clients: tuple[str, ...]
+    ) -> "Asked":
+        """What a policy asks of a predictor, whatever that was solved for.
+
+        The confidence that the predictor was solved with counts where it is about the same notion,
+        as strict limits and as large a confidence; else people alone must tell.
+        """
+        limits = policy.limits(clients)
+        asked = np.array([limits["eps_local"][name] for name in clients], float)
+        own, solved = cls.of(predictor, clients), predictor.guarantee
+        is_as_strict = own.eps_global <= policy.eps_global and bool((own.eps_local <= asked).all())
+        wanted = policy.guarantee
+        is_as_sure = solved is not None and (
+            wanted is None
+            or (solved.confidence >= wanted.confidence and solved.scope in ("all", wanted.scope))
+        )
+        holds = predictor.notion == policy.notion and is_as_strict and is_as_sure
+        return cls(policy.eps_global, asked, solved if holds else None, policy.policy)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no limit of any kind was asked for."""
+        return self.eps_global >= 1 and bool((self.eps_local >= 1).all()) and self.policy.is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,9 +539,66 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""
-        from fairfl_core.evaluation.evaluation_json import to_json
+        worst = self.gaps.worst
+        low, high = self.reported_interval()
+        unknown = {} if self.unknown is None else {"missing_group": self._unknown_to_json()}
+        return unknown | {
+            "format": FORMAT,
+            "notion": self.notion.name,
+            "n": self.counts.n,
+            "noisy": self.counts.noisy,
+            "level": LEVEL,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "model_accuracy": self.before.accuracy,
+            "gap": {
+                "global": number_or_none(self.gaps.overall),
+                "global_interval": [number_or_none(low), number_or_none(high)],
+                "global_one_draw": number_or_none(self.one_draw_global),
+                "local": {
+                    name: number_or_none(gap)
+                    for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
+                },
+                "local_mean": number_or_none(self.gaps.local_mean),
+                "local_left_out": int(np.isnan(self.gaps.local).sum()),
+                "local_worst": None
+                if worst is None
+                else {
+                    "client": self.counts.clients[worst],
+                    "gap": float(self.gaps.local[worst]),
+                    "interval": list(self.reported_interval(worst)),
+                    "worst_of": self.compared_clients,
+                },
+                "local_debiased": {
+                    name: vars(value) | {"gap": number_or_none(value.gap)}
+                    for name, value in (
+                        ("all", self.debiased()),
+                        ("larger_half", self.debiased(self.larger_half)),
+                    )
+                },
+            },
+            "model_gap": {
+                "global": number_or_none(self.before.gaps.overall),
+                "local_mean": number_or_none(self.before.gaps.local_mean),
+            },
+            "clients": records({"client": self.counts.clients, **self.client_columns()}),
+            "groups": records({"group": self.counts.groups, **self.group_columns()}),
+            "rates": records(self.rate_columns()),
+            "not_assessable": [vars(cell) for cell in self.not_assessable],
+        }
 
-        return to_json(self)
+    def _unknown_to_json(self) -> dict[str, Any]:
+        """The least and the largest gaps, whatever groups the rows without one have."""
+        assert self.unknown is not None and self.counts.missing is not None
+        (low, high), overall = self.unknown
+        return {
+            "rows": self.counts.missing.rows,
+            "gap_global": [number_or_none(value) for value in overall],
+            "gap_local": {
+                name: [number_or_none(float(least)), number_or_none(float(most))]
+                for name, least, most in zip(self.counts.clients, low, high, strict=True)
+            },
+        }
 
 
 def evaluate(

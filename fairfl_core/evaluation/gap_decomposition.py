@@ -20,12 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import SHOWN
-from fairfl_core.evaluation.before_after import BeforeAfter, scopes, with_overall
+from fairfl_core.evaluation.before_after import BeforeAfter, run_mean, scopes, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.notions import Rate
-
-__all__ = ["ClosedGap", "GroupRate", "closed_gaps"]
 
 Floats = NDArray[np.float64]
 _NONE = 0.005  # a smaller share is not told

@@ -7,8 +7,6 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.limit_check import LimitCheck
 from fairfl_core.evaluation.verdict import MET, NOT_SURE, Verdict
 
-__all__ = ["FAILED", "PASSED", "UNSURE", "Gate"]
-
 PASSED, FAILED, UNSURE = 0, 1, 3  # exit codes
 
 

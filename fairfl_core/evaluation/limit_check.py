@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairfl_core._io.numbers import members
+from fairfl_core.evaluation.before_after import run_mean
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.run_means import run_mean
 from fairfl_core.fairness.intervals import gap_interval, normal_quantile
 from fairfl_core.fairness.notions import Rate, number_or_none
-
-__all__ = ["CHANCE", "LimitCheck", "PeopleBehind", "check_limits", "margin", "within_chance"]
 
 CHANCE = 0.0005  # a lower end below this is none, at the three decimals that gaps are shown with
 _SLACK = 5e-4  # a gap shown with three decimals equals its limit up to this

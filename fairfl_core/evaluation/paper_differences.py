@@ -1,7 +1,5 @@
 """What differs from the paper's set-up, and what was chosen where papers are silent."""
 
-__all__ = ["CHANGES", "CHOICES", "DIFFERENCES"]
-
 # By experiment, next to what it may explain.
 DIFFERENCES = {
     "adult": (

@@ -11,25 +11,6 @@ comparison takes the row of the table that it compares with, and says which.
 
 from dataclasses import dataclass
 
-__all__ = [
-    "ASKED",
-    "FEDAVG",
-    "GRID",
-    "LOSS_RATIO",
-    "SCENARIOS",
-    "TABLE_1",
-    "TABLE_2",
-    "TABLE_3",
-    "TABLE_4",
-    "TABLE_4_ASKED",
-    "TABLE_4_FEDAVG",
-    "Capabilities",
-    "Convergence",
-    "Measured",
-    "Row",
-    "Scenario",
-]
-
 FEDAVG = "FedAvg"
 
 # Section 7, "Our Implementation": (epsilon_0, epsilon_c) of the rows called "Ours".

@@ -43,8 +43,6 @@ from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits,
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
 
-__all__ = ["HARMFUL", "MET", "NOT_MET", "NOT_SURE", "SHAPES", "Verdict", "verdict_of"]
-
 MET, NOT_SURE, NOT_MET, HARMFUL = "met", "not sure yet", "not met", "met but harmful"
 SHAPES = {MET: "●", NOT_SURE: "○", NOT_MET: "✕", HARMFUL: "✕"}
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
-from fairfl_core.evaluation.summary import Summary
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.figures import LEAST_SPAN, colour_limits, free_cells, index_on
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from fairfl_core import __version__
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Summary, summarise
+from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.explore import charts, text
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.program import FairnessProgram

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.harm import Harm
-from fairfl_core.evaluation.summary import Figures, Summary
+from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy

@@ -19,21 +19,6 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
 
-__all__ = [
-    "Gaps",
-    "NotAssessable",
-    "Notion",
-    "NotionKind",
-    "Rate",
-    "gaps",
-    "not_assessable",
-    "notion_kind",
-    "notion_names",
-    "number_or_none",
-    "register_notion",
-    "spreads",
-]
-
 Floats = NDArray[np.float64]
 
 
@@ -86,23 +71,73 @@ def register_notion(kind: type[NotionKind]) -> type[NotionKind]:
     return kind
 
 
-def _kinds() -> dict[str, NotionKind]:
-    import fairfl_core.fairness.kinds  # noqa: F401  (registers the ones that come with us)
+@register_notion
+class StatisticalParity(NotionKind):
+    """Pr(answer | group) equal for every answer (the paper, definition of SP; its LP, not its typo)."""
 
-    return _KINDS
+    name = "sp"
+    title = "Statistical parity"
+    aliases = ("demographic_parity", "selection_rate_parity")
+    meaning = "Every group gets each answer equally often, whatever is true of them."
+
+    def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
+        """Pr(answer) for every answer."""
+        answers = labels if len(labels) > 2 else (favourable,)
+        return tuple(Rate(answer, None) for answer in answers)
+
+
+@register_notion
+class EqualOpportunity(NotionKind):
+    """Pr(favourable | favourable, group) equal."""
+
+    name = "eop"
+    title = "Equal opportunity"
+    aliases = ("equal_opportunity", "true_positive_rate_parity")
+    meaning = "Among people who truly are “{favourable}”, every group is recognised equally often."
+
+    def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
+        """Pr(favourable | favourable)."""
+        return (Rate(favourable, favourable),)
+
+
+@register_notion
+class EqualizedOdds(NotionKind):
+    """Pr(y | y, group) equal for every label y: the diagonal of the confusion."""
+
+    name = "eo"
+    title = "Equalized odds"
+    aliases = ("equalized_odds",)
+    meaning = "For each true answer, every group is recognised equally often."
+
+    def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
+        """Pr(y | y) for every label."""
+        return tuple(Rate(label, label) for label in labels)
+
+
+@register_notion
+class EqualizedOddsFull(NotionKind):
+    """Pr(k | y, group) equal for every label y and answer k."""
+
+    name = "eo-full"
+    title = "Equalized odds, all errors"
+    meaning = "For each true answer, every group gets each answer, right or wrong, equally often."
+
+    def rates(self, labels: tuple[str, ...], favourable: str) -> tuple[Rate, ...]:
+        """Pr(k | y) for every label and answer."""
+        answers = labels if len(labels) > 2 else (favourable,)
+        return tuple(Rate(answer, label) for label in labels for answer in answers)
 
 
 def notion_names() -> tuple[str, ...]:
     """Every notion that is known, in the order of registration."""
-    return tuple(_kinds())
+    return tuple(_KINDS)
 
 
 def notion_kind(name: str) -> NotionKind:
     """The notion of a name, ours or fairlearn's, or a sentence that lists those there are."""
-    known = _kinds()
-    found = next((kind for kind in known.values() if name in (kind.name, *kind.aliases)), None)
+    found = next((kind for kind in _KINDS.values() if name in (kind.name, *kind.aliases)), None)
     if found is None:
-        raise InputError(f'there is no notion "{name}"; choose one of {", ".join(known)}.')
+        raise InputError(f'there is no notion "{name}"; choose one of {", ".join(_KINDS)}.')
     return found
 
 

@@ -43,8 +43,7 @@ from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
 from fairfl_core.predictors.hashed_draws import fold_draws
 from fairfl_core.predictors.load import predictor_from_json
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.privacy.histogram_noise import release_histogram
-from fairfl_core.privacy.mechanisms import Mechanism, release
+from fairfl_core.privacy.mechanisms import Mechanism, release, release_histogram
 
 __all__ = [
     "STATISTICS",

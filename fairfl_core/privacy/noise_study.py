@@ -21,18 +21,6 @@ from fairfl_core.lp.rate_estimates import counts_by
 from fairfl_core.lp.regions import AnswerRules
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 
-__all__ = [
-    "Band",
-    "Judged",
-    "NoiseStudy",
-    "Runs",
-    "band",
-    "model_alone",
-    "noise_study",
-    "spending",
-    "without_noise",
-]
-
 Floats = NDArray[np.float64]
 Runs = Sequence[tuple[ClientCounts, ClientCounts | None]]
 _TOLERANCE = 1e-6  # a gap this little above the epsilon is the solver's rounding, no failure

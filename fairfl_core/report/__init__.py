@@ -4,9 +4,17 @@ Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) 
 """
 
 from fairfl_core.report.board import Board, Table, board_of
-from fairfl_core.report.file import FORMAT, MOST, UPLOADED, Option, Review, read_review
 from fairfl_core.report.render import comparison_css, comparison_html, html_of, pdf_of
-from fairfl_core.report.result import Result, solve_option
+from fairfl_core.report.review import (
+    FORMAT,
+    MOST,
+    UPLOADED,
+    Option,
+    Result,
+    Review,
+    read_review,
+    solve_option,
+)
 
 __all__ = [
     "FORMAT",

@@ -23,23 +23,7 @@ from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text
-from fairfl_core.report.result import Result, fingerprint_of
-
-__all__ = [
-    "AS_IT_IS",
-    "Board",
-    "Cell",
-    "Column",
-    "Mark",
-    "Row",
-    "Table",
-    "board_of",
-    "clients_table",
-    "rank",
-    "recognition_table",
-    "recommended",
-    "rests_on",
-]
+from fairfl_core.report.review import Result, fingerprint_of
 
 AS_IT_IS = text.AS_IT_IS
 _PICTURED = 10  # groups in the picture: those that lose most

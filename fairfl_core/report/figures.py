@@ -18,8 +18,6 @@ from fairfl_core.lp.frontier import FREE, Frontier
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["client_gaps", "colour_limits", "free_cells", "heat_map", "index_on", "segments"]
-
 Floats = NDArray[np.float64]
 Place = tuple[float, float]  # eps_global, eps_local
 

@@ -8,14 +8,15 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.alarms import FEW, LostLabel
 from fairfl_core.evaluation.limit_check import LimitCheck
-from fairfl_core.evaluation.summary import FREE, Figures, Summary
+from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.lp.utility import Utility
-from fairfl_core.report.file import Option
+from fairfl_core.report.review import Option
 
 gap, gaps = numbers.round_gap, numbers.round_gaps
 percent, points, signed = numbers.round_percent, numbers.round_points, numbers.round_signed_points

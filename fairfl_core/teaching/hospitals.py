@@ -18,30 +18,6 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.answer_predictor import FairPredictor
 
-__all__ = [
-    "GROUPS",
-    "LABELS",
-    "PAIRS",
-    "PEOPLE",
-    "Carried",
-    "Pair",
-    "Reach",
-    "Roc",
-    "carried_over",
-    "chance_alone",
-    "corners",
-    "four_people",
-    "network",
-    "one_hospital",
-    "pair_of_hospitals",
-    "reach",
-    "roc_curves",
-    "scored_hospital",
-    "skin_clinic",
-    "together",
-    "untouched",
-]
-
 Floats = NDArray[np.float64]
 LABELS = ("healthy", "ill")
 GROUPS = ("women", "men")
@@ -321,3 +297,25 @@ def _on(n: float, epsilon: float) -> Evaluation:
     """The best predictor for everybody within epsilon, judged on n people like everybody."""
     solution = FairnessProgram(_of_size(1e6), "eop").solve(epsilon, epsilon)
     return evaluate(FairPredictor.from_solution(solution), _of_size(n))
+
+
+# ------------------------------------------------------------------- why precision and error rates cannot all be equal
+
+
+# With a share p of a group truly ill, of whom TPR are told so, and FPR of the healthy too, the
+# precision is p TPR / (p TPR + (1 - p) FPR). Groups with other p have other precision at equal error
+# rates, unless nobody healthy is told ill (Chouldechova 2017; Kleinberg, Mullainathan, Raghavan 2017).
+
+
+def precision(ill: float, true_positive: float, false_positive: float) -> float:
+    """Of those told ill, how many are; NaN where nobody is told so."""
+    right, wrong = ill * true_positive, (1 - ill) * false_positive
+    return right / (right + wrong) if right + wrong > 0 else float("nan")
+
+
+def equalising_rate(ill: float, true_positive: float, wanted: float) -> float:
+    """The false-positive rate that gives a group this precision; NaN where none in [0, 1] does."""
+    if ill >= 1 or wanted <= 0:
+        return float("nan")
+    rate = ill * true_positive * (1 - wanted) / ((1 - ill) * wanted)
+    return rate if rate <= 1 else float("nan")

@@ -8,8 +8,6 @@ from functools import cache
 
 from fairfl_core._io.files import APP_ROOT, read_json
 
-__all__ = ["DemoLog", "DemoMessage", "demo_log"]
-
 FILE = APP_ROOT / "data" / "federation" / "messages.json"
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.harm import effect_of
-from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import FREE, client_rows
+from fairfl_core.evaluation.study import Study, client_rows
+from fairfl_core.lp.frontier import FREE
 from pages.explore import charts, details, text
 from pages.shared import state
 from pages.shared import text as shared_text

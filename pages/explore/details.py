@@ -8,10 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.evaluation.all_rates import all_rates_of
-from fairfl_core.evaluation.impact_ratios import impact_ratios_of
-from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import Summary
+from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
+from fairfl_core.evaluation.study import Study, Summary
 from fairfl_core.explore import text as core_text
 from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import charts, more_limits, text

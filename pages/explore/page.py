@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.evaluation.summary import Summary
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.frontier import Frontier
-from fairfl_core.report.file import MOST
+from fairfl_core.report.review import MOST
 from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel

@@ -16,8 +16,8 @@ from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
+from fairfl_core.teaching.hospitals import equalising_rate, precision
 from fairfl_core.teaching.messages import demo_log
-from fairfl_core.teaching.precision import equalising_rate, precision
 from pages.learn import charts, text
 from pages.learn.charts import Row, shares
 from pages.learn.text import Question

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fairfl_core._io import numbers as format
 from fairfl_core._io.files import APP_ROOT
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.summary import Figures
+from fairfl_core.evaluation.study import Figures
 from fairfl_core.teaching import hospitals as lesson
 
 

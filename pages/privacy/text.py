@@ -3,7 +3,7 @@
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.summary import FREE
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.privacy.mechanisms import Mechanism
 from pages.privacy.results import NoiseResult
 from pages.shared import text as shared

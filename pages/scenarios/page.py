@@ -9,8 +9,7 @@ import streamlit as st
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.study import Study
-from fairfl_core.evaluation.summary import Summary
+from fairfl_core.evaluation.study import Study, Summary
 from fairfl_core.explore.charts import colour_limits, gaps, map_data
 from fairfl_core.explore.text import gap_axis
 from fairfl_core.fairness.notions import notion_names

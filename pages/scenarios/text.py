@@ -7,8 +7,9 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.summary import FREE, Summary
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.report import text as asked_text
 from pages.scenarios.results import OwnClients
 from pages.shared import text

@@ -22,8 +22,7 @@ from fairfl_core.evaluation.advice import (
     price_of_certainty,
     tightest_limits,
 )
-from fairfl_core.evaluation.study import Study, run_study
-from fairfl_core.evaluation.summary import Summary, summarise
+from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.frontier import Frontier, frontier, joined_frontier, mean_frontier

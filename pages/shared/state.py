@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from fairfl_core.report.file import MOST
+from fairfl_core.report.review import MOST
 from pages.shared import own_data
 from pages.shared.catalogue import catalogue
 from pages.shared.codecs import FLAG, Codec, Unusable

@@ -13,10 +13,11 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.harm import Effect, effect_of
-from fairfl_core.evaluation.summary import FREE, ClientRow, Price, Summary
+from fairfl_core.evaluation.study import ClientRow, Price, Summary
 from fairfl_core.fairness.notions import Rate, notion_kind
+from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.report import card_text
+from fairfl_core.report import model_card as card_text
 from fairfl_core.report import text as asked_text
 from pages.shared.view import Ignored
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import Target, figure_text, only_text
-from fairfl_core.evaluation.own_models import ModelSetting
+from fairfl_core.evaluation.methods import ModelSetting
 from pages.shared.theme import GROUP_COLOURS, HERE
 from pages.your_data import text
 

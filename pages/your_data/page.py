@@ -10,12 +10,7 @@ import streamlit as st
 
 from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.evaluation.own_models import (
-    MODEL_GAPS,
-    ModelSetting,
-    frontier,
-    model_settings,
-)
+from fairfl_core.evaluation.methods import MODEL_GAPS, ModelSetting, frontier, model_settings
 from fairfl_core.intake import Intake
 from pages.compare.files import predictor_json
 from pages.shared import own_data, state

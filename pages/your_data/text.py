@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.data.score_columns import columns_by_name
-from fairfl_core.evaluation.own_models import MODEL_GAPS, ModelSetting
+from fairfl_core.evaluation.methods import MODEL_GAPS, ModelSetting
 from fairfl_core.intake import Check, ColumnRoles
 
 TITLE = "#### Bring your model's predictions, then explore them"

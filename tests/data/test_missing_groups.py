@@ -12,7 +12,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.weighting import NO_GROUP
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.fairness.unknown_groups import gap_bounds, rate_bounds
+from fairfl_core.fairness.intervals import gap_bounds, rate_bounds
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run

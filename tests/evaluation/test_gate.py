@@ -10,8 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE, Gate
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.evaluation.summary import summarise
+from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.program import FairnessProgram

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.all_rates import all_rates_of
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.evaluation.summary import summarise
+from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.advice import ProhibitionPrice
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.group_blind_cost import ProhibitionPrice
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram

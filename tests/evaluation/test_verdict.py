@@ -9,11 +9,9 @@ from benchmarks.verdicts import drawn, no_smaller, words
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import fitted_people, unseen_people
-from fairfl_core.evaluation.asked import Asked
-from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
+from fairfl_core.evaluation.evaluation import Asked, evaluate, evaluate_answers
 from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.evaluation.summary import summarise
+from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import at_once, gap_interval
 from fairfl_core.fairness.notions import Notion, Rate

@@ -11,8 +11,7 @@ from scipy.stats import binomtest, norm
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.evaluation.summary import summarise
+from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.guarantee import Guarantee

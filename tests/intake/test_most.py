@@ -19,11 +19,11 @@ from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
 from fairfl_core.lp.exact.histogram_file import histogram_from_json
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.bin_predictor import _bins
 from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FittedOn
+from fairfl_core.predictors.score_predictor import _bins
 from fairfl_core.report import Option, Review
-from fairfl_core.report.file import parse_review
+from fairfl_core.report.review import parse_review
 
 OPTION = Option("A", "adult", "adult", "0" * 64, "sp", "simplex", "labels", (0,), 0.01, 0.05)
 REVIEW = Review("Which?", (OPTION,)).to_json()

@@ -11,8 +11,7 @@ from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor
-from fairfl_core.privacy.histogram_noise import release_histogram, what_if_histogram
-from fairfl_core.privacy.mechanisms import Mechanism
+from fairfl_core.privacy.mechanisms import Mechanism, release_histogram, what_if_histogram
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

@@ -7,9 +7,8 @@ import pytest
 
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
-from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from pages.shared.results import predictor_of, study_of
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 
-from fairfl_core.evaluation.own_models import frontier, model_settings
+from fairfl_core.evaluation.methods import frontier, model_settings
 from fairfl_core.intake import ColumnRoles, example_table, experiment_from_table, open_table
 from pages.your_data import text as models_text
 from pages.your_data.page import best_at, overlapping, settings_table

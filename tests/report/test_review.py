@@ -32,9 +32,8 @@ from fairfl_core.report import (
     solve_option,
 )
 from fairfl_core.report.board import recommended, worst_gap_is_smaller
-from fairfl_core.report.file import parse_review
-from fairfl_core.report.picture import svg_of
-from fairfl_core.report.render import typst_text
+from fairfl_core.report.render import svg_of, typst_text
+from fairfl_core.report.review import parse_review
 from fairfl_core.report.text import ROWS
 from tests.pages.reading import together
 

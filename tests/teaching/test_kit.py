@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.evaluation.all_rates import all_rates_of
+from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.impact_ratios import impact_ratios_of
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 

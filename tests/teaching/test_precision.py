@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core.teaching.precision import equalising_rate, precision
+from fairfl_core.teaching.hospitals import equalising_rate, precision
 
 
 def test_of_a_hundred_people():

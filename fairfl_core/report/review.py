@@ -5,18 +5,25 @@ gets the same numbers (`fairfl review FILE`). An uploaded set is named by the ha
 the review says how it was read: whoever has that file too (`--rows TABLE`) gets them as well.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fairfl_core._io.files import check_keys, parse_json, read_json, write_json
 from fairfl_core._io.names import shown
+from fairfl_core.data import experiments
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.experiments import Experiment
+from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.intake import Reading
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
-
-__all__ = ["FORMAT", "MOST", "UPLOADED", "Option", "Review", "parse_review", "read_review"]
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import rate_names
+from fairfl_core.lp.regions import region_kind
+from fairfl_core.predictors.metadata import FittedOn
 
 FORMAT = "fairfl-review/1"
 MOST = 4  # options of a review
@@ -183,3 +190,86 @@ def _seed(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError('"seeds" of an option must be whole numbers; correct them.')
     return value
+
+
+# ------------------------------------------------------------------- solved and judged
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An option, and what came of it."""
+
+    option: Option
+    study: Study
+    summary: Summary
+    experiment: Experiment
+
+
+def solve_option(option: Option, uploaded: Experiment | None = None) -> Result:
+    """Solve an option afresh, and judge it on unseen people.
+
+    Its people are those of the bundled experiment it names, or `uploaded` ones.
+    """
+    experiment = _bundled(option) if option.data != UPLOADED else uploaded
+    if experiment is None:
+        raise InputError(
+            f"option {option.name} is of an uploaded table, which a review does not hold; give "
+            "that table too (--rows)."
+        )
+    if experiment.manifest["scores"]["sha256"] != option.sha256:
+        use = "give that file" if option.data == UPLOADED else "use the same version of fairfl"
+        raise InputError(
+            f"the data of {shown(experiment.manifest['title'])} are not those option {option.name} "
+            f"was made with (sha256 differs); {use}."
+        )
+    programs = [(seed, _program(option, experiment, seed)) for seed in option.seeds]
+    unseen = [_unseen(option, experiment, seed) for seed in option.seeds]
+    local = dict.fromkeys(experiment.clients, option.eps_local) | dict(option.own_limits)
+    study = run_study(programs, unseen, option.eps_global, local)
+    return Result(option, study, summarise(study), experiment)
+
+
+def fingerprint_of(result: Result) -> str | None:
+    """The fingerprint of the first run's predictor and its certificate; None without one."""
+    option, experiment, first = result.option, result.experiment, result.study.first
+    fitted_on = FittedOn(
+        experiment.manifest["name"], option.sha256, first.seed, experiment.fit_split
+    )
+    program = _program(option, experiment, first.seed)
+    predictor = replace(first.predictor, fitted_on=fitted_on).certified_by(program)
+    certificate = predictor.to_json().get("certificate")
+    return None if certificate is None else certificate["fingerprint"]
+
+
+def _bundled(option: Option) -> Experiment:
+    if option.data not in experiments.list_experiments(protocol=None):
+        raise InputError(
+            f'option {option.name} is of "{shown(option.data)}", which is not among the '
+            "experiments here; use the version of fairfl that has it."
+        )
+    return experiments.open(option.data)
+
+
+def _program(option: Option, experiment: Experiment, seed: int) -> FairnessProgram:
+    looks = region_kind(option.region).needs_scores or option.rates not in rate_names(scores=False)
+    return FairnessProgram(
+        fitted_people(experiment, seed)
+        if looks
+        else experiment.counts(seed, experiment.fit_split),
+        option.notion,
+        option.region,
+        rates=option.rates,
+        guarantee=option.guarantee,
+        policy=option.policy,
+    )
+
+
+def _unseen(
+    option: Option, experiment: Experiment, seed: int
+) -> ClientCounts | ScoredData | FoldedData | None:
+    """Those it is judged on; None where only counts of the fitted people came."""
+    if not experiment.has_held_out:
+        return None
+    if experiment.folds == 1 and not region_kind(option.region).needs_scores:
+        return experiment.counts(seed, "test")
+    return unseen_people(experiment, seed)

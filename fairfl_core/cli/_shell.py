@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Counts",
     "Json",
+    "number",
     "print_json",
     "print_table",
     "print_text",
@@ -116,6 +117,11 @@ def read_salt(path: Path) -> str:
 def split_names(text: str | None) -> list[str] | None:
     """Names given as one comma-separated option."""
     return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def number(value: float | None) -> str:
+    """A gap or a rate for a person, or that there is none."""
+    return "none" if value is None or value != value else f"{value:.3f}"
 
 
 def print_json(value: Any) -> None:

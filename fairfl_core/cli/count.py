@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
-from fairfl_core.cli._table_options import TableOptions, say_scores, scores_json
 
 __all__ = ["count"]
 

@@ -9,10 +9,10 @@ import typer
 
 from fairfl_core._io.frames import records
 from fairfl_core._io.names import listed
-from fairfl_core.cli._harm import show_alarms, show_closed, show_rates, show_verdict
-from fairfl_core.cli._policy_options import PolicyIn
+from fairfl_core.cli._options import PolicyIn, Source, TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import (
     Json,
+    number,
     print_json,
     print_table,
     print_text,
@@ -22,19 +22,27 @@ from fairfl_core.cli._shell import (
     with_options,
     write_apart,
 )
-from fairfl_core.cli._table_options import Source, TableOptions, say_scores, scores_json
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.evaluation.all_rates import ImpactRatios
+    from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.predictors.predictor import People, Predictor
 
-__all__ = ["evaluate"]
+__all__ = [
+    "evaluate",
+    "show_alarms",
+    "show_closed",
+    "show_rates",
+    "show_verdict",
+    "show_worse_off",
+]
 
-_MOST = 15
+_MOST = 15  # clients or alarms shown to a person; all of them are in the JSON
+_CLOSED = 5
 _FORMATS = ("text", "json", "junit", "github")
 
 
@@ -180,13 +188,13 @@ def _show_ratios(ratios: "ImpactRatios") -> None:
                 [
                     str(row["group"]),
                     f"{row['n']:,.0f}",
-                    _number(row["selection_rate_before"]),
-                    _number(row["selection_rate"]),
-                    f"{_number(row['selection_rate_low'])} and "
-                    f"{_number(row['selection_rate_high'])}",
+                    number(row["selection_rate_before"]),
+                    number(row["selection_rate"]),
+                    f"{number(row['selection_rate_low'])} and "
+                    f"{number(row['selection_rate_high'])}",
                     "left out"
                     if row["left_out"]
-                    else (_number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
+                    else (number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
                 ]
                 for row in rows
             ],
@@ -232,8 +240,8 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         f"fitted (n = {reached.n:,.0f})": [
             f"{reached.accuracy:.1%}",
             f"{reached.model_accuracy:.1%}",
-            _number(reached.gap_global),
-            _number(largest),
+            number(reached.gap_global),
+            number(largest),
         ],
         f"here (n = {counts.n:,.0f})": [
             f"{evaluation.accuracy:.1%}",
@@ -248,7 +256,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         (_, most), (least, largest) = evaluation.unknown
         say(
             "Whatever groups the rows without one have, the overall gap is between "
-            f"{_number(least)} and {_number(largest)}, a client's at most {_number(np.nanmax(most))}."
+            f"{number(least)} and {number(largest)}, a client's at most {number(np.nanmax(most))}."
         )
     for sentence in counts.remarks():
         say(sentence)
@@ -256,7 +264,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     say(
         f"Local gap once chance is taken out, {debiased.clients} larger "
         f"client{'s' * (debiased.clients != 1)}: "
-        f"{_number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
+        f"{number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
     clients = records({"client": counts.clients, **evaluation.client_columns()})
     clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
@@ -267,10 +275,10 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
             [
                 row["client"],
                 f"{row['n']:,.0f}",
-                _number(row["gap"]),
-                f"{_number(row['gap_low'])} to {_number(row['gap_high'])}",
-                _number(row["gap_one_draw"]),
-                _number(row["noise_floor"]),
+                number(row["gap"]),
+                f"{number(row['gap_low'])} to {number(row['gap_high'])}",
+                number(row["gap_one_draw"]),
+                number(row["noise_floor"]),
             ]
             for row in clients[:_MOST]
         ],
@@ -281,7 +289,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
 
 def _overall(evaluation: "Evaluation") -> str:
     low, high = evaluation.reported_interval()
-    return f"{_number(evaluation.gaps.overall)} ({_number(low)} to {_number(high)})"
+    return f"{number(evaluation.gaps.overall)} ({number(low)} to {number(high)})"
 
 
 def _worst(evaluation: "Evaluation") -> str:
@@ -292,8 +300,96 @@ def _worst(evaluation: "Evaluation") -> str:
     several = evaluation.compared_clients
     chosen = f", worst of {several:,}" if several > 1 else ""
     name = evaluation.counts.clients[worst]
-    return f"{_number(gaps.local[worst])} ({_number(low)} to {_number(high)}) {name}{chosen}"
+    return f"{number(gaps.local[worst])} ({number(low)} to {number(high)}) {name}{chosen}"
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None or value != value else f"{value:.3f}"
+def show_verdict(verdict: "Verdict | None") -> None:
+    """The verdict's word and why; or that no limit was asked for."""
+    if verdict is None:
+        say("No limit was asked for, so there is nothing to be met.")
+    else:
+        say(f"{verdict.word.upper()}. {verdict.why}")
+
+
+def show_worse_off(harm: "Harm") -> None:
+    """The worst of it in a sentence; nothing where nobody is worse off."""
+    if harm.alarms:
+        say(f"{harm.title.upper()}. {harm.sentence()}")
+
+
+def show_alarms(harm: "Harm") -> None:
+    """The alarms, worst first; nothing where there is none."""
+    show_worse_off(harm)
+    many = len(harm.lost)
+    if not many:
+        return
+    title = "Recognised less often" + (f" ({_MOST} of {many})" if many > _MOST else "")
+    print_table(
+        title,
+        ["where", "group", "label", "before", "after", "95 %", "n", "beyond chance"],
+        [
+            [
+                alarm.where,
+                alarm.group,
+                alarm.label or "",
+                f"{alarm.before:.1%}",
+                f"{alarm.after:.1%}",
+                f"{alarm.low:.1%} to {alarm.high:.1%}",
+                f"{alarm.n:,}",
+                "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "may be chance",
+            ]
+            for alarm in harm.lost[:_MOST]
+        ],
+    )
+
+
+def show_closed(harm: "Harm") -> None:
+    """How the largest gaps were closed."""
+    for gap in harm.closed[:_CLOSED]:
+        say(gap.sentence())
+
+
+def show_rates(rates: "AllRates") -> None:
+    """Every rate over all clients, every notion, and why not all can be equal.
+
+    Of more than two labels the favourable one is printed; all are in the JSON.
+    """
+    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
+
+    favourable = rates.measures[0].label
+    shown = [
+        row
+        for row in records(rates.columns())
+        if row["client"] is None and row["label"] in (favourable, None)
+    ]
+    print_table(
+        f"Every rate of “{favourable}”, overall",
+        ["rate", "group", "before", "after", "95 %", "n"],
+        [
+            [
+                row["rate"],
+                row["group"],
+                *(
+                    (
+                        _share(row["before"]),
+                        _share(row["after"]),
+                        f"{_share(row['after_low'])} to {_share(row['after_high'])}",
+                    )
+                    if row["assessable"]
+                    else (NOT_ASSESSABLE, NOT_ASSESSABLE, "")
+                ),
+                f"{row['n']:,.0f}",
+            ]
+            for row in shown
+        ],
+    )
+    notions = [
+        f"{one.notion} {number(one.before)} to {number(one.after)} ({one.word})"
+        for one in rates.notions_of()
+    ]
+    say(f"Overall gap of every notion, before to after: {'; '.join(notions)}.")
+    say(rates.base.sentence())
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None or value != value else f"{value:.1%}"

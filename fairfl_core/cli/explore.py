@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairfl_core.cli._policy_options import PolicyOptions, ProgramOptions, read_program
+from fairfl_core.cli._options import (
+    PolicyOptions,
+    ProgramOptions,
+    Source,
+    TableOptions,
+    read_program,
+    say_scores,
+)
 from fairfl_core.cli._shell import progress_bar, read_counts, say, with_options
-from fairfl_core.cli._table_options import Source, TableOptions, say_scores
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:

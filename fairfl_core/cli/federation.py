@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairfl_core.cli._policy_options import LimitOptions, NotionName
+from fairfl_core.cli._options import LimitOptions, NotionName
 from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
 from fairfl_core.errors import InputError, extra
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
-from fairfl_core.cli._table_options import TableOptions, say_scores, scores_json
 
 if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData

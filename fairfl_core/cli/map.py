@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from fairfl_core.cli._policy_options import PolicyOptions, ProgramOptions, read_program
+from fairfl_core.cli._options import (
+    PolicyOptions,
+    ProgramOptions,
+    Source,
+    TableOptions,
+    read_program,
+    say_scores,
+    scores_json,
+)
 from fairfl_core.cli._shell import (
     Json,
     print_json,
@@ -14,7 +22,6 @@ from fairfl_core.cli._shell import (
     split_names,
     with_options,
 )
-from fairfl_core.cli._table_options import Source, TableOptions, say_scores, scores_json
 from fairfl_core.errors import InputError
 
 __all__ = ["map_"]

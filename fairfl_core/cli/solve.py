@@ -4,12 +4,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
-from fairfl_core.cli._harm import show_worse_off
-from fairfl_core.cli._policy_options import PolicyOptions, ProgramOptions, read_program
+from fairfl_core.cli._options import (
+    PolicyOptions,
+    ProgramOptions,
+    Source,
+    TableOptions,
+    read_program,
+    say_scores,
+    scores_json,
+)
 from fairfl_core.cli._shell import (
     Json,
+    number,
     print_json,
     print_table,
     read_salt,
@@ -18,7 +27,7 @@ from fairfl_core.cli._shell import (
     working,
     write_apart,
 )
-from fairfl_core.cli._table_options import Source, TableOptions, say_scores, scores_json
+from fairfl_core.cli.evaluate import show_worse_off
 from fairfl_core.errors import InfeasibleError, InputError
 
 if TYPE_CHECKING:
@@ -27,8 +36,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
-    from fairfl_core.predictors.predictor import Predictor
-    from fairfl_core.predictors.without_chance import WithoutChance
 
 __all__ = ["solve"]
 
@@ -85,6 +92,7 @@ def solve(
     """
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.predictors.load import predictor_of
+    from fairfl_core.predictors.without_chance import without_chance
 
     asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
     salt = None if salt_file is None else read_salt(salt_file)
@@ -100,7 +108,7 @@ def solve(
             raise typer.Exit(COLLISION) from None
         price = _prohibition(program, solution) if asked.policy.without_group else None
         fair = predictor_of(solution)
-        plain = _without_chance(fair, program) if deterministic else None
+        plain = without_chance(fair, program.people) if deterministic else None
     fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = _evidence(program, source)
@@ -153,12 +161,6 @@ def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     write_json(path, evidence)
 
 
-def _without_chance(fair: "Predictor", program: "FairnessProgram") -> "WithoutChance":
-    from fairfl_core.predictors.without_chance import without_chance
-
-    return without_chance(fair, program.people)
-
-
 def _verdict(solution: "Solution") -> "Verdict | None":
     """Of limits that nobody new has been judged by yet; None where none was asked for."""
     from fairfl_core.evaluation.verdict import Verdict
@@ -206,14 +208,14 @@ def _own_limits(given: list[str]) -> dict[str, float]:
     for text in given:
         name, equals, value = text.rpartition("=")
         try:
-            number = float(value)
+            eps = float(value)
         except ValueError:
-            number, equals = 0.0, ""
+            eps, equals = 0.0, ""
         if not equals or not name:
             raise InputError(f'--eps-local-client "{text}" is not NAME=EPSILON, like NM=0.05.')
         if name in found:
             raise InputError(f'--eps-local-client: "{name}" is given twice; keep one.')
-        found[name] = number
+        found[name] = eps
     return found
 
 
@@ -256,12 +258,12 @@ def _show(
         say(sentence)
     unit = _unit(solution)
     say(
-        f"Overall gap {_number(gaps.overall)} (asked {solution.eps_global:g}); overall price "
+        f"Overall gap {number(gaps.overall)} (asked {solution.eps_global:g}); overall price "
         f"{solution.price_global:.3f} {unit} per hundredth."
     )
     order = sorted(
         range(len(counts.clients)),
-        key=lambda c: (-solution.price_local[c], -_or_zero(float(gaps.local[c]))),
+        key=lambda c: (-solution.price_local[c], -np.nan_to_num(gaps.local[c])),
     )
     print_table(
         f"Clients, dearest first{'' if len(order) <= _MOST else f' ({_MOST} of {len(order)})'}",
@@ -270,7 +272,7 @@ def _show(
             [
                 counts.clients[c],
                 f"{counts.n_client[c]:,.0f}",
-                _number(gaps.local[c]),
+                number(gaps.local[c]),
                 f"{solution.eps_local[c]:g}",
                 f"{solution.price_local[c]:.4f} {unit}",
             ]
@@ -317,11 +319,3 @@ def _asked(solution: "Solution") -> list[str]:
             f"{utility.model_value:.4f}."
         )
     return sentences
-
-
-def _number(value: float) -> str:
-    return "none" if value != value else f"{value:.3f}"
-
-
-def _or_zero(value: float) -> float:
-    return 0.0 if value != value else value

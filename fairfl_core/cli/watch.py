@@ -84,7 +84,7 @@ def watch(
         columns = {"period": period, "client": client, "group": group, "label": label}
         columns["answer"] = answer
         if sql is not None and connection is not None:
-            from fairfl_core.monitoring.sql import months_from_sql
+            from fairfl_core.monitoring.months import months_from_sql
 
             found = months_from_sql(sql, connection, columns, base)
         else:

@@ -6,9 +6,8 @@ from typing import Any
 from fairfl_core.lp.regions import region_kind, region_names
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.score_predictor import BinPredictor, ScorePredictor
 
 __all__ = ["predictor_from_json", "predictor_of", "read_predictor"]
 

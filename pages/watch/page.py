@@ -12,8 +12,7 @@ from fairfl_core._io.names import plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
-from fairfl_core.monitoring.example import example_year
-from fairfl_core.monitoring.months import Month, month_from_json, ordered
+from fairfl_core.monitoring.months import Month, example_year, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
 from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data

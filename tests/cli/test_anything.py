@@ -20,9 +20,8 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.bin_predictor import BinPredictor
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.score_predictor import BinPredictor, ScorePredictor
 from tests.cli.running import people, run
 
 FUZZ = settings(max_examples=120, derandomize=True)

@@ -16,7 +16,6 @@ from tests.cli.running import (
     COLUMNS,
     COMMANDS,
     REPO,
-    each_for_people,
     make_files,
     people,
     run,
@@ -39,13 +38,6 @@ def test_with_json_every_command_prints_one_object_and_nothing_else(files):
         ended = run(*argv, "--json")
         assert isinstance(json.loads(ended.out), dict), argv
         assert (ended.code, ended.out.count("\n"), ended.err) == (0, 1, ""), argv
-
-
-def test_for_people_every_command_says_something_readable(files):
-    for name, ended in each_for_people(files):
-        assert ended.went_well, name
-        assert ended.out.strip(), name
-        assert not re.search(r"\d\.\d{7}", ended.out), f"{name} is too precise to read"
 
 
 def test_names_are_never_taken_for_markup(tmp_path):
@@ -109,13 +101,6 @@ def test_rows_are_piped_through_count_and_solve(files):
     assert solved.stdout.count(b"\n") == 1
 
 
-def test_rows_may_come_from_a_pipe_with_a_name(files):
-    given = ("count", "/dev/stdin", *COLUMNS, "--prediction", "model")
-    counted = shell(*given, input=files.rows.read_bytes())
-    assert (counted.returncode, counted.stderr) == (0, b"")
-    assert json.loads(counted.stdout) == json.loads(files.counts.read_text("utf-8"))
-
-
 def test_help_answers_at_once():
     # What makes a command slow to start is kept out of --help: pandas, scipy, HiGHS, TensorFlow.
     code = (
@@ -175,23 +160,3 @@ def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
     assert refused.stderr.count(b"\n") == 1
     solved = shell("solve", out, "--eps-local", "0.01", env=ascii_only)  # tables and quotes
     assert (solved.returncode, solved.stderr) == (0, b"") and b"Qu?bec" in solved.stdout
-
-
-def test_ctrl_c_within_a_class_that_is_being_made_is_ctrl_c(monkeypatch):
-    """Before 3.12 Python makes a RuntimeError of it; met while a command loads what it needs."""
-
-    def interrupted(**_):
-        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
-
-    monkeypatch.setattr("fairfl_core.cli.app", interrupted)
-    ended = run("experiments")
-    assert ended.code == 130 and ended.err == "fairfl: Stopped.\n"
-
-
-def test_a_fault_of_ours_is_not_taken_for_ctrl_c(monkeypatch):
-    def broken(**_):
-        raise RuntimeError("a fault")
-
-    monkeypatch.setattr("fairfl_core.cli.app", broken)
-    with pytest.raises(RuntimeError, match="a fault"):
-        run("experiments")

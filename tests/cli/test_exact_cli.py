@@ -105,15 +105,6 @@ def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
             run("predict", fair, rows, *columns, *wrong)
 
 
-def test_map_takes_rows(rows):
-    found = json.loads(
-        run("map", rows, "--region", "exact", *COLUMNS, "--epsilons", "0,0.1,1", "--json")
-    )
-    assert (np.diff(found["accuracy"], axis=0) >= -1e-9).all()
-    shown = run("map", rows, "--region", "kernel", "--rates", "scores", *COLUMNS)
-    assert "0.05" in shown
-
-
 def test_what_is_missing_is_named(rows, tmp_path):
     counts = tmp_path / "counts.json"
     run("count", rows, *COLUMNS, "--out", counts)

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,8 +17,6 @@ from tests.helpers.cross_fitted import (
     COLUMNS,
     SCORES,
     cross_fitted,
-    expected_confusion,
-    lottery_chances,
 )
 
 NAMED = ("--client", "site", "--group", "sex", "--label", "truth")
@@ -79,23 +76,6 @@ def test_solve_and_evaluate_tell_the_numbers_of_the_core(files, region):
         assert told["accuracy"] == pytest.approx(judged.accuracy, abs=1e-12)
         assert told["gap"]["global"] == pytest.approx(judged.gaps.overall, abs=1e-12)
         assert run("evaluate", *argv).went_well
-
-
-def test_evaluate_tells_the_expectation_over_fold_models(files):
-    path = fitted(files, "simplex")
-    fair, table = read_predictor(path), cross_fitted()
-    names = (fair.clients, fair.groups, fair.labels)
-    expected = expected_confusion(table, lottery_chances(fair), names)
-    argv = (path, files.rows, *NAMED, *LOOKS["simplex"], *FOLDED, *SPLIT)
-    told = run("evaluate", *argv, "--json").json
-    right = np.einsum("cayy->", expected) / expected.sum()
-    assert told["accuracy"] == pytest.approx(right, abs=1e-12)
-
-
-def test_one_table_or_two_files(files):
-    one = fitted(files, "exact").read_text()
-    two = fitted(files, "exact", files / "fit.csv", ()).read_text()
-    assert one == two
 
 
 def test_counts_say_of_how_many_models_they_are(files):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
@@ -111,3 +112,41 @@ def test_evaluate_tells_the_utility_and_impact_ratios(counts_file, tmp_path):
     assert min(row["impact_ratio"] for row in overall) >= 0.9 - 1e-9
     assert run("evaluate", out, counts_file, "--leave-out", "2").code == 2
     assert "Impact ratios" in run("evaluate", out, counts_file).out
+
+
+@pytest.mark.parametrize(
+    ("options", "guarantee", "words"),
+    [
+        (
+            ("0.9",),
+            Guarantee(0.9, "all"),
+            "with 90 % confidence no client's gap exceeds 0.3 (all limits at once, by measured",
+        ),
+        (
+            ("0.8", "--confidence-scope", "each"),
+            Guarantee(0.8, "each"),
+            "kept with 80 % confidence (by measured margins): of 3 clients one or more may be",
+        ),
+        (
+            ("0.8", "--confidence-proof", "proved"),
+            Guarantee(0.8, proof="proved"),
+            "no client's gap exceeds 0.3 (all limits at once, proved)",
+        ),
+    ],
+)
+def test_a_confidence_asked_for_by_options_is_that_of_the_program(
+    files, options, guarantee, words
+):
+    counts = files.counts
+    asked = ("--notion", "eop", "--eps-local", "0.3", "--confidence", *options)
+    found = run("solve", counts, *asked, "--json").json
+    expected = FairnessProgram(ClientCounts.read(counts), "eop", guarantee=guarantee).solve(
+        1.0, 0.3
+    )
+    without = run("solve", counts, *asked[:4], "--json").json
+    assert found["accuracy"] == pytest.approx(expected.accuracy, abs=1e-12)
+    assert found["accuracy"] < without["accuracy"] - 1e-4
+    assert found["guarantee"] == guarantee.to_json() and without["guarantee"] is None
+    assert words in " ".join(run("solve", counts, *asked).out.split())
+    grid = run("map", counts, "--notion", "eop", "--epsilons", "0.3,1", *asked[4:], "--json").json
+    assert grid["accuracy"][0][1] == pytest.approx(expected.accuracy, abs=1e-9)

@@ -72,16 +72,6 @@ def test_predict_by_row_id_is_the_same_from_parquet(files, kind):
         assert by_patient(fair) == known
 
 
-def test_predict_by_row_id_is_the_same_whoever_else_is_in_the_table(files):
-    rows = people().astype({"patient": float})
-    rows.to_parquet(files / "rows.parquet")
-    _, fair = answers(files, "--row-id", "patient", rows=files / "rows.parquet")
-    rows.loc[0, "patient"] = 0.5
-    rows.to_parquet(files / "rows.parquet")
-    _, again = answers(files, "--row-id", "patient", rows=files / "rows.parquet")
-    assert list(again.answer[1:]) == list(fair.answer[1:])
-
-
 @pytest.mark.parametrize("how", [("--seed", "1"), ("--row-id", "patient")])
 def test_predict_on_the_rows_reaches_what_solve_said(tmp_path, how):
     files = Files(tmp_path)

@@ -19,9 +19,9 @@ from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
 from fairfl_core.lp.exact.histogram_file import histogram_from_json
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.bin_predictor import _bins
 from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FittedOn
+from fairfl_core.predictors.score_predictor import _bins
 from fairfl_core.report import Option, Review
 from fairfl_core.report.review import parse_review
 

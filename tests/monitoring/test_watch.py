@@ -21,10 +21,9 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.monitoring.drift import drift_of
 from fairfl_core.monitoring.months import differences, month_from_json, ordered, read_months
 from fairfl_core.monitoring.sequential import beginnings, confidence_sequence, evidence
-from fairfl_core.monitoring.watch import Watch
+from fairfl_core.monitoring.watch import Watch, drift_of
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
 
@@ -357,7 +356,8 @@ def test_a_sqlite_database_gives_what_files_give(asked):
 def test_a_postgresql_database_gives_what_files_give(asked, tmp_path):
     """Started for the test, where it is installed; it refuses to run as root."""
     dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
-    tools = [shutil.which(name) for name in ("initdb", "postgres")]
+    places = [os.environ["PATH"], *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]  # Debian's
+    tools = [shutil.which(name, path=os.pathsep.join(places)) for name in ("initdb", "postgres")]
     if None in tools:
         pytest.skip("PostgreSQL is not installed.")
     folder = Path(tempfile.mkdtemp(prefix="pg"))

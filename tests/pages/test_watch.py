@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.lp.policy_file import PolicyFile
-from fairfl_core.monitoring.example import example_year
+from fairfl_core.monitoring.months import example_year
 from fairfl_core.monitoring.watch import Watch
 from pages.watch.charts import over_time
 from pages.watch.page import table_of

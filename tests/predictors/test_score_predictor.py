@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,14 +10,10 @@ from hypothesis import strategies as st
 from fairfl_core._io.files import write_json
 from fairfl_core.data.answers import answers_to
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.load import read_predictor
 from fairfl_core.predictors.score_predictor import ScorePredictor
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
@@ -90,26 +85,6 @@ def test_the_same_person_always_gets_the_same_answer():
     assert (whole[certain] == np.array(people.labels)[chances.argmax(axis=1)][certain]).all()
 
 
-def test_people_in_another_order_of_names_are_judged_alike():
-    people = scored_network(3, 2, 3)
-    fair = fitted(people, "eo")
-    turned = ScoredData(
-        2 - people.client,
-        1 - people.group,
-        2 - people.label,
-        people.scores[:, ::-1].copy(),
-        2 - people.predicted,
-        people.clients[::-1],
-        people.groups[::-1],
-        people.labels[::-1],
-        people.favourable,
-    )
-    np.testing.assert_allclose(fair.chances_of(turned)[:, ::-1], fair.chances_of(people))
-    one, two = evaluate(fair, people), evaluate(fair, turned)
-    assert one.accuracy == pytest.approx(two.accuracy)
-    np.testing.assert_allclose(one.gaps.local, two.gaps.local[::-1])
-
-
 def test_evaluation_agrees_with_people_answered_one_by_one():
     people = scored_network(2, 2, 2, rows=500)
     found = evaluate(fitted(people), people)
@@ -122,19 +97,6 @@ def test_evaluation_agrees_with_people_answered_one_by_one():
         rows = people.group == a
         changed = 1 - chances[rows, people.predicted[rows]]
         assert found.changed[a] == pytest.approx(changed.mean())
-
-
-def test_files_of_every_region_are_read_by_one_function(tmp_path):
-    people = scored_network(2, 2, 2)
-    for region in ("simplex", "kernel", "exact"):
-        solution = FairnessProgram(people, "eop", region).solve(0.01, 0.01)
-        path = predictor_of(solution).write(tmp_path / f"{region}.json")
-        back = read_predictor(path)
-        assert back.region == region
-        assert isinstance(back, ScorePredictor if region == "exact" else FairPredictor)
-        assert evaluate(back, people).accuracy == pytest.approx(
-            evaluate(predictor_of(solution), people).accuracy
-        )
 
 
 def test_broken_files_and_rows_are_refused_with_a_sentence(tmp_path):
@@ -181,54 +143,6 @@ def test_broken_files_and_rows_are_refused_with_a_sentence(tmp_path):
     other = people.recalibrated(Calibration.fit(people))
     with pytest.raises(InputError, match="another calibration"):
         evaluate(fair, other)
-
-
-def test_a_table_becomes_people_as_it_becomes_counts():
-    people = scored_network(2, 2, 2, rows=100)
-    client, group = names_of(people)
-    rows = pd.DataFrame(
-        {
-            "clinic": client,
-            "sex": group,
-            "y": np.array(people.labels)[people.label],
-            "no": people.scores[:, 0],
-            "yes": people.scores[:, 1],
-        }
-    )
-    columns = {"client": "clinic", "group": "sex", "label": "y"}
-    columns |= {"scores": ["no", "yes"], "labels": people.labels}
-    found = ScoredData.from_table(rows, **columns)
-    np.testing.assert_array_equal(found.counts.table, people.counts.table)
-    np.testing.assert_array_equal(found.scores, people.scores)
-    with pytest.raises(InputError, match="not probabilities"):
-        ScoredData.from_table(rows.assign(no=5.0), **columns)
-
-
-def test_a_study_of_the_exact_region_judges_labels_whatever_the_rates():
-    fit = [scored_network(2, 2, 2, seed=seed) for seed in (0, 1)]
-    test = [scored_network(2, 2, 2, seed=seed + 10) for seed in (0, 1)]
-    programs = [(seed, FairnessProgram(people, "eop", "exact")) for seed, people in enumerate(fit)]
-    study = run_study(programs, test, 0.01, 0.01)
-    assert study.has_held_out
-    for one, people in zip(study.outcomes, fit, strict=True):
-        assert one.solution.rates == "shrunk" and one.solution.gaps.overall <= 0.01 + 1e-7
-        assert one.reached.counts.n == len(people)
-        assert one.held_out.accuracy == evaluate(one.predictor, test[one.seed]).accuracy
-
-
-def test_a_map_never_falls_and_tells_how_far_it_is():
-    people = scored_network(3, 2, 2)
-    heard = []
-    found = frontier(
-        exact_program(people, "eo"),
-        eps_local=[0.0, 0.02, 0.1, 1.0],
-        eps_global=[0.0, 0.05, 1.0],
-        on_progress=lambda done, total: heard.append((done, total)),
-    )
-    assert (np.diff(found.accuracy, axis=0) >= -1e-7).all()
-    assert (np.diff(found.accuracy, axis=1) >= -1e-7).all()
-    assert heard[-1] == (12, 12)
-    assert (found.gap_local_worst <= np.array([0.0, 0.02, 0.1, 1.0])[:, None] + 1e-6).all()
 
 
 def test_scores_of_one_person_must_be_probabilities():

@@ -171,6 +171,9 @@ def working(what: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error; yields the function to call with (done, in all)."""
+    if not _err.is_terminal:  # Rich before 14 ends a bar that it does not show with an empty line
+        yield lambda done, total: None
+        return
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -186,7 +189,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
         console=_err,
         transient=True,
-        disable=not _err.is_terminal,
     ) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

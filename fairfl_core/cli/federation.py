@@ -7,7 +7,7 @@ import typer
 
 from fairfl_core.cli._options import LimitOptions, NotionName
 from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, extra
 
 __all__ = ["federation"]
 
@@ -97,8 +97,9 @@ def server(
 
     Example: `fairfl federation server study/server`
     """
-    from fairfl_core.federation.programs import become_server
-    from fairfl_core.federation.server_folder import ServerFolder
+    with extra("federation"):
+        from fairfl_core.federation.programs import become_server
+        from fairfl_core.federation.server_folder import ServerFolder
 
     known = ServerFolder.read(folder)
     say(f"The server listens at {known.address}. Ctrl+C ends it.")
@@ -115,8 +116,9 @@ def admit(
 
     Example: `fairfl federation admit study/server`
     """
-    from fairfl_core.federation.programs import admit as let_in
-    from fairfl_core.federation.server_folder import ServerFolder
+    with extra("federation"):
+        from fairfl_core.federation.programs import admit as let_in
+        from fairfl_core.federation.server_folder import ServerFolder
 
     for key in let_in(ServerFolder.read(folder)):
         say(f"{key}: let in.")
@@ -134,10 +136,11 @@ def client(
 
     Example: `fairfl federation client study/north`
     """
-    from fairfl_core.federation.loader import ClientFolder
-    from fairfl_core.federation.own_rows import OwnRows
-    from fairfl_core.federation.programs import become_client
-    from fairfl_core.federation.study import Study
+    with extra("federation"):
+        from fairfl_core.federation.loader import ClientFolder
+        from fairfl_core.federation.own_rows import OwnRows
+        from fairfl_core.federation.programs import become_client
+        from fairfl_core.federation.study import Study
 
     one = ClientFolder.read(folder)
     try:
@@ -181,9 +184,10 @@ def run(
     Example: `fairfl federation run study/server --notion eo --eps-global 0.05 --eps-local 0.1
     --confidence 0.9`
     """
-    from fairfl_core.federation.programs import run_job
-    from fairfl_core.federation.question import Question
-    from fairfl_core.federation.server_folder import ServerFolder
+    with extra("federation"):
+        from fairfl_core.federation.programs import run_job
+        from fairfl_core.federation.question import Question
+        from fairfl_core.federation.server_folder import ServerFolder
     from fairfl_core.lp.policy import Policy
     from fairfl_core.privacy.mechanisms import Mechanism
 
@@ -236,12 +240,11 @@ def demo(
 
     Example: `fairfl federation demo --example hospitals`
     """
-    from fairfl_core.federation.demo import run_here
-    from fairfl_core.federation.folders import trained_as
-    from fairfl_core.federation.programs import check_flower
-    from fairfl_core.federation.question import Question
+    with extra("federation"):
+        from fairfl_core.federation.demo import run_here
+        from fairfl_core.federation.folders import trained_as
+        from fairfl_core.federation.question import Question
 
-    check_flower()
     question = Question(notion, region or "", eps_global, eps_local)
     study, people = _example(example)
     study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)

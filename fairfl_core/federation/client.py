@@ -29,6 +29,7 @@ from fairfl_core.federation.scores import (
     read_scores,
     to_bytes,
 )
+from fairfl_core.federation.study import STATISTICS
 from fairfl_core.federation.wire import (
     KINDS,
     MODEL,
@@ -46,7 +47,6 @@ from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.privacy.mechanisms import Mechanism, release, release_histogram
 
 __all__ = [
-    "STATISTICS",
     "Consent",
     "client_name",
     "fairfl_client",
@@ -54,7 +54,6 @@ __all__ = [
     "respond",
 ]
 
-STATISTICS = ("counts", "histogram")
 _TABLE = "fairfl.table"
 Arrays = dict[str, NDArray[Any]]
 Answer = tuple[dict[str, Any], Arrays]

@@ -9,8 +9,7 @@ import numpy as np
 
 from fairfl_core._io.files import write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.client import STATISTICS
-from fairfl_core.federation.study import Features, Study, toml_of
+from fairfl_core.federation.study import STATISTICS, Features, Study, toml_of
 
 if TYPE_CHECKING:
     import pandas as pd

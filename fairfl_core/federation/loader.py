@@ -17,8 +17,8 @@ from fairfl_core.data.columns import as_numbers, code_names
 from fairfl_core.data.datasets import People
 from fairfl_core.data.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
-from fairfl_core.federation.client import STATISTICS, Consent
-from fairfl_core.federation.study import Study, read_toml
+from fairfl_core.federation.client import Consent
+from fairfl_core.federation.study import STATISTICS, Study, read_toml
 from fairfl_core.federation.wire import Refusal
 
 __all__ = ["CLIENT", "ClientFolder", "OwnPeople", "load_people"]

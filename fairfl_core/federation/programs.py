@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,7 +35,6 @@ __all__ = [
     "admit",
     "become_client",
     "become_server",
-    "check_flower",
     "run_job",
     "wait_until_up",
 ]
@@ -44,18 +42,8 @@ __all__ = [
 _CONNECTION = "fairfl"
 
 
-def check_flower() -> None:
-    """Say how to get Flower where it is not installed."""
-    if find_spec("flwr") is None:
-        raise InputError(
-            "a federation needs Flower, which comes with the extra fairfl[federation]; install it "
-            "with `pip install flwr==1.41.0`, in a checkout with `make install`."
-        )
-
-
 def _tool(name: str) -> str:
     """One of Flower's programs, beside the Python that runs this."""
-    check_flower()
     return str(Path(sys.executable).parent / name)
 
 

@@ -16,9 +16,10 @@ from fairfl_core.training.methods import USUAL, make_method
 from fairfl_core.training.parameters import Shapes, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
 
-__all__ = ["STUDY", "Features", "Study", "read_toml", "toml_of"]
+__all__ = ["STATISTICS", "STUDY", "Features", "Study", "read_toml", "toml_of"]
 
 STUDY = "study.toml"
+STATISTICS = ("counts", "histogram")  # what a client may be asked for
 FORMAT = "fairfl-study/1"
 _MODELS = ("linear", "mlp")
 

@@ -4,6 +4,7 @@ import json
 import warnings
 
 from fairfl_core.data import experiments as room
+from fairfl_core.data.save_experiment import save, save_cross_fitted
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 
@@ -53,9 +54,9 @@ def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):
 
 def test_folds_are_told_where_there_are_at_least_two(tmp_path, capsys):
     """Two fold models are the fewest there can be."""
-    room.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1)])
-    room.save_cross_fitted(tmp_path / "tiny_two", DESCRIPTION, [fold_models(1, 2)], "tiny")
-    room.save_cross_fitted(tmp_path / "tiny_three", DESCRIPTION, [fold_models(1, 3)], "tiny")
+    save(tmp_path / "tiny", DESCRIPTION, [seed_scores(1)])
+    save_cross_fitted(tmp_path / "tiny_two", DESCRIPTION, [fold_models(1, 2)], "tiny")
+    save_cross_fitted(tmp_path / "tiny_three", DESCRIPTION, [fold_models(1, 3)], "tiny")
     experiments(folder=tmp_path)
     notes = capsys.readouterr().out.split("\n\n")[2].splitlines()
     assert sorted(notes) == [

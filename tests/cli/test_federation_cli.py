@@ -9,6 +9,8 @@ from fairfl_core.federation.server_folder import ServerFolder, is_loopback
 from fairfl_core.federation.study import Study
 from tests.cli.running import run
 
+needs_flower = pytest.mark.skipif(find_spec("flwr") is None, reason="Flower is not installed")
+
 
 @pytest.fixture
 def study(tmp_path):
@@ -62,11 +64,6 @@ def test_bad_data_are_told_in_a_sentence(study):
         (("init", "x", "--model", "cnn"), 'no model "cnn" for tables'),
         (("init", "x", "--clients", "A,A"), "stands twice among the clients"),
         (("init", "x", "--address", "nowhere"), "not an address like 127.0.0.1:8000"),
-        (("server", "x"), "no such file"),
-        (("client", "x"), "no such file"),
-        (("run", "x"), "no such file"),
-        (("run", "x", "--notion", "luck"), 'no notion "luck"'),
-        (("run", "x", "--confidence", "2"), "between 0 and 1"),
     ],
 )
 def test_wrong_words_end_in_a_sentence(tmp_path, monkeypatch, words, sentence):
@@ -76,7 +73,7 @@ def test_wrong_words_end_in_a_sentence(tmp_path, monkeypatch, words, sentence):
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.skipif(find_spec("flwr") is None, reason="Flower is not installed")
+@needs_flower
 def test_outside_this_machine_nothing_starts_without_certificates(tmp_path):
     where = ("--example", "hospitals", "--address", "192.0.2.7:8000")
     ended = run("federation", "init", tmp_path / "far", *where)
@@ -88,6 +85,21 @@ def test_outside_this_machine_nothing_starts_without_certificates(tmp_path):
     assert server.code == 2 and "there is no ca certificate" in server.err
     client = run("federation", "client", tmp_path / "far" / "north")
     assert client.code == 2 and "there is no root certificate" in client.err
+
+
+@needs_flower
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("server", "x"), "no such file"),
+        (("client", "x"), "no such file"),
+        (("run", "x"), "no such file"),
+        (("run", "x", "--notion", "luck"), 'no notion "luck"'),
+        (("run", "x", "--confidence", "2"), "between 0 and 1"),
+    ],
+)
+def test_wrong_words_of_a_run_end_in_a_sentence(tmp_path, monkeypatch, words, sentence):
+    test_wrong_words_end_in_a_sentence(tmp_path, monkeypatch, words, sentence)
 
 
 def test_only_this_machine_is_loopback():

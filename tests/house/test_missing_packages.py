@@ -87,6 +87,7 @@ def test_counting_solving_judging_and_predicting_need_no_extra(shell, tmp_path):
     [
         ("app", "streamlit", "app"),
         ("privatize counts.json --epsilon 1 --out noisy.json", "opendp", "privacy"),
+        ("federation server nowhere", "flwr", "federation"),
     ],
 )
 def test_a_command_names_the_extra_it_lacks(shell, line, package, extra):

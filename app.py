@@ -10,7 +10,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before pages load numpy: cores are shared
     st.set_page_config(page_title="fairfl: what fairness costs", page_icon="⚖️", layout="wide")
 
-    from pages.shared import moved, state
+    from pages.shared import frame, state
 
     page = st.navigation(
         [
@@ -22,8 +22,8 @@ def main() -> None:
             st.Page("pages/methods/page.py", title="Methods", url_path="methods"),
             st.Page("pages/your_data/page.py", title="Your data", url_path="your_data"),
             st.Page("pages/watch/page.py", title="Watch", url_path="watch", visibility="hidden"),
-            st.Page(moved.clients, title="Clients", url_path="clients", visibility="hidden"),
-            st.Page(moved.review, title="Review", url_path="review", visibility="hidden"),
+            st.Page(frame.clients, title="Clients", url_path="clients", visibility="hidden"),
+            st.Page(frame.review, title="Review", url_path="review", visibility="hidden"),
         ],
         position="top",
     )

@@ -11,7 +11,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.explore.file import About, explore_file
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.report.text import WORDS
-from pages.compare.study import study_html
+from pages.compare.files import study_html
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view
 

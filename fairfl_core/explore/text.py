@@ -130,9 +130,7 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
     )
     overall = Number(
         "Gap overall",
-        *_before_after(
-            judged.overall_before, judged.overall, format.round_gap, _asked(summary.eps_global)
-        ),
+        *_before_after(judged.overall_before, judged.overall, format.round_gap, ""),
         tone="",
         tip=f"{format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
     )
@@ -141,15 +139,14 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
         "Answers changed",
         "",
         format.round_percent(summary.changed),
-        note=" · ".join(by_group) if len(by_group) == 2 else "",
+        note="",
         tone="",
         tip=f"{on}: {', '.join(by_group)}",
     )
     if worst is None:
         inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
     else:
-        asked = _asked(summary.eps_local[0])
-        doubt = f"{asked} · may be chance" if worst.within_noise else asked
+        doubt = "may be chance" if worst.within_noise else ""
         inside = Number(
             f"Worst: {worst.client}",
             *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
@@ -167,16 +164,11 @@ def _before_after(
     was, now = write(before), write(after)
     if was != now:
         return was.removesuffix(" %"), now, note
-    notes = note.split(" · ")[0]  # what was asked; that it may be chance matters less
-    return "", now, notes if notes == format.NO_CHANGE else f"{format.NO_CHANGE} · {notes}"
+    return "", now, format.NO_CHANGE
 
 
 def _of(several: int) -> str:
     return f"; the worst of {several:,}, and the interval allows for that" if several > 1 else ""
-
-
-def _asked(limit: float) -> str:
-    return "no limit" if limit >= 1 else f"asked {limit:g}"
 
 
 def sentence(summary: Summary, noun: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -10,17 +9,23 @@ from fairfl_core.errors import FairflError
 from fairfl_core.report import Board, comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.report.review import MOST, parse_review
 from pages.compare import text
-from pages.compare.files import TAKE_ALONG, Download, offer
-from pages.compare.review import LETTERS, board_for, review_of, starting_options, view_of
-from pages.compare.study import offer_study
-from pages.shared import own_data, present, state
+from pages.compare.files import (
+    LETTERS,
+    TAKE_ALONG,
+    board_for,
+    offer,
+    offer_study,
+    review_of,
+    starting_options,
+    view_of,
+)
+from pages.shared import state
 from pages.shared.catalogue import experiment_of
-from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.codecs import Text
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import proof_of
 from pages.shared.view import View
-from pages.your_data.refusals import log_refusal
+from pages.shared.widgets import error_boundary, lazy_popover, log_refusal
 
 QUESTION = state.Setting("question", "", Text(2000))
 _LOADED = "review-loaded"
@@ -33,14 +38,10 @@ def page() -> None:
         state.publish_setting(QUESTION)
         kept = state.options()
         views = kept or starting_options(view)
-        if present.presenting():
-            present.screen((text.SIDE_BY_SIDE,))
-        else:
-            _top(view, kept)
+        _top(view, kept)
         with error_boundary(text.SIDE_BY_SIDE):
             compared(board_for(views))
-            if not present.presenting():
-                _below(views, kept)
+            _below(views, kept)
 
 
 def compared(board: Board) -> None:
@@ -124,7 +125,7 @@ def _note(place: int, one: View) -> None:
         state.notes()[one] = st.session_state[key]
 
     st.session_state[key] = state.notes().get(one, "")
-    label = text.note_on(LETTERS[place])
+    label = text.NOTE_ON.format(LETTERS[place])
     st.text_area(
         label,
         key=key,
@@ -149,7 +150,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
         st.button(text.KEEP_THESE, key="keep-to-report", on_click=state.keep, args=starting)
         return
     st.text_area(text.QUESTION, help=text.QUESTION_TIP, height=72, **state.bound(QUESTION))
-    question, notes, link = state.get(QUESTION), dict(state.notes()), _link()
+    question, notes, link = state.get(QUESTION), dict(state.notes()), state.link_for_others()
 
     def board() -> Board:
         return board_for(kept, question=question, notes=notes, link=link)
@@ -171,14 +172,8 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     )
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
-        offer([_of(one, download) for download in TAKE_ALONG[2:]], key="option")
+        offer(TAKE_ALONG[2:], one, key="option")
     offer_study(one, key="option")
-
-
-def _of(one: View, download: Download) -> Download:
-    """A download of an option, whatever is set on Explore."""
-    label, make, file, media = download
-    return label, lambda _view, _link: make(one, ""), file, media
 
 
 def _download(
@@ -194,14 +189,6 @@ def _download(
         on_click="ignore",
         width="stretch",
     )
-
-
-def _link() -> str:
-    """The address of this comparison; none where nobody else could open it."""
-    base = (st.context.url or "").split("?")[0]
-    if own_data.is_own(state.view().experiment) or state.here_only(base):
-        return ""
-    return f"{base}?{urlencode(st.query_params.to_dict())}"
 
 
 def _load() -> None:

@@ -11,7 +11,7 @@ SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
 STARTED = "Two settings to begin with: **keep** your own on Explore."
 KEEP_THESE = "Keep these two"
 OPEN, OPEN_TIP = "Open", "Open this option on Explore"
-REMOVE, REMOVE_TIP = "Remove", "Compare without it; its note goes, too"
+REMOVE, REMOVE_TIP = "✕", "Compare without it; its note goes, too"
 TO_EXPLORE = "Add another on Explore"
 EACH_ITS_OWN = "Notion, region, split and runs are each option's own: open it on Explore."
 
@@ -50,9 +50,7 @@ def decision(sentence: str) -> str:
     return f'<p class="fairfl-sentence" aria-live="polite"><b>{escape(sentence)}</b></p>'
 
 
-def note_on(name: str) -> str:
-    """The label of an option's note."""
-    return f"Notes on {name}"
+NOTE_ON = "Notes on {}"
 
 
 def title(experiment: str) -> str:

@@ -2,22 +2,23 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.harm import effect_of
 from fairfl_core.evaluation.study import Study, client_rows
-from pages.explore import client_text as text
-from pages.explore import details, details_charts
-from pages.explore.client_results import effect_of_limit, rate_table
+from fairfl_core.lp.frontier import FREE
+from pages.explore import charts, details, text
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary, lazy_popover
 from pages.shared.codecs import OneOf, PerName
 from pages.shared.results import LEVELS, study_of, summary_of
 from pages.shared.view import View
+from pages.shared.widgets import chart, error_boundary, lazy_popover
 
 
 def chosen_client(view: View) -> state.Setting[str]:
@@ -50,7 +51,7 @@ def _panel(view: View, client: str) -> None:
     own = summary.harm.by_client.get(client)
     if own is not None:
         st.markdown(text.alarm(own))
-    with error_boundary(text.RATES):
+    with error_boundary(text.CLIENT_RATES):
         _rates(study, at)
     with error_boundary(text.LOTTERY):
         _lottery(study, at)
@@ -60,14 +61,14 @@ def _panel(view: View, client: str) -> None:
             others = tuple(pair for pair in view.own_limits if pair[0] != client)
             without = study_of(replace(view, own_limits=others))
             st.caption(
-                text.effect(effect_of_limit(study, without, client), summary, noun_of(view.data))
+                text.effect(*effect_of_limit(study, without, client), summary, noun_of(view.data))
             )
     with st.container(horizontal=True):
-        with lazy_popover(text.EVERY_RATE, "client-every-rate") as is_open:
+        with lazy_popover(text.RATES, "client-every-rate") as is_open:
             if is_open:
                 label = summary.harm.favourable
                 details.every_rate_of(study, label, client, st.container(), st.container())
-        with lazy_popover(text.RATIOS, "client-ratios") as is_open:
+        with lazy_popover(text.IMPACT_RATIOS, "client-ratios") as is_open:
             if is_open:
                 details.impact_ratios(view, client)
 
@@ -79,7 +80,7 @@ def _rates(study: Study, at: int) -> None:
     table = rate_table(study, client)
     table["rate_of"] = table["rate_of"].map(names)
     chart(
-        details_charts.rates(table, counts.groups),
+        charts.rates(table, counts.groups),
         key="client-rates",
         spoken=text.rates_reading(unseen=study.has_held_out),
         table=table.round(4),
@@ -127,3 +128,36 @@ def _own_limit(view: View, client: str) -> None:
             key=slider,
             on_change=moved,
         )
+
+
+def rate_table(study: Study, client: str) -> pd.DataFrame:
+    """The compared rates of one client, mean over runs, in the notion's order."""
+    tables = [each.rate_table() for each in study.evaluations(unseen=study.has_held_out)]
+    mine = pd.concat([table[table["client"] == client] for table in tables])
+    mean = mine.groupby(["rate_of", "group"], sort=False, as_index=False).mean(numeric_only=True)
+    mean["n"] = mean["n"].round()
+    order = {str(rate): place for place, rate in enumerate(study.first.solution.notion.rates)}
+    return mean.sort_values("rate_of", key=lambda names: names.map(order), kind="stable")
+
+
+def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The rates of one label, and the accuracy, of those who can be judged, for the figure."""
+    mine = table[((table["label"] == label) | table["label"].isna()) & table["assessable"]]
+    names = {"rate": "rate_of", "before": "rate_before", "after": "rate"}
+    limits = {"after_low": "rate_low", "after_high": "rate_high"}
+    return mine.rename(columns=names | limits)
+
+
+def effect_of_limit(now: Study, without: Study, client: str) -> tuple[float, float, int]:
+    """Compare a study with the same one in which the client has no limit of its own.
+
+    Returns the change of accuracy and of the overall gap, and how many other clients' gaps change.
+    """
+    unseen = now.has_held_out
+    accuracy, overall = (
+        now.over(figure, unseen=unseen).mean - without.over(figure, unseen=unseen).mean
+        for figure in (lambda e: e.accuracy, lambda e: e.gaps.overall)
+    )
+    table, before = (study.client_table(unseen=unseen) for study in (now, without))
+    moved = np.abs((table["gap"] - before["gap"]).fillna(0.0)) > FREE
+    return accuracy, overall, int((table["client"][moved] != client).sum())

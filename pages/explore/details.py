@@ -12,18 +12,10 @@ from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.study import Study, Summary
 from fairfl_core.explore import text as core_text
 from fairfl_core.lp.guarantee import Guarantee
-from pages.explore import client_text, details_charts, more_limits, text
-from pages.explore.client_results import every_rate
+from pages.explore import charts, more_limits, text
+from pages.explore.client_panel import every_rate
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.charts import (
-    chart,
-    error_boundary,
-    lazy_popover,
-    numbers_table,
-    progress,
-    table_popover,
-)
 from pages.shared.codecs import FLAG, Between
 from pages.shared.results import (
     CERTAINTIES,
@@ -41,6 +33,14 @@ from pages.shared.results import (
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, View
+from pages.shared.widgets import (
+    chart,
+    error_boundary,
+    lazy_popover,
+    numbers_table,
+    progress,
+    table_popover,
+)
 
 POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
 LEAVE_OUT = state.Setting("leave_out", False, FLAG)
@@ -157,7 +157,7 @@ def _kind(guarantee: Guarantee | None) -> Guarantee | None:
 def _price_of_certainty(view: View) -> None:
     price = certainty_of(view)
     chart(
-        details_charts.certainty_line(price, median_client(view)),
+        charts.certainty_line(price, median_client(view)),
         key="certainty",
         spoken=text.CERTAINTY_SPOKEN,
         table=pd.DataFrame(
@@ -206,7 +206,7 @@ def _rates(view: View, summary: Summary) -> None:
     left, right = st.columns(2, gap="medium")
     every_rate_of(study_of(view), summary.harm.favourable, None, left, right)
     with right:
-        with lazy_popover(client_text.RATIOS, "impact-ratios") as is_open:
+        with lazy_popover(text.IMPACT_RATIOS, "impact-ratios") as is_open:
             if is_open:
                 impact_ratios(view, None)
         if counts_of(view.data, view.seeds[0], "test") is not None:
@@ -223,38 +223,38 @@ def every_rate_of(
     table = rates.table()
     mine = table[table["client"].isna() if client is None else table["client"] == client]
     with picture:
-        blank = {"client": client_text.EVERYBODY, "label": ""}
+        blank = {"client": text.EVERYBODY, "label": ""}
         chart(
-            details_charts.rates(every_rate(mine, label), rates.groups),
+            charts.rates(every_rate(mine, label), rates.groups),
             key="every-rate" if client is None else "client-every-rate-chart",
-            spoken=client_text.rates_spoken(label, client),
+            spoken=text.rates_spoken(label, client),
             table=lambda: (table if client is None else mine).fillna(blank).round(4),
-            headings=client_text.EVERY_RATE_COLUMNS,
+            headings=text.EVERY_RATE_COLUMNS,
         )
         few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
         if few:
-            st.caption(client_text.not_assessable(few))
+            st.caption(text.not_assessable(few))
     with notions:
         rows = {
             shared_text.notion_title(one.notion): shared_text.notion_cells(one)
             for one in rates.notions_of(client)
         }
         numbers_table(rows, shared_text.NOTION_HEADER)
-        st.caption(client_text.why_not_all(rates.base.sentence(client)))
+        st.caption(text.why_not_all(rates.base.sentence(client)))
 
 
 def impact_ratios(view: View, client: str | None) -> None:
     """How often each group is selected beside the highest, overall and in a client."""
     study = study_of(view)
     if client is None:  # one switch for both places
-        st.toggle(client_text.LEAVE_OUT, **state.bound(LEAVE_OUT))
+        st.toggle(text.LEAVE_OUT, **state.bound(LEAVE_OUT))
     small = SMALL if state.get(LEAVE_OUT) else 0.0
     ratios = impact_ratios_of(study.evaluations(unseen=study.has_held_out), leave_out=small)
     table = ratios.table()
     shown = table[table["client"].isna() | (table["client"] == client)]
-    cells = [client_text.ratio_cells(row) for row in shown.to_dict("records")]
-    st.table(pd.DataFrame(cells, columns=list(client_text.RATIO_COLUMNS)))
-    st.caption(client_text.ratios_reading(ratios, unseen=study.has_held_out))
+    cells = [text.ratio_cells(row) for row in shown.to_dict("records")]
+    st.table(pd.DataFrame(cells, columns=list(text.RATIO_COLUMNS)))
+    st.caption(text.ratios_reading(ratios, unseen=study.has_held_out))
 
 
 def _regions(view: View) -> None:
@@ -263,7 +263,7 @@ def _regions(view: View) -> None:
     with progress(text.SOLVING_REGIONS) as on_progress:
         table = region_curve(replace(view, seeds=runs), on_progress)
     chart(
-        details_charts.region_lines(table),
+        charts.region_lines(table),
         key="regions",
         spoken=text.REGIONS_SPOKEN,
         table=table.round(4),

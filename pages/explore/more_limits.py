@@ -14,15 +14,14 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
-from pages.explore import more_limits_text as text
+from pages.explore import text
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
-from pages.shared.charts import error_boundary, lazy_expander
 from pages.shared.codecs import Between, OneOf
-from pages.shared.policy import with_policy
 from pages.shared.results import Collided, policy_cost
-from pages.shared.view import View
+from pages.shared.view import View, with_policy
+from pages.shared.widgets import error_boundary, lazy_expander
 
 COLLIDES = text.COLLIDES
 
@@ -73,7 +72,7 @@ def _exact_limits(view: View) -> None:
     for column, name, label in zip(
         st.columns(2),
         ("eps_global", "eps_local"),
-        (shared_text.OVERALL, shared_text.inside(noun_of(view.data))),
+        (shared_text.OVERALL, shared_text.INSIDE.format(noun_of(view.data))),
         strict=True,
     ):
         key = state.widget(f"{name}_number", getattr(view, name))
@@ -146,7 +145,7 @@ def _floors(policy: Policy, experiment: Experiment) -> None:
     label = state.get(chosen)
     names = labels if label == EVERY else (label,)
     with lose:
-        _floor_slider(policy, names, KEEPS, text.KEEP, keeps=True)
+        _floor_slider(policy, names, KEEPS, text.FLOOR_KEEP, keeps=True)
     with least:
         _floor_slider(policy, names, FLOORS, text.FLOOR, keeps=False)
     if policy.floors:
@@ -219,7 +218,7 @@ def _ratios(policy: Policy, *, sure: bool) -> None:
             now = getattr(policy, field)
             _slider(label, field, RATIOS, now, lambda asked, field=field: _ask(**{field: asked}))  # type: ignore[misc]
     st.button(
-        text.FOUR_FIFTHS,
+        text.FOUR_FIFTHS_RULE,
         key="four-fifths",
         on_click=_ask,
         kwargs={"ratio_global": FOUR_FIFTHS, "ratio_local": FOUR_FIFTHS},
@@ -275,7 +274,7 @@ def _utility(policy: Policy, experiment: Experiment) -> None:
     st.caption(text.UTILITY_MEANING[now])
     if policy.utility.labels:
         st.number_input(
-            text.missed(experiment.favourable),
+            text.MISSED.format(experiment.favourable),
             0.0,
             1000.0,
             step=1.0,
@@ -300,8 +299,8 @@ def _gains(utility: Utility) -> None:
     key = f"gains-{hash(utility)}"
     table = pd.DataFrame(
         utility.gain,
-        index=[text.truly(label) for label in utility.labels],
-        columns=[text.answered(label) for label in utility.labels],
+        index=[text.TRULY.format(label) for label in utility.labels],
+        columns=[text.ANSWERED.format(label) for label in utility.labels],
     )
 
     def edited() -> None:

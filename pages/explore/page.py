@@ -13,30 +13,29 @@ from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
 from fairfl_core.explore.text import Chip
+from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.review import MOST
-from pages.compare.files import TAKE_ALONG, offer
-from pages.compare.study import offer_study
+from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
 from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import error_boundary, lazy_popover, progress
 from pages.shared.codecs import FLAG, OneOf
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import go_to_cell, limit_slider
 from pages.shared.results import (
     COARSE,
     GRID,
     collision_of,
     heat_of,
     is_dear,
-    programs_of,
+    model_accuracy,
     study_of,
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, View
+from pages.shared.widgets import error_boundary, go_to_cell, lazy_popover, limit_slider, progress
 
 MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
@@ -46,12 +45,13 @@ WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_ASKED = state.Setting("map_asked", False)
+MAP_SEEN = "explore-map-seen"  # in the session: whose map was drawn last, on which limits
 MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
 
 
 def page() -> None:
     """Lay the page out: what follows a slider is one fragment."""
-    with frame(view_settings):
+    with frame(view_settings, hall=True):
         playing = st.session_state.get(PLAY)
         st.fragment(_live, run_every=SECONDS if playing else None)()
 
@@ -112,7 +112,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
     words = escape(core_text.sentence(summary, noun))
     with st.container(horizontal=True, key="said"):
         if present.presenting():
-            chips = " ".join(text.badge(chip) for chip in _chips_of(summary))
+            chips = " ".join(text.BADGE.format(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
         st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
     return summary
@@ -148,10 +148,10 @@ def _numbers(summary: Summary, noun: str) -> str:
 
 def _chips(summary: Summary) -> None:
     verdict, harm = _chips_of(summary)
-    with lazy_popover(text.badge(verdict), "verdict", type="tertiary") as is_open:
+    with lazy_popover(text.BADGE.format(verdict), "verdict", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.verdict_why(summary))
-    with lazy_popover(text.badge(harm), "harm", type="tertiary") as is_open:
+    with lazy_popover(text.BADGE.format(harm), "harm", type="tertiary") as is_open:
         if is_open:
             st.markdown(text.harm_lines(summary.harm))
 
@@ -172,7 +172,7 @@ def _keep(view: View) -> None:
     )
     with lazy_popover(text.TAKE_ALONG, "take") as is_open:
         if is_open:
-            offer(TAKE_ALONG, key="take")
+            offer(TAKE_ALONG, view, state.link_for_others(), key="take")
             offer_study(view, key="take")
 
 
@@ -193,11 +193,9 @@ def _map(view: View, noun: str) -> None:
             return
         one = view.of_seed(view.seeds[0]) if dear else view
         fine = _is_fine(one) if dear else True
-        with progress(shared_text.SOLVING_MAP) as on_progress:
-            heat = heat_of(one, GRID if fine else COARSE, on_progress)
-        own = np.mean([program.counts.model_accuracy for program in programs_of(one)])
+        heat = _heat(one, GRID if fine else COARSE)
         here = view.eps_global, view.eps_local
-        costs = charts.alone(heat, here, float(own))
+        costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
         limit_map(
             MAP,
@@ -216,6 +214,17 @@ def _map(view: View, noun: str) -> None:
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
         )
+
+
+def _heat(view: View, grid: tuple[float, ...]) -> Frontier:
+    """The map of a view, with a bar the first time that a visitor sees it."""
+    asked = view.without_limits(), grid
+    if st.session_state.get(MAP_SEEN) == asked:
+        return heat_of(view, grid)
+    with progress(shared_text.SOLVING_MAP) as on_progress:
+        heat = heat_of(view, grid, on_progress)
+    st.session_state[MAP_SEEN] = asked
+    return heat
 
 
 def _is_fine(view: View) -> bool:

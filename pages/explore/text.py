@@ -1,19 +1,28 @@
 """What the Explore page says."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
+from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
+from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
-from fairfl_core.evaluation.harm import Harm
-from fairfl_core.evaluation.study import Figures, Summary
+from fairfl_core.evaluation.harm import ClientHarm, Effect, Harm
+from fairfl_core.evaluation.study import ClientRow, Figures, Payer, Summary
 from fairfl_core.explore import text as core
-from fairfl_core.explore.text import Chip
+from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor
+from fairfl_core.lp.solution import RuleShare
 from fairfl_core.monitoring.plan import Plan
 from fairfl_core.report import text as asked_text
 from pages.shared import text
+from pages.shared.results import Collided, PolicyCost
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -26,7 +35,7 @@ HELD, PAYS, SURE, MORE, RATES = (
     "Every rate",
 )
 MAP_TITLE = "Accuracy by pair of limits"
-LESSON = "New here? Learn"
+LESSON = "What does fairness cost? Learn"
 KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
 PLAY, STOP = "▶", "■"
@@ -45,9 +54,7 @@ SCREENS = ("map", "gaps", "found", "compare")
 # -------------------------------------------------------------------- chips
 
 
-def badge(chip: Chip) -> str:
-    """A chip as Markdown."""
-    return f":{chip.colour}-badge[{chip.text}]"
+BADGE = ":{0.colour}-badge[{0.text}]"
 
 
 def verdict_why(summary: Summary) -> str:
@@ -221,3 +228,326 @@ def plan(plan: Plan) -> str:
         f"**{plan.total:,}** more people settle all {len(plan.cost)} limits that are not sure yet "
         f"({plan.people:,.0f} new people now)."
     )
+
+
+# Parts of the panel, as they are named where one fails.
+CLIENT_RATES, LOTTERY = "The client's rates", "The client's rule"
+EFFECT = "The effect on the others"
+IMPACT_RATIOS = "Impact ratios"
+EVERYBODY = "overall"
+LEAVE_OUT = "Leave out groups under 2 % of all people"
+EVERY_RATE_COLUMNS = {
+    "client": "where",
+    "label": "label",
+    "rate": "rate",
+    "group": "group",
+    "n_before": "people, before",
+    "before": "before",
+    "before_low": "before, 95 % from",
+    "before_high": "before, 95 % to",
+    "n": "people",
+    "after": "after",
+    "after_low": "after, 95 % from",
+    "after_high": "after, 95 % to",
+    "assessable": "assessable",
+}
+RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
+
+OWN_LIMIT, OWN_LIMIT_TIP = (
+    "Its own limit εc",
+    "A limit for this client alone; the others keep theirs.",
+)
+RATE_COLUMNS = {
+    "rate_of": "rate",
+    "group": "group",
+    "n": "people",
+    "rate_before": "before",
+    "rate": "after",
+    "rate_low": "95 % from",
+    "rate_high": "95 % to",
+}
+AXIS_RATE = "rate, %"
+HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
+HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"
+
+
+def sentence(row: ClientRow, payer: Payer, judged_on: str, effect: Effect) -> str:
+    """The client in one or two sentences: asked, reached, and its accuracy."""
+    change = format.round_signed_points(payer.change)
+    accuracy = (
+        f"Accuracy {format.before_after(row.accuracy_before, row.accuracy, format.round_percent)}"
+        + (f" ({change}){text.but(effect)}" if change != format.NO_CHANGE else "")
+        + "."
+    )
+    if np.isnan(row.gap):
+        return f"No two groups can be compared here, so there is no gap. {accuracy}"
+    asked = "No limit asked" if row.eps_local >= 1 else f"Asked {format.epsilon(row.eps_local)}"
+    return (
+        f"{asked}; on {judged_on} the gap is "
+        f"**{format.before_after(row.gap_before, row.gap, format.round_gap)}** "
+        f"({text.sure(row)}). {accuracy}"
+    )
+
+
+def alarm(own: ClientHarm) -> str:
+    """Who loses here, as Markdown."""
+    colour, sign = ("red", "▼") if own.beyond_chance else ("orange", "▽")
+    return f":{colour}-badge[{sign}] {plain(own.describe(2), 1200)}"
+
+
+def allowed_inside(client: str) -> str:
+    """The label of the client's own slider."""
+    return f"Gap allowed inside {plain(client)}"
+
+
+def rates_reading(*, unseen: bool) -> str:
+    """How to read the chart of rates."""
+    return (
+        "**The rates that are compared, group by group**, with 95 % intervals, on "
+        f"{text.UNSEEN if unseen else text.FITTED}. Hollow: the model's own answers; filled: "
+        "after the lottery."
+    )
+
+
+def nobody(cell: NotAssessable) -> str:
+    """A group with nobody behind a rate."""
+    with_label = f" with label “{plain(cell.label)}”" if cell.label else ""
+    return f"Nobody of group “{plain(cell.group)}”{with_label} here: not assessable."
+
+
+def lottery_title(seed: int, *, runs: int) -> str:
+    """Whose lottery it is."""
+    return "**Its lottery, in words**" + (f" (run {seed})" if runs > 1 else "")
+
+
+def lottery(group: str, shares: Sequence[RuleShare]) -> str:
+    """A cell's lottery: what it does, and in how many of a hundred cases."""
+    shown = [
+        f"{plain(one.rule, 160)}: {format.hundred(one.share)} in 100"
+        for one in shares
+        if one.share >= 0.0005
+    ]
+    return f"**{plain(group)}** – {'; '.join(shown)}."
+
+
+def effect(accuracy: float, overall: float, others: int, summary: Summary, noun: str) -> str:
+    """What one client's own limit does to everyone."""
+    gap = format.round_gap(abs(overall))
+    change = format.NO_CHANGE if gap == "0" else f"{'−' if overall < 0 else '+'}{gap}"
+    clients = format.plural(others, f"other {noun}")
+    return (
+        f"**What its own limit does to everyone**, on {text.judged_on(summary)}: accuracy "
+        f"{format.round_signed_points(accuracy)}, overall gap {change}; another gap in "
+        f"{clients}."
+    )
+
+
+def ratio_cells(row: Mapping[str, Any]) -> list[str]:
+    """A row of the table of impact ratios."""
+    ratio = row["impact_ratio"]
+    ends = [row[f"selection_rate{end}"] for end in ("", "_low", "_high")]
+    rate, low, high = (format.percent(end) for end in ends)
+    below = ratio < FOUR_FIFTHS
+    # A third digit where two would round to four fifths what is below it.
+    digits = 3 if below and round(ratio, 2) >= FOUR_FIFTHS else 2
+    ratio_cell = "–" if np.isnan(ratio) else f"{ratio:.{digits}f}{' ▼' if below else ''}"
+    return [
+        EVERYBODY if row["client"] is None else plain(row["client"], 24),
+        _group_compared(row),
+        format.count(row["n"]),
+        format.percent(row["selection_rate_before"]),
+        f"{rate} ({low} to {high})" if row["n"] else "nobody",
+        ratio_cell if row["assessable"] else NOT_ASSESSABLE,
+    ]
+
+
+def _group_compared(row: Mapping[str, Any]) -> str:
+    """A group by its name; one of a crossing's columns alone is led by the column's."""
+    alone = row["grouping"] is not None and "*" not in row["grouping"]
+    return plain(f"{row['grouping']}: {row['group']}" if alone else row["group"], 60)
+
+
+def ratios_reading(ratios: ImpactRatios, *, unseen: bool) -> str:
+    """How to read the table of impact ratios, and who is not in it."""
+    words = (
+        f"The favourable answer, on {text.UNSEEN if unseen else text.FITTED}, mean over runs; 95 % "
+        "limits in brackets. A ratio is a group's rate by the highest one; ▼ is below four fifths."
+    )
+    if ratios.left_out:
+        names = ", ".join(plain(name, 30) for name in ratios.left_out)
+        words += f" Left out, as under 2 % of all people: {names}."
+    if not all(one.assessable.all() for one in ratios.comparisons):
+        words += f" A crossed group of fewer than {FEWEST} people is {NOT_ASSESSABLE}."
+    if len(ratios.comparisons) > 1:
+        words += " Each column of the crossing is compared on its own as well."
+    return words
+
+
+# -------------------------------------------------------------------- every rate
+
+
+def rates_spoken(label: str, client: str | None) -> str:
+    """The picture of every rate in a sentence."""
+    where = "overall" if client is None else f"in {client}"
+    return f"Every rate of “{label}” {where}, by group, before and after, with 95 % intervals."
+
+
+def not_assessable(groups: Sequence[str]) -> str:
+    """Said of crossed groups with too few people to be judged."""
+    names = ", ".join(plain(name, 40) for name in groups)
+    return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
+
+
+def why_not_all(words: str) -> str:
+    """Why not all rates can be equal, in the core's words."""
+    return plain(words, 1200)
+
+
+# -------------------------------------------------------------------- beyond the two limits
+
+FLOORS, RATIOS, GOOD = "Nobody may be left worse off", "Ratios", "What counts as good"
+POLICY_COST = "The price of what is asked"
+FLOORS_MEANING = (
+    "A gap can be closed by making those better off worse: levelling down. A floor forbids it, in "
+    "every client and group that has people of the label."
+)
+FLOOR_LABEL, EVERY_LABEL = "Label", "every label"
+FLOOR_KEEP = "Recognised less often than by the model, at most"
+FLOOR = "Recognised at least"
+RATIOS_MEANING = (
+    "No group's rate may be below this share of the highest group's. Four fifths is a rule of "
+    "thumb for screening; meeting it is not compliance with any law."
+)
+NO_SURE_RATIOS = (
+    "A confidence can be had for gaps and floors, not for ratios: choose “as set” under How sure to ask "
+    "for a ratio."
+)
+RATIO_OVERALL, RATIO_INSIDE = "Ratio at least, overall", "Ratio at least, inside each client"
+FOUR_FIFTHS_RULE = "Four-fifths rule (screening, not compliance)"
+GROUPINGS = "Limits between other groups"
+GROUPINGS_MEANING = (
+    "Groups are crossed of several columns, and the two limits above compare the crossings. Here "
+    "the groups of one column are compared, pooled over the others."
+)
+WITHOUT_GROUP = "Decide without the group"
+WITHOUT_GROUP_TIP = (
+    "Where the group may not be used or is not known at the decision: one rule for all groups of a "
+    "client. Gaps are still measured by group. The model itself may have seen the group in training."
+)
+UTILITY = "Made as large as can be"
+UTILITIES = {
+    "accuracy": "accuracy",
+    "balanced": "balanced accuracy",
+    "table": "gains and costs",
+}
+UTILITY_MEANING = {
+    "accuracy": "Every right answer counts the same, so the commonest label counts most.",
+    "balanced": "Every label counts the same, however rare: the mean of their recognitions.",
+    "table": "What each answer is worth for each true label; below zero is a cost. Prices are in "
+    "this unit.",
+}
+OWN_TABLE = "own table"
+COLLIDES = ":red-badge[✕ limits and floors collide]"
+EXACT = "The two limits as numbers"
+POLICY_FILE = "From a policy file"
+POLICY_UPLOAD = "Limits that somebody decided (policy.toml)"
+POLICY_TAKEN = "Taken from the policy file."
+POLICY_BY = "Decided by {by}{on}."
+_PARTS = {
+    "floors": "the floors",
+    "ratios": "the ratios",
+    "limits": "the limits between other groups",
+    "shares": "precision and capacity",
+    "utility": "another aim than accuracy",
+    "without_group": "not using the group",
+}
+
+
+def floor_step(value: float) -> str:
+    """A step of a slider over floors or ratios."""
+    return "off" if value < 0 else f"{value:g}"
+
+
+def floors_asked(floors: Sequence[Floor]) -> str:
+    """All floors that are asked, of every label."""
+    return "Asked in every client and group: " + "; ".join(_floor(one) for one in floors) + "."
+
+
+def _floor(floor: Floor) -> str:
+    if floor.keeps is None:
+        return f"at least {floor.rate:g} of “{plain(floor.label)}” recognised"
+    return (
+        f"“{plain(floor.label)}” recognised at most {floor.keeps:g} less often than by the model"
+    )
+
+
+def grouping_limit(grouping: str, scope: str) -> str:
+    """The label of a limit between the groups of one column."""
+    where = "overall" if scope == "global" else "inside each client"
+    return f"Gap allowed by {grouping}, {where}"
+
+
+MISSED = "A missed “{}” is as bad as so many other mistakes"
+
+
+TRULY = "truly {}"
+
+
+ANSWERED = "answered {}"
+
+
+def refused(why: str) -> str:
+    """An edit that cannot be."""
+    return f"Not taken: {plain(why, 300)}"
+
+
+def policy_cost(cost: PolicyCost) -> str:
+    """What each part costs, all else equal."""
+    if math.isnan(cost.accuracy):
+        return "What is asked collides with the limits; see above."
+    words = [
+        f"{_PARTS[name]} {'cost' if without >= cost.accuracy else 'gain'} "
+        f"{format.points(without - cost.accuracy)} of accuracy"
+        for name, without in cost.without
+        if not math.isnan(without)
+    ]
+    return (
+        "At these limits, on the fitted people of one run: "
+        + "; ".join(words)
+        + f" ({format.percent(cost.accuracy)} with all that is asked)."
+    )
+
+
+def collision(met: Collided) -> str:
+    """Who stands against whom."""
+    named = [
+        f"{plain(client, 24)}, {plain(group, 24)} (“{plain(label, 24)}”)"
+        for client, group, label in met.who[:3]
+    ]
+    more = f" and {len(met.who) - 3} more" if len(met.who) > 3 else ""
+    none = "No lottery keeps both" if met.certain else "No lottery was found that keeps both"
+    words = f"{none}: the floors stand against the limits in {'; '.join(named)}{more}."
+    if met.least_local is None:
+        words += (
+            " No wider gap would help: in this region the floors are out of reach."
+            if met.certain
+            else " None was found with wider gaps, either."
+        )
+    return words
+
+
+def widen(eps_local: float, eps_global: float) -> str:
+    """The button that widens the limits as far as the floors need."""
+    inside, overall = format.epsilon(eps_local), format.epsilon(eps_global)
+    return f"Keep the floors, allow {inside} inside and {overall} overall"
+
+
+def lower(floors: Sequence[Floor]) -> str:
+    """The button that lowers the floors as far as the limits need."""
+    words = [
+        f"{floor.rate:g} of “{floor.label}”"
+        if floor.keeps is None
+        else f"a loss of {floor.keeps:g} of “{floor.label}”"
+        for floor in floors
+    ]
+    return plain(f"Keep the limits, floors of {', '.join(words)}", 160)

@@ -68,7 +68,7 @@ def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) 
                 "line": {"width": 1, "color": "white"},
             },
             customdata=[format.count(row.people[a]) for row in rows],
-            hovertemplate=text.hover_share(group),
+            hovertemplate=text.HOVER_SHARE.format(group),
         )
     for place, row in enumerate(rows):
         figure.add_annotation(
@@ -177,7 +177,7 @@ def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
                 x=column[mine] + DAY * day,
                 y=row[mine],
                 mode="markers",
-                name=text.told(answer),
+                name=text.TOLD.format(answer),
                 showlegend=day == 0,
                 marker={
                     "symbol": symbol,
@@ -343,7 +343,7 @@ def _add_curve(figure: go.Figure, curve: lesson.Roc, colour: str) -> None:
         x=x[::SPARSE],
         y=y[::SPARSE],
         mode="markers",
-        name=text.thresholds(curve.group),
+        name=text.THRESHOLDS.format(curve.group),
         marker={"size": 5, "color": colour, "opacity": 0.7},
         hovertemplate=text.HOVER_THRESHOLD,
     )
@@ -372,21 +372,21 @@ def _add_marks(figure: go.Figure, triangle: Floats, reach: lesson.Reach, limit: 
                 "color": GROUP_COLOURS[a],
                 "line": {"width": 2},
             },
-            hovertemplate=text.hover_mark(group, text.MODELS_OWN),
+            hovertemplate=text.HOVER_MARK.format(group, text.MODELS_OWN),
             showlegend=False,
         )
         figure.add_scatter(
             x=[x[a]],
             y=[y[a]],
             mode="markers",
-            name=text.by_lottery(group),
+            name=text.BY_LOTTERY.format(group),
             marker={
                 "symbol": SYMBOLS[a],
                 "size": 15 - 5 * a,
                 "color": GROUP_COLOURS[a],
                 "line": {"width": 1.5, "color": "white"},
             },
-            hovertemplate=text.hover_mark(group, text.THE_LOTTERY),
+            hovertemplate=text.HOVER_MARK.format(group, text.THE_LOTTERY),
         )
 
 
@@ -397,11 +397,11 @@ def in_space(
     figure = go.Figure()
     for a, group in enumerate(lesson.GROUPS):
         points = 100 * corners[a]
-        _add_point(figure, points[0], f"{SYMBOLS[a]}-open", text.by_model(group), a, labels)
+        _add_point(figure, points[0], f"{SYMBOLS[a]}-open", text.BY_MODEL.format(group), a, labels)
         if known:
             _add_tetrahedron(figure, points, GROUP_COLOURS[a])
             mark = 100 * reach.share[a]
-            _add_point(figure, mark, SYMBOLS[a], text.by_lottery(group), a, labels)
+            _add_point(figure, mark, SYMBOLS[a], text.BY_LOTTERY.format(group), a, labels)
     if known:
         ends = 100 * np.eye(len(labels))  # answering y to everybody recognises all of y only
         figure.add_scatter3d(
@@ -410,7 +410,7 @@ def in_space(
             z=ends[2],
             mode="markers+text",
             hoverinfo="skip",
-            text=[text.always(label) for label in labels],
+            text=[text.ALWAYS.format(label) for label in labels],
             textfont={"color": ink(), "size": 13},
             textposition=list(CORNER_LABELS),
             marker={"size": 4, "color": GREY},

@@ -6,15 +6,15 @@ from pages.learn import text
 from pages.learn.steps import STEPS
 from pages.learn.widgets import STEP, answered, forget, guesses
 from pages.shared import present, state
-from pages.shared.charts import error_boundary, lazy_popover
 from pages.shared.frame import frame
+from pages.shared.widgets import error_boundary, lazy_popover
 
 SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
-    with frame():
+    with frame(hall=True):
         _lesson()
 
 
@@ -27,7 +27,7 @@ def _lesson() -> None:
         _ladder()
     st.markdown(f"#### {text.step_title(step)}")
     shown, words = st.columns([7, 5], gap="large")  # on a phone the picture comes first
-    with error_boundary(text.step_name(step)):
+    with error_boundary(text.STEP_NAME.format(step)):
         STEPS[step - 1](shown, words)
     if present.presenting():
         present.presenter(
@@ -83,14 +83,10 @@ def _onward(step: int) -> None:
                 on_click=state.put,
                 args=(STEP, step + 1),
             )
-        _explained(text.WORDS_TITLE, "learn-words", text.WORDS)
-        _explained(text.UNSETTLED_TITLE, "learn-unsettled", text.UNSETTLED)
-
-
-def _explained(title: str, key: str, meaning: str) -> None:
-    with lazy_popover(title, key, type="tertiary") as is_open:
-        if is_open:
-            st.markdown(meaning)
+        for title in text.EXPLAINED:
+            with lazy_popover(title, f"learn-{title.lower()}", type="tertiary") as is_open:
+                if is_open:
+                    st.markdown(text.explained(title))
 
 
 page()

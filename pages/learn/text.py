@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io import numbers as format
+from fairfl_core._io.files import APP_ROOT
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Figures
 from fairfl_core.teaching import hospitals as lesson
-from fairfl_core.teaching.messages import DemoLog
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Question:
 
 # -------------------------------------------------------------------- the frame
 
-STEP, BACK, WORDS_TITLE, UNSETTLED_TITLE = "Step", "Back", "Words", "Caveats"
+STEP, BACK = "Step", "Back"
+EXPLAINED = ("Words", "Caveats")  # sections of docs/words.md
 CHOOSE_FIRST = "Guess first."
 NAMES = (  # on the ladder
     "Network",
@@ -83,9 +84,7 @@ def step_of(step: int) -> str:
     return f"{step} of {len(TITLES)}"
 
 
-def step_name(step: int) -> str:
-    """A step, where it fails."""
-    return f"Step {step}"
+STEP_NAME = "Step {}"
 
 
 def onward(step: int) -> str:
@@ -93,9 +92,7 @@ def onward(step: int) -> str:
     return f"Next: {NAMES[step].lower()}"
 
 
-def right(question: Question) -> str:
-    """Said to a right answer."""
-    return f"**Right.** {question.because}"
+RIGHT = "**Right.** {.because}"
 
 
 def not_quite(question: Question) -> str:
@@ -149,13 +146,10 @@ TRAVELLED_COLUMNS = ("way", "message", "bytes", "purpose", "tables in it")
 WAYS = {"sent": "to the server", "received": "from the server"}
 
 
-def travelled(log: DemoLog) -> str:
-    """What a client of a real run sent, in one sentence."""
-    return (
-        f"In a real run ({log.study}, {log.rounds} rounds) the client “{log.client}” has "
-        f"{log.rows:,} people. It sent {log.sent:,} bytes in all: models and small tables, no row "
-        "of any person."
-    )
+TRAVELLED_OF = (
+    "In a real run ({0.study}, {0.rounds} rounds) the client “{0.client}” has {0.rows:,} people. "
+    "It sent {0.sent:,} bytes in all: models and small tables, no row of any person."
+)
 
 
 def network_after(judged: Evaluation) -> str:
@@ -217,9 +211,7 @@ def notion_line(notion: str, gap: float) -> str:
     )
 
 
-def of_group(group: str, what: str) -> str:
-    """A column of a group's figures."""
-    return f"{group}, {what}"
+OF_GROUP = "{0}, {1}"
 
 
 # -------------------------------------------------------------------- 3: a pair of hospitals
@@ -253,9 +245,7 @@ AXIS_FOUND = "ill people found, %"
 PAIR_COLUMNS = {"n": "ill people", "rate": "found", "rate_low": "low", "rate_high": "high"}
 
 
-def women_of(hospital: str) -> str:
-    """The label of a hospital's slider."""
-    return f"Women among the people of {hospital}"
+WOMEN_OF = "Women among the people of {}"
 
 
 def pair_after(inside: NDArray[np.float64], overall: float) -> str:
@@ -273,9 +263,7 @@ def ill_people(people: Sequence[tuple[str, float]], gap: float) -> str:
     return f"{said}; gap {format.round_gap(gap)}"
 
 
-def hover_share(group: str) -> str:
-    """What a group's mark says under the pointer."""
-    return f"{group}: %{{x:.1f}} % of %{{customdata}} people<extra></extra>"
+HOVER_SHARE = "{}: %{{x:.1f}} % of %{{customdata}} people<extra></extra>"
 
 
 # -------------------------------------------------------------------- 4: under the curve
@@ -344,24 +332,16 @@ def _limited(limit: float, reach: lesson.Reach) -> str:
     )
 
 
-def thresholds(group: str) -> str:
-    """A group's dots."""
-    return f"{group}: thresholds"
+THRESHOLDS = "{}: thresholds"
 
 
-def by_lottery(group: str) -> str:
-    """A group's mark by the lottery."""
-    return f"{group}: lottery"
+BY_LOTTERY = "{}: lottery"
 
 
-def by_model(group: str) -> str:
-    """A group's mark by the model."""
-    return f"{group}: model"
+BY_MODEL = "{}: model"
 
 
-def hover_mark(group: str, whose: str) -> str:
-    """What a mark says under the pointer."""
-    return f"{group}: {whose}<br>%{{x:.1f}} % alarmed, %{{y:.1f}} % found<extra></extra>"
+HOVER_MARK = "{0}: {1}<br>%{{x:.1f}} % alarmed, %{{y:.1f}} % found<extra></extra>"
 
 
 # -------------------------------------------------------------------- 5: in space
@@ -393,9 +373,7 @@ def space_columns(label: str) -> tuple[str, str]:
     return f"{label}: model, %", f"{label}: lottery, %"
 
 
-def always(label: str) -> str:
-    """A corner of the region."""
-    return f"always {label}"
+ALWAYS = "always {}"
 
 
 # -------------------------------------------------------------------- 6: the draws
@@ -437,14 +415,10 @@ def draws_reading(turned: Sequence[int], differ: int | None) -> str:
     return f"{said}. One square is one man."
 
 
-def told(answer: str) -> str:
-    """What a square means."""
-    return f"told “{answer}”"
+TOLD = "told “{}”"
 
 
-def patient(number: int) -> str:
-    """A person's id."""
-    return f"patient {number:03d}"
+PATIENT = "patient {:03d}"
 
 
 # -------------------------------------------------------------------- 7: chance
@@ -653,77 +627,8 @@ TO_EXPLORE, WHICH_COLUMN = "Try it on Explore", "notion"
 
 # -------------------------------------------------------------------- the words
 
-WORDS = """\
-- **Accuracy.** The share of people who get the right answer.
-- **Base rate.** How many people of a group truly have a label. Where base rates differ, even a
-  model that is always right breaks statistical parity.
-- **Client.** One place that keeps its own data: a hospital, a state, a school.
-- **Debiased gap.** The gap that is left once chance is taken out, over many clients. Below zero:
-  chance alone explains what was seen.
-- **Epsilon, ε.** The largest gap one allows. ε0 overall, εc inside each client. 0 asks for equal
-  rates, 1 for nothing.
-- **Equal opportunity (eop).** Of those who truly have the favourable label, every group is found
-  equally often.
-- **Equalized odds (eo).** For each true label, every group is found equally often.
-- **Equalized odds, all errors (eo-full).** For each true label, every group gets each answer,
-  right or wrong, equally often. With two labels it is the same as eo.
-- **Exact region.** Every rule that cuts the scores, with the lottery over them: the whole area
-  under the ROC curve.
-- **FedAvg.** Federated averaging: clients train at home, a server averages the models.
-- **Found.** Of those who truly have a label, the share that is answered so: its true-positive
-  rate.
-- **Gap, global.** How far apart the groups' rates lie when all clients' people are taken
-  together; the worst of the notion's rates.
-- **Gap, local.** The same inside one client. Clients differ, so the worst one is named.
-- **Group.** The people who are compared: by sex, by race. A sensitive attribute.
-- **Interval.** Between which two values a rate or gap lies, in 95 of 100 such checks. Wide on
-  few people.
-- **Kernel region.** The lottery may look at the model's answer first: “when it says ill, answer
-  healthy for one in ten”. Contains the simplex.
-- **Label.** What is true of a person: ill or healthy. Favourable: the one eop looks at.
-- **Larger half.** The half of the clients with the most people. Their gaps are told with chance
-  taken out, as small clients' gaps are mostly chance.
-- **Lottery.** The fair predictor: with a stated chance it keeps the model's answer, else it
-  gives another. The chances depend on client and group.
-- **Neighbours.** Two data sets that privacy must not tell apart: one person added or removed, or
-  one person replaced by another.
-- **New people (test).** People neither the model nor the lottery was fitted on.
-- **Noise floor.** The gap that a perfectly fair rule would show on so few people, by chance
-  alone.
-- **Notion.** What is meant by fair: sp, eop, eo or eo-full. They exclude each other mostly.
-- **Prediction.** The model's answer: the label with the largest score.
-- **Price of a limit.** How much accuracy one more hundredth of it buys, at the present setting
-  and in its neighbourhood only. The overall price is that of the overall limit, a local price
-  that of one client's.
-- **Privacy budget.** How much the noisy counts may give away about any one person. Small: much
-  noise, much privacy.
-- **Rates.** The shares that are compared: counted by labels, or estimated so that small clients
-  lean less on chance.
-- **Region.** All that a lottery can reach: simplex, kernel or exact, each within the next.
-- **ROC curve.** For every threshold on the score: ill people found against healthy people
-  alarmed.
-- **Score.** The model's number for each label, before it is turned into an answer.
-- **Seed.** The number of a run: each splits the people anew, trains anew and is solved on its
-  own.
-- **Simplex region.** The paper's: keep the model's answer, or give a fixed one.
-- **Statistical parity (sp).** Every group gets each answer equally often, whatever is true of
-  them.
-- **Validation.** The people whom the lottery is fitted on. The model was trained on others."""
 
-UNSETTLED = """\
-- **The group is asked at the decision, unless told otherwise.** The lottery asks each person's
-  group, and treats groups by different chances. Where law or decency forbids that, “Decide
-  without the group” (--without-group) finds one rule for all groups: then the group is needed
-  only to fit and to check it, and on those it is fitted on the same limits cost as much accuracy
-  or more. Guessing the group is worse.
-- **A lottery treats like people unlike.** Two people with the same file may get different
-  answers. The groups come out even; the person who lost has no reason to be given but chance.
-- **A limit met on few people proves little.** Small clients differ by luck. A gap under the
-  noise floor is not fairness shown, and a gap above it is not yet unfairness shown.
-- **Labels may be unfair themselves.** “Ill” means found ill; “repaid” means was lent to. If one
-  group was looked at less, all rates here inherit that, and no notion sees it.
-- **Base rates are taken as given.** Where more of one group are ill, the notions pull against
-  each other. Which of them is due is a question of what the decision is for.
-- **Equal may mean equally bad.** A gap can close because some are found less. Look at who pays,
-  not at the gap alone.
-- **Groups that nobody named are not protected.** Women may be treated fairly, and old women not."""
+def explained(title: str) -> str:
+    """A section of docs/words.md: the words, or the caveats."""
+    rest = (APP_ROOT / "docs" / "words.md").read_text(encoding="utf-8")
+    return rest.partition(f"\n## {title}\n")[2].partition("\n## ")[0]

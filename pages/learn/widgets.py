@@ -14,8 +14,8 @@ from plotly.basedatatypes import BaseFigure
 from pages.learn import text
 from pages.learn.text import Question
 from pages.shared import state
-from pages.shared.charts import chart, table_popover
 from pages.shared.codecs import FLAG, OneOf, Whole
+from pages.shared.widgets import chart, table_popover
 
 T = TypeVar("T")
 STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
@@ -65,7 +65,7 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
     if said is None:
         st.caption(text.CHOOSE_FIRST)
     elif said == question.answer:
-        st.success(text.right(question))
+        st.success(text.RIGHT.format(question))
     else:
         st.info(text.not_quite(question))
     return said is not None

@@ -19,7 +19,7 @@ from pages.shared.theme import (
     translucent,
 )
 
-HEIGHT, LARGE = 365, 520  # on a page, for a hall
+HEIGHT = 365
 LOOKS = (  # of the lines that are named: Plotly's sign, the same as a letter
     ("circle", "●"),
     ("square", "■"),
@@ -41,7 +41,7 @@ def _colours(found: Compared) -> dict[str, str]:
     return dict(zip([*fairfl, *names], GROUP_COLOURS * 2, strict=False))
 
 
-def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figure:
+def frontiers(found: Compared, gap_name: str) -> go.Figure:
     """One line a method: a few named at their ends, the others thin and grey, named on hover."""
     figure = go.Figure()
     named = found.labelled
@@ -65,17 +65,16 @@ def frontiers(found: Compared, gap_name: str, *, large: bool = False) -> go.Figu
             text=f"{sign} {f'<b>{name}</b>' if line.is_fairfl else name}",
             showarrow=False,
             xanchor="left",
-            font={"size": 20 if large else 13},
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
     return figure.update_layout(
-        height=LARGE if large else HEIGHT,
-        margin=MARGIN | {"r": 240 if large else 150},
+        height=HEIGHT,
+        margin=MARGIN | {"r": 150},
         showlegend=False,
         hovermode="closest",
         dragmode=False,
-        xaxis=_axis(text.axis_gap(gap_name), (0, 1.04 * widest)),
+        xaxis=_axis(text.AXIS_GAP.format(gap_name), (0, 1.04 * widest)),
         yaxis=_axis(text.AXIS_ACCURACY, (low, high)),
     )
 
@@ -119,7 +118,7 @@ def _apart(ends: NDArray[np.float64], low: float, high: float) -> NDArray[np.flo
     return found
 
 
-def ranking(found: Compared, *, large: bool = False) -> go.Figure:
+def ranking(found: Compared) -> go.Figure:
     """One row a method, the most accurate first: its points less fairfl's, with an interval."""
     figure = go.Figure()
     ranked = found.ranked
@@ -160,18 +159,17 @@ def ranking(found: Compared, *, large: bool = False) -> go.Figure:
         ],
         hovertemplate=text.HOVER_RANK,
     )
-    size = 20 if large else 13
     for row, line in enumerate(ranked):
         off = bool(less[row] < low)
         if line.at is not None:
-            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", size, paper=True)
+            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", paper=True)
         if off or line.at is None:
             words = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
-            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{words}", size)
+            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{words}")
     names = [figure_text(text.short_title(line), 28) for line in ranked]
     return figure.update_layout(
-        height=LARGE if large else HEIGHT,
-        margin=MARGIN | {"r": 90 if large else 56},
+        height=HEIGHT,
+        margin=MARGIN | {"r": 56},
         showlegend=False,
         hovermode="closest",
         dragmode=False,
@@ -192,9 +190,7 @@ def _less(line: Line) -> float:
     return float("nan") if line.difference is None else -100 * line.difference.mean
 
 
-def _say(
-    figure: go.Figure, x: float, row: int, words: str, size: int, *, paper: bool = False
-) -> None:
+def _say(figure: go.Figure, x: float, row: int, words: str, *, paper: bool = False) -> None:
     figure.add_annotation(
         x=x,
         xref="paper" if paper else "x",
@@ -202,7 +198,6 @@ def _say(
         text=words,
         showarrow=False,
         xanchor="left",
-        font={"size": size},
     )
 
 

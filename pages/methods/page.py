@@ -10,12 +10,12 @@ import streamlit as st
 from fairfl_core.evaluation.methods import GAPS, method_experiments
 from pages.methods import charts, results, text
 from pages.methods.results import LEVELS, Compared, rows_for
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.charts import chart, error_boundary, map_table
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
+from pages.shared.widgets import chart, error_boundary, map_table
 
 T = TypeVar("T")
 
@@ -23,10 +23,7 @@ T = TypeVar("T")
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_notion_choice):
-        if present.presenting():
-            _screens()
-        else:
-            _live()
+        _live()
 
 
 def _of() -> state.Setting[str]:
@@ -112,23 +109,11 @@ def _choices() -> None:
         st.select_slider(text.AT, LEVELS, help=text.AT_TIP, **state.bound(_AT))
 
 
-def _screens() -> None:
-    """One picture a screen, for a hall."""
-    screen = present.screen((text.LINES_TITLE, text.RANKING_TITLE, text.TABS["figure1"]))
-    with error_boundary(text.PICTURES):
-        found, gap_name = _found()
-        if screen == 2:
-            _figure_1()
-            return
-        st.markdown(text.sentence(found))
-        _lines(found, gap_name) if screen == 0 else _ranking(found)
-
-
 def _lines(found: Compared, gap_name: str) -> None:
     rows, notion = rows_for(state.get(_of())), state.get(_by())
     _title(text.LINES_TITLE, shared_text.notion_title(notion).lower())
     chart(
-        charts.frontiers(found, gap_name, large=present.presenting()),
+        charts.frontiers(found, gap_name),
         key="methods",
         spoken=text.spoken_lines(found, gap_name),
         table=lambda: results.settings(rows, notion),
@@ -139,7 +124,7 @@ def _lines(found: Compared, gap_name: str) -> None:
 def _ranking(found: Compared) -> None:
     _title(text.RANKING_TITLE, text.legend(found))
     chart(
-        charts.ranking(found, large=present.presenting()),
+        charts.ranking(found),
         key="methods-ranking",
         spoken=text.spoken_ranking(found),
         table=lambda: pd.DataFrame(
@@ -196,8 +181,7 @@ def _figure_1() -> None:
                 table=lambda heat=heat: map_table(heat),
             )
             st.caption(text.alone(opened.notion, heat))
-    if not present.presenting():
-        st.caption(text.FIGURE_1_READING)
+    st.caption(text.FIGURE_1_READING)
 
 
 page()

@@ -22,13 +22,11 @@ from fairfl_core.evaluation.paper_numbers import (
     GRID,
 )
 from fairfl_core.lp.frontier import Frontier
-from pages.shared.caching import cached
-from pages.shared.catalogue import bundled
+from pages.shared.catalogue import bundled, cached
 from pages.shared.results import heat_of
 from pages.shared.view import PAPERS_REGION, read_view
 
 FAIRFL = "ours"  # how the methods of this package are called in data/methods
-FIXED = "ours_exact"  # the variant of fairfl that is told whatever the others reach
 LEVELS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)  # gaps to compare at
 POOLED = "pooled"
 DOCUMENT = APP_ROOT / "docs" / "reproduction.md"
@@ -63,8 +61,8 @@ def notions_of(rows: Sequence[MethodRow]) -> tuple[str, ...]:
 class Line:
     """A method's frontier, its accuracy at the gap compared, and how fairfl compares with it.
 
-    `difference` is the best variant of fairfl less this, `from_fixed` our exact region less this;
-    None for fairfl itself, and where one of both does not reach the gap.
+    `difference` is the best variant of fairfl less this; None for fairfl itself, and where one of
+    both does not reach the gap.
     """
 
     method: str
@@ -72,18 +70,12 @@ class Line:
     frontier: MethodFrontier
     at: np.ndarray | None
     difference: Difference | None
-    from_fixed: Difference | None = None
     family: str = ""
 
     @property
     def is_fairfl(self) -> bool:
         """Whether it is a variant of this package."""
         return self.method.startswith(FAIRFL)
-
-    @property
-    def pooled(self) -> bool:
-        """Whether it sees everyone's rows in one place and knows nothing of clients."""
-        return self.frontier.rows[0].pooled
 
     @property
     def mean(self) -> float:
@@ -115,11 +107,6 @@ class Compared:
         """The same, where it reaches the gap."""
         found = self.fairfl
         return found if found is not None and found.at is not None else None
-
-    @property
-    def fixed(self) -> Line | None:
-        """Our exact region, where it reaches the gap."""
-        return next((x for x in self.lines if x.method == FIXED and x.at is not None), None)
 
     @property
     def others(self) -> tuple[Line, ...]:
@@ -169,10 +156,10 @@ def compared(
     found = _frontiers(rows, notion, which)
     best = _best_variant(found, gap)
 
-    def less(variant: str | None, method: str) -> Difference | None:
-        if variant is None or variant not in found or method.startswith(FAIRFL):
+    def less(method: str) -> Difference | None:
+        if best is None or method.startswith(FAIRFL):
             return None
-        return difference(found[variant], found[method], gap)
+        return difference(found[best], found[method], gap)
 
     lines = [
         Line(
@@ -180,8 +167,7 @@ def compared(
             frontier.rows[0].title,
             frontier,
             frontier.at(gap),
-            less(best, method),
-            less(FIXED, method),
+            less(method),
             (families or {}).get(method, method),
         )
         for method, frontier in found.items()

@@ -76,9 +76,7 @@ def gap_names(noun: str) -> dict[str, str]:
     }
 
 
-def axis_gap(name: str) -> str:
-    """What the horizontal axis shows."""
-    return f"gap on new people, {name}"
+AXIS_GAP = "gap on new people, {}"
 
 
 def short_title(line: Line) -> str:
@@ -90,7 +88,8 @@ def legend(found: Compared) -> str:
     """The signs of the ranking that occur in it."""
     signs = {"more": "▲", "alike": "●", "less": "○", "unreached": UNREACHED}
     there = [key for key in signs if found.with_verdict(key)]
-    return "  ".join(f"{signs[key]} {VERDICTS[key]}" for key in there)
+    words = VERDICTS | {"unreached": "not reached"}
+    return "  ".join(f"{signs[key]} {words[key]}" for key in there)
 
 
 def sentence(found: Compared) -> str:
@@ -158,34 +157,20 @@ def how_compared(
     if found.best is not None:
         words.append(_variant(found))
         words.append(_at_all_gaps(gap_name, elsewhere, gaps))
-    if pooled := _pooled(found):
-        words.append(pooled)
     return words
 
 
 def _variant(found: Compared) -> str:
-    """Which variant of fairfl is compared, that its choice flatters it, and what a fixed one does."""
-    best, fixed = found.best, found.fixed
+    """Which variant of fairfl is compared, and that its choice flatters it."""
+    best = found.best
     assert best is not None
     variants = sum(line.is_fairfl for line in found.lines)
     name = f"“{plain(title(best.title))}”"
     if variants == 1:
         return f"fairfl here is {name}."
-    words = (
+    return (
         f"fairfl here is {name}: the most accurate of its {variants} variants on these very people, "
         "which flatters it a little."
-    )
-    if fixed is None or fixed is best:
-        return words
-    ahead = [
-        plain(line.title)
-        for line in found.others
-        if line.from_fixed is not None and line.from_fixed.verdict == "worse"
-    ]
-    more = f"{_joined(ahead)} {_is(ahead)}" if ahead else "no method is"
-    return (
-        f"{words} “{plain(title(fixed.title))}”, chosen beforehand, is right for "
-        f"{format.round_percent(fixed.mean)}; {more} more accurate."
     )
 
 
@@ -199,21 +184,6 @@ def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float
         for one in elsewhere
     )
     return f"{span} these are more accurate, beyond two standard errors: {shown}."
-
-
-def _pooled(found: Compared) -> str:
-    """How methods fare that need everyone's rows in one place, where some are shipped."""
-    shown = [
-        f"“{plain(line.title)}” {'is ' * (line.verdict != 'unreached')}{VERDICTS[line.verdict]}"
-        for line in found.others
-        if line.pooled
-    ]
-    if not shown:
-        return ""
-    return (
-        "Programs that see everyone's rows in one place and know nothing of clients, at this gap: "
-        f"{'; '.join(shown)}."
-    )
 
 
 def _levels(some: Sequence[float], gaps: Sequence[float]) -> str:

@@ -13,7 +13,7 @@ from pages.shared.text import YOU_ARE_HERE
 from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
 
 Floats = NDArray[np.float64]
-HEIGHT, LARGE = 308, 420  # for a hall
+HEIGHT = 308
 COLOURS = {"local_worst": HERE, "local_mean": AFTER, "overall": AFTER, "accuracy": AFTER}
 
 
@@ -47,15 +47,13 @@ def against_budget(
     here: float,
     asked: float | None = None,
     without: float | None = None,
-    large: bool = False,
 ) -> go.Figure:
     """Bands over the budget, less of it (more noise) to the right; the axis is logarithmic.
 
-    `asked` is a dashed line, `without` (no noise) a thin grey one; `large` letters are for a hall.
+    `asked` is a dashed line, `without` (no noise) a thin grey one.
     """
     figure = go.Figure()
     x = -np.log10(spent)
-    letters = _letters(large=large)
     for place, one in enumerate(series):
         _add_band(figure, x, spent, one, scale, show_unseen=place == 0)
     for level, name, dash in (
@@ -76,7 +74,6 @@ def against_budget(
         line={"color": GREY, "width": 1.5, "dash": "dot"},
         annotation={
             "text": YOU_ARE_HERE,
-            "font": letters,
             "xanchor": "left",
             "yanchor": "top",
             "y": 1,
@@ -84,20 +81,18 @@ def against_budget(
         },
     )
     return figure.update_layout(
-        height=LARGE if large else HEIGHT,
+        height=HEIGHT,
         margin=MARGIN | {"t": 46},  # two lines of the legend, which stands at the figure's own top
         legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
         xaxis={
-            "title": {"text": text.AXIS_BUDGET, "font": letters},
+            "title": {"text": text.AXIS_BUDGET},
             "tickvals": x,
             "ticktext": [f"{value:g}" for value in spent],
             "showgrid": False,
             "tickangle": 0,
-            "tickfont": letters,
         },
         yaxis={
-            "title": {"text": scale.title, "font": letters},
-            "tickfont": letters,
+            "title": {"text": scale.title},
             "rangemode": "tozero" if scale.times == 1 else "normal",
         },
     )
@@ -126,7 +121,7 @@ def _add_band(
         name=one.name,
         line={"color": one.colour, "width": 2.5},
         customdata=np.stack([spent, low, high], axis=1),
-        hovertemplate=text.hover_band(one.name, scale.digits),
+        hovertemplate=text.HOVER_BAND.format(one.name, scale.digits),
     )
     if one.unseen is not None:
         figure.add_scatter(
@@ -136,13 +131,13 @@ def _add_band(
             name=text.NEW_PEOPLE,
             showlegend=show_unseen,
             marker={"color": one.colour, "size": 7},
-            hovertemplate=text.hover_unseen(scale.digits),
+            hovertemplate=text.HOVER_UNSEEN.format(scale.digits),
         )
 
 
-def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False) -> go.Figure:
+def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
     """How often each client's true gap is above what was asked, in 100 draws."""
-    rows, letters = np.arange(len(names)), _letters(large=large)
+    rows = np.arange(len(names))
     figure = go.Figure(
         go.Bar(
             x=100 * often,
@@ -151,7 +146,6 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
             marker={"color": HERE},
             text=[text.share(share) for share in often],
             textposition="outside",
-            textfont=letters,
             cliponaxis=False,
             constraintext="none",
             customdata=list(names),
@@ -159,24 +153,18 @@ def failing_clients(names: Sequence[str], often: Floats, *, large: bool = False)
         )
     )
     return figure.update_layout(
-        height=min(LARGE if large else HEIGHT, 90 + 45 * len(names)),
+        height=min(HEIGHT, 90 + 45 * len(names)),
         margin=MARGIN,
         bargap=0.35,
         xaxis={
-            "title": {"text": text.AXIS_FAILS, "font": letters},
-            "tickfont": letters,
+            "title": {"text": text.AXIS_FAILS},
             "range": [0, 108],
             "tickvals": [0, 25, 50, 75, 100],
         },
         yaxis={
             "tickvals": rows,
             "ticktext": list(names),
-            "tickfont": letters,
             "autorange": "reversed",
             "showgrid": False,
         },
     )
-
-
-def _letters(*, large: bool) -> dict[str, object]:
-    return {"size": 17 if large else 12}

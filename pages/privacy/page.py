@@ -16,23 +16,20 @@ from pages.privacy.results import (
     NoiseResult,
     noise_result,
     on_counts,
-    other_medians,
-    other_than,
     sums_suffice,
 )
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared.catalogue import noun_of
-from pages.shared.charts import (
+from pages.shared.codecs import OneOf
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import is_large
+from pages.shared.widgets import (
     chart,
     error_boundary,
     lazy_expander,
-    numbers_table,
+    limit_slider,
     progress,
 )
-from pages.shared.codecs import OneOf
-from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import limit_slider
-from pages.shared.results import is_large
 
 MOST_BARS = 12
 BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))
@@ -50,10 +47,7 @@ def page() -> None:
     with frame(_settings) as view:
         for setting in NOISE:
             state.publish_setting(setting)
-        at = present.screen(text.SCREENS) if present.presenting() else None
-        if at is None:
-            _controls()
-        result = None
+        _controls()
         with error_boundary(text.STUDY):
             if is_large(view):
                 raise InputError(text.TOO_MANY_CLIENTS)
@@ -64,16 +58,13 @@ def page() -> None:
                     state.get(DRAWS),
                     on_progress=on_progress,
                 )
-            _pictures(result, at)
-        if at is None:
-            _protection()
-            if result is not None:
-                _numbers(result)
-            st.page_link(
-                "pages/methods/page.py",
-                label=text.PAPER_TABLE,
-                query_params={"of": "adult", "tab": "table4"},
-            )
+            _pictures(result)
+        _protection()
+        st.page_link(
+            "pages/methods/page.py",
+            label=text.PAPER_TABLE,
+            query_params={"of": "adult", "tab": "table4"},
+        )
 
 
 def _mechanism() -> Mechanism:
@@ -111,19 +102,17 @@ def _settings() -> None:
     view_settings()
 
 
-def _pictures(result: NoiseResult, at: int | None) -> None:
+def _pictures(result: NoiseResult) -> None:
     view, noun = state.view(), noun_of(state.view().data)
     st.markdown(text.sentence(result, noun))
     instead = text.shown_instead(view, on_counts(view))
     if instead:
         st.caption(instead, help=text.settings_shown(on_counts(view)))
-    places = st.columns(2, gap="large") if at is None else [st.container()] * 2
-    if at != 1:
-        with places[0], error_boundary(text.CURVE):
-            _curve(result, noun)
-    if at != 0:
-        with places[1], error_boundary(text.FAILING):
-            _fails(result, noun)
+    curve, failing = st.columns(2, gap="large")
+    with curve, error_boundary(text.CURVE):
+        _curve(result, noun)
+    with failing, error_boundary(text.FAILING):
+        _fails(result, noun)
 
 
 def _curve(result: NoiseResult, noun: str) -> None:
@@ -156,16 +145,11 @@ def _curve(result: NoiseResult, noun: str) -> None:
             here=result.budget,
             asked=asked if asked < 1 else None,
             without=result.without_noise(curve) if curve == "accuracy" else None,
-            large=_large(),
         ),
         key=f"privacy-{curve}",
         spoken=text.curve_spoken(curve, noun),
-        table=None if present.presenting() else pd.DataFrame(columns).round(4),
+        table=pd.DataFrame(columns).round(4),
     )
-
-
-def _large() -> bool:
-    return present.presenting() or state.large_type()
 
 
 def _fails(result: NoiseResult, noun: str) -> None:
@@ -179,23 +163,12 @@ def _fails(result: NoiseResult, noun: str) -> None:
     title = text.fails_title(result, noun, MOST_BARS)
     st.markdown(title)
     chart(
-        failing_clients(names, few["fails"].to_numpy(), large=_large()),
+        failing_clients(names, few["fails"].to_numpy()),
         key="privacy-clients",
         spoken=title,
-        table=None if present.presenting() else table.round(4),
+        table=table.round(4),
         headings=text.CLIENT_COLUMNS,
     )
-
-
-def _numbers(result: NoiseResult) -> None:
-    """Every figure at this budget beside the other mechanism's, which is drawn once opened."""
-    with lazy_expander(text.NUMBERS_TITLE, "numbers") as opened, error_boundary(text.NUMBERS):
-        if opened:
-            mechanism = _mechanism()
-            others = other_medians(state.view(), mechanism, state.get(DRAWS))
-            other = text.MECHANISMS[other_than(mechanism.name)][1]
-            numbers_table(text.number_rows(result, others), [*text.NUMBERS_HEADINGS, other])
-            st.caption(text.NUMBERS_NOTE)
 
 
 def _protection() -> None:
@@ -205,7 +178,7 @@ def _protection() -> None:
             left.markdown(text.PROTECTED)
             right.markdown(text.NOT_PROTECTED)
             st.markdown(text.REHEARSAL)
-            st.code(text.release_command(_mechanism()), language=None, wrap_lines=True)
+            st.code(text.RELEASE_COMMAND.format(_mechanism()), language=None, wrap_lines=True)
 
 
 page()

@@ -1,6 +1,6 @@
 """Noise studies behind bounded caches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import region_names
-from fairfl_core.privacy.mechanisms import MECHANISMS, Mechanism
+from fairfl_core.privacy.mechanisms import Mechanism
 from fairfl_core.privacy.noise_study import (
     Band,
     Judged,
@@ -21,13 +21,11 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from pages.shared.caching import cached
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import cached, experiment_of
 from pages.shared.results import counts_of
 from pages.shared.view import PAPERS_REGION, View
 
 BUDGETS = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
-FIGURES = ("local_worst", "local_mean", "overall", "accuracy")
 SEED = 0
 OnProgress = Callable[[float], None]
 
@@ -87,28 +85,11 @@ def _at_budget(view: View, mechanism: Mechanism, draws: int) -> NoiseStudy:
     )
 
 
-def noise_of(
-    view: View,
-    name: str,
-    neighbours: str,
-    draws: int,
-    budgets: Sequence[float] = BUDGETS,
-    on_progress: OnProgress | None = None,
-) -> NoiseStudy:
-    """One mechanism at budgets it really spends; `on_progress` hears the share done."""
-    parts = []
-    for place, budget in enumerate(budgets, 1):
-        parts.append(_at_budget(view, spending(name, budget, neighbours), draws))
-        if on_progress is not None:
-            on_progress(place / len(budgets))
-    return NoiseStudy.joined(parts)
-
-
 @cached(100)
-def without_noise_of(view: View) -> tuple[Judged, Judged | None]:
-    """The same without noise, on validation and on test."""
+def _without_noise(view: View) -> Judged:
+    """The same without noise, on the people whose counts are sent."""
     limits = view.limits(experiment_of(view.experiment).clients)
-    return without_noise(_runs(view), view.notion, view.region, rates=view.rates, **limits)
+    return without_noise(_runs(view), view.notion, view.region, rates=view.rates, **limits)[0]
 
 
 # -------------------------------------------------------------------- ready to tell
@@ -177,23 +158,16 @@ class NoiseResult:
 def noise_result(
     view: View, mechanism: Mechanism, draws: int, on_progress: OnProgress | None = None
 ) -> NoiseResult:
-    """A mechanism at every budget that it really spends."""
-    view, neighbours = on_counts(view), mechanism.neighbours
-    study = noise_of(view, mechanism.name, neighbours, draws, on_progress=on_progress)
+    """A mechanism at budgets that it really spends; `on_progress` hears the share done."""
+    view, parts = on_counts(view), []
+    for place, budget in enumerate(BUDGETS, 1):
+        spent = spending(mechanism.name, budget, mechanism.neighbours)
+        parts.append(_at_budget(view, spent, draws))
+        if on_progress is not None:
+            on_progress(place / len(BUDGETS))
+    study = NoiseStudy.joined(parts)
     return NoiseResult(
         study=study,
-        noiseless=without_noise_of(view)[0],
+        noiseless=_without_noise(view),
         at=int(np.abs(study.spent - mechanism.spent).argmin()),
     )
-
-
-def other_than(mechanism: str) -> str:
-    """The mechanism that is not this one."""
-    return next(name for name in MECHANISMS if name != mechanism)
-
-
-def other_medians(view: View, mechanism: Mechanism, draws: int) -> dict[str, float]:
-    """Each figure's median by the other mechanism, at the same true budget."""
-    other = spending(other_than(mechanism.name), mechanism.spent, mechanism.neighbours)
-    reached = _at_budget(on_counts(view), other, draws).reached
-    return {figure: float(band(getattr(reached, figure)).middle[0]) for figure in FIGURES}

@@ -11,7 +11,7 @@ from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
 STUDY = "The study of noise"
-CURVE, FAILING, NUMBERS = "The curve", "The failing clients", "The numbers"
+CURVE, FAILING = "The curve", "The failing clients"
 
 DRAWING = "Drawing noise and solving anew"
 TOO_MANY_CLIENTS = (
@@ -19,7 +19,6 @@ TOO_MANY_CLIENTS = (
     "noisy counts with `fairfl privatize` and upload those."
 )
 TITLE = "What does noise for privacy cost?"
-SCREENS = ("gap by budget", "who fails")
 MECHANISMS = {
     "histogram": ("histogram (each person in one bin)", "the histogram"),
     "paper": ("the paper's statistics", "the paper's mechanism"),
@@ -28,17 +27,6 @@ NEIGHBOURS = {
     "replace-one": "one person replaced by another",
     "add-remove": "one person more or fewer",
 }
-FIGURES = {
-    "local_worst": "Largest gap of a client",
-    "local_mean": "Mean client's gap",
-    "overall": "Overall gap",
-    "accuracy": "Accuracy",
-}
-NUMBERS_TITLE, NUMBERS_HEADINGS = "All numbers", ("without noise", "median", "9 of 10 draws")
-NUMBERS_NOTE = (
-    "Of the people whose counts were sent, counted without noise. The largest gap is that of "
-    "whichever client is worst in each draw."
-)
 BUDGET = "Privacy budget"
 BUDGET_TIP = (
     "Less is more private. Spent by each client: how far one person can change the odds of what is sent: by a factor of at most e to the "
@@ -171,22 +159,6 @@ def _asked(low: float, high: float, overall: float, noun: str) -> str:
     return "Nothing asked" if overall >= 1 else f"Asked {format.epsilon(overall)} overall"
 
 
-def shown(figure: str, value: float) -> str:
-    """A figure with its unit."""
-    return format.round_percent(value) if figure == "accuracy" else format.round_gap(value)
-
-
-def number_rows(result: NoiseResult, others: dict[str, float]) -> dict[str, list[str]]:
-    """Each figure at this budget: without noise, in the median draw, in 9 of 10, by the other."""
-    rows = {}
-    for figure, name in FIGURES.items():
-        low, middle, high = result.band(figure)
-        values = (result.without_noise(figure), middle, low, high, others[figure])
-        noiseless, median, bottom, top, other = (shown(figure, value) for value in values)
-        rows[name] = [noiseless, median, f"{bottom} to {top}", other]
-    return rows
-
-
 # -------------------------------------------------------------------- charts
 
 
@@ -210,7 +182,7 @@ def fails_title(result: NoiseResult, noun: str, most: int) -> str:
         return f"**No {noun} is above what was asked** in any draw."
     clients = len(study.clients)
     more = f", worst {most} of {clients}" if clients > most else ""
-    return f"**How often each {noun} is above what was asked**{more}"
+    return f"**How often above what was asked**{more}"
 
 
 def share(value: float) -> str:
@@ -229,22 +201,16 @@ def series_columns(figure: str) -> tuple[str, str, str, str]:
     )
 
 
-def hover_band(name: str, digits: int) -> str:
-    """What a band says under the pointer."""
-    return (
-        f"{name}, budget %{{customdata[0]:g}}: %{{y:.{digits}f}} (9 of 10 draws: "
-        f"%{{customdata[1]:.{digits}f}} to %{{customdata[2]:.{digits}f}})<extra></extra>"
-    )
+HOVER_BAND = (
+    "{0}, budget %{{customdata[0]:g}}: %{{y:.{1}f}} (9 of 10 draws: %{{customdata[1]:.{1}f}} "
+    "to %{{customdata[2]:.{1}f}})<extra></extra>"
+)
 
 
-def hover_unseen(digits: int) -> str:
-    """What a dot of unseen people says under the pointer."""
-    return f"new people: %{{y:.{digits}f}}<extra></extra>"
+HOVER_UNSEEN = "new people: %{{y:.{}f}}<extra></extra>"
 
 
-def release_command(mechanism: Mechanism) -> str:
-    """The command that publishes noisy counts."""
-    return (
-        f"fairfl privatize counts.json --mechanism {mechanism.name} "
-        f"--epsilon {mechanism.epsilon:g} --neighbours {mechanism.neighbours} --out noisy.json"
-    )
+RELEASE_COMMAND = (
+    "fairfl privatize counts.json --mechanism {0.name} --epsilon {0.epsilon:g} --neighbours "
+    "{0.neighbours} --out noisy.json"
+)

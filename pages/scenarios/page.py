@@ -1,6 +1,7 @@
 """Scenarios: what it costs when clients differ; the paper's three, and one's own."""
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,6 @@ import streamlit as st
 
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.paper_numbers import SCENARIOS
 from fairfl_core.evaluation.study import Study, Summary
 from fairfl_core.explore.charts import colour_limits, gaps, map_data
 from fairfl_core.explore.text import gap_axis
@@ -16,46 +16,43 @@ from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.rate_estimates import rate_names
 from pages.scenarios import text
-from pages.scenarios.charts import colour_key, share_bars
 from pages.scenarios.results import (
     KINDS,
     OwnClients,
     composition,
     cost_difference,
-    fitted_loss,
     map_of,
-    missing,
     most_people,
     own_heat,
-    own_loss,
     own_most,
     own_people,
     own_study,
     own_summary,
     scenario_view,
-    unseen_loss,
 )
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import (
+from pages.shared.codecs import ALL, Numbers, OneOf, Whole
+from pages.shared.component import client_chart, limit_map
+from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.results import is_dear, study_of, summary_of
+from pages.shared.theme import CIVIDIS
+from pages.shared.view import View, regions_of
+from pages.shared.widgets import (
     error_boundary,
+    go_to_cell,
     lazy_expander,
+    limit_slider,
     map_table,
     numbers_table,
     progress,
     table_popover,
 )
-from pages.shared.codecs import ALL, Numbers, OneOf, Whole
-from pages.shared.component import client_chart, limit_map
-from pages.shared.frame import experiment_choice, frame, view_settings
-from pages.shared.limits import go_to_cell, limit_slider
-from pages.shared.results import is_dear, study_of, summary_of
-from pages.shared.view import View, regions_of
 
 FEWEST, MOST = 2, 6  # clients of one's own
 STEP = 10  # people, of the size slider
-MAP_HEIGHT, CLIENTS_HEIGHT, HALL = 250, 300, 400  # the last where a picture has the screen alone
+MAP_HEIGHT, CLIENTS_HEIGHT = 250, 300
 SPREADS = {  # shares of the first group, in per cent: the paper's three, for up to six clients
     "alike": (40, 40, 40, 40, 40, 40),
     "little": (20, 30, 40, 50, 60, 40),
@@ -72,14 +69,12 @@ def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings):
         kind = state.get(_kind())
-        there = {one: name for one, name in KINDS.items() if name not in missing()}
-        at = present.screen(text.SCREENS) if present.presenting() else None
-        _top(kind, presenting=at is not None)
+        _top(kind)
         with error_boundary(text.OWN if kind == "own" else text.PAPERS):
             if kind == "own":
-                _own(at)
+                _own()
             else:
-                _papers(kind, there, at)
+                _papers(kind)
 
 
 def _kind() -> state.Setting[str]:
@@ -88,11 +83,8 @@ def _kind() -> state.Setting[str]:
     return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
 
 
-def _top(kind: str, *, presenting: bool) -> None:
+def _top(kind: str) -> None:
     """The question, the choice of a scenario, and the two limits."""
-    bound = state.bound(_kind())
-    if presenting:
-        return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(f"#### {text.TITLE}", width="content")
         st.segmented_control(
@@ -102,7 +94,7 @@ def _top(kind: str, *, presenting: bool) -> None:
             label_visibility="collapsed",
             required=True,
             wrap=True,
-            **bound,
+            **state.bound(_kind()),
         )
         if kind == "own":
             experiment_choice(width=330)
@@ -117,10 +109,7 @@ def _settings() -> None:
         view_settings()
         st.caption(text.OWN_SPLIT)
         return
-    there = {one: name for one, name in KINDS.items() if name not in missing()}
-    if not there:
-        return
-    experiment = _first(there)
+    experiment = experiment_of(KINDS["alike"])
     write: dict[str, tuple[str, Callable[[str], str]]] = {
         "notion": (shared_text.NOTION, shared_text.notion_title),
         "region": (shared_text.REGION, shared_text.region_title),
@@ -134,10 +123,6 @@ def _settings() -> None:
 
 
 # -------------------------------------------------------------------- the paper's three
-
-
-def _first(there: Mapping[str, str]) -> Experiment:
-    return experiment_of(next(iter(there.values())))
 
 
 def _own_settings(
@@ -156,35 +141,25 @@ def _own_settings(
     }
 
 
-def _views(there: Mapping[str, str]) -> list[View]:
+def _views() -> dict[str, View]:
     """Each scenario by this page's settings, which are written into the link."""
     settings = {}
-    for name, (setting, _) in _own_settings(_first(there)).items():
+    for name, (setting, _) in _own_settings(experiment_of(KINDS["alike"])).items():
         settings[name] = state.get(setting)
         state.publish_setting(setting)
-    return [scenario_view(name, settings, state.view()) for name in there.values()]
+    return {one: scenario_view(name, settings, state.view()) for one, name in KINDS.items()}
 
 
-def _papers(kind: str, there: Mapping[str, str], at: int | None) -> None:
-    lacking = missing()
-    if lacking:
-        st.info(text.not_here(lacking))
-    if not there:
-        return
-    views = dict(zip(there, _views(there), strict=True))
-    if {"alike", "far"} <= set(views):
-        more, error = cost_difference(views["alike"], views["far"])
-        answer = text.answer(more, error, len(views["far"].seeds))
-        st.markdown(f"**{answer}**")
-    if at != 1:
-        _maps(kind, views)
-    if at != 0 and kind in views:
-        with error_boundary(text.CLIENTS_GAPS):
-            st.markdown(text.gaps_title(kind))
-            view = views[kind]
-            _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
-    if at is None:
-        _details(views)
+def _papers(kind: str) -> None:
+    views = _views()
+    more, error = cost_difference(views["alike"], views["far"])
+    st.markdown(f"**{text.answer(more, error, len(views['far'].seeds))}**")
+    _maps(kind, views)
+    with error_boundary(text.CLIENTS_GAPS):
+        st.markdown(text.gaps_title(kind))
+        view = views[kind]
+        _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
+    _details(views)
 
 
 def _maps(kind: str, views: Mapping[str, View]) -> None:
@@ -196,9 +171,9 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
     for column, (one, view) in zip(st.columns(3, gap="medium"), views.items(), strict=False):
         with column, error_boundary(text.KINDS[one]):
             summary = summary_of(view)
-            st.markdown(text.kind_title(one, chosen=one == kind))
             _bars_over_map(one, composition(view)[0][:, 0].tolist(), group, heats[one], limits)
-            st.markdown(text.result(summary), help=shared_text.verdict(summary) or None)
+            said = f"{text.kind_title(one, chosen=one == kind)} {text.result(summary)}"
+            st.markdown(said, help=shared_text.verdict(summary) or None)
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
     st.html(colour_key(text.MAPS.format(group) + one_run, *limits))
     first = next(iter(views.values()))
@@ -218,13 +193,9 @@ def _bars_over_map(
         on_go=lambda: go_to_cell(key, heat),
         noun=text.CLIENT,
         spoken=text.map_spoken(kind),
-        large=_large(),
-        height=HALL if present.presenting() else MAP_HEIGHT,
+        large=state.large_type(),
+        height=MAP_HEIGHT,
     )
-
-
-def _large() -> bool:
-    return present.presenting() or state.large_type()
 
 
 def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
@@ -235,15 +206,14 @@ def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
         gaps(study.client_columns(unseen=unseen), summary, gap_axis(summary.harm.groups)),
         view="gaps",
         spoken=spoken,
-        large=_large(),
-        height=HALL if present.presenting() else CLIENTS_HEIGHT,
+        large=state.large_type(),
+        height=CLIENTS_HEIGHT,
     )
-    if not present.presenting():
-        table_popover(
-            lambda: study.client_table(unseen=unseen).round(4),
-            key=key,
-            headings=shared_text.CLIENT_COLUMNS,
-        )
+    table_popover(
+        lambda: study.client_table(unseen=unseen).round(4),
+        key=key,
+        headings=shared_text.CLIENT_COLUMNS,
+    )
 
 
 def _details(views: Mapping[str, View]) -> None:
@@ -256,18 +226,6 @@ def _details(views: Mapping[str, View]) -> None:
                 label=text.table_of(one),
             )
         table_popover(lambda: _composition(views), key="scenario-composition", label=text.WHO)
-    with lazy_expander(text.LOST, "losses") as opened, error_boundary(text.LOSSES):
-        if opened:
-            _losses(views)
-
-
-def _losses(views: Mapping[str, View]) -> None:
-    st.caption(text.LOSSES_NOTE)
-    with progress(text.SOLVING) as on_progress:
-        fitted = [fitted_loss(map_of(view, on_progress)) for view in views.values()]
-        unseen = [unseen_loss(view) for view in views.values()]
-    papers = [SCENARIOS[KINDS[one]] for one in views]
-    numbers_table(text.loss_rows(fitted, unseen, papers), [text.KINDS[one] for one in views])
 
 
 def _composition(views: Mapping[str, View]) -> pd.DataFrame:
@@ -276,7 +234,7 @@ def _composition(views: Mapping[str, View]) -> pd.DataFrame:
     for one, view in views.items():
         shares, people = composition(view)
         names = {text.SCENARIO: text.KINDS[one], text.CLIENT: np.arange(1, len(people) + 1)}
-        groups = map(text.share_of, experiment_of(view.data).groups)
+        groups = map(text.SHARE_OF.format, experiment_of(view.data).groups)
         columns = dict(zip(groups, (100 * shares).round(1).T, strict=True))
         parts.append(pd.DataFrame({**names, text.N_HELD_OUT: people.round(), **columns}))
     return pd.concat(parts, ignore_index=True)
@@ -285,28 +243,19 @@ def _composition(views: Mapping[str, View]) -> pd.DataFrame:
 # -------------------------------------------------------------------- one's own
 
 
-def _own(at: int | None) -> None:
+def _own() -> None:
     """Pictures first, controls beside them: on a phone the pictures stand above."""
     view = state.view().in_the_papers_split(catalogue())
-    pictures, controls = st.columns([5, 2], gap="large") if at is None else (st.container(), None)
-    if controls is None:
-        own = OwnClients(view, *_set(view))
-    else:
-        with controls:
-            own = _own_controls(view)
+    pictures, controls = st.columns([5, 2], gap="large")
+    with controls:
+        own = _own_controls(view)
     with pictures:
         try:
             own_people(own)
         except InputError as error:
             _impossible(own, str(error))
             return
-        _own_result(own, at)
-
-
-def _set(view: View) -> tuple[tuple[float, ...], int, int]:
-    """Shares, size and draw as they are set."""
-    clients = state.get(CLIENTS)
-    return _shares(clients), _size(most_people(view, clients)), state.get(DRAW)
+        _own_result(own)
 
 
 def _own_controls(view: View) -> OwnClients:
@@ -342,7 +291,7 @@ def _own_controls(view: View) -> OwnClients:
         )
     state.publish_setting(SHARES)
     st.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
-    return OwnClients(view, *_set(view))
+    return OwnClients(view, _shares(clients), _size(most_people(view, clients)), state.get(DRAW))
 
 
 def _size(most: int) -> int:
@@ -391,24 +340,19 @@ def _impossible(own: OwnClients, why: str) -> None:
         st.button(text.take(most), key="size-possible", on_click=state.put, args=(SIZE, most))
 
 
-def _own_result(own: OwnClients, at: int | None) -> None:
+def _own_result(own: OwnClients) -> None:
     summary, study = own_summary(own), own_study(own)
     st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary) or None)
-    places = st.columns(2, gap="medium") if at is None else [st.container()] * 2
-    if at != 1:
-        with places[0], error_boundary(text.OWN_MAP):
-            heat = own_heat(own)
-            limits = colour_limits(100 * heat.accuracy)
-            st.html(colour_key(text.OWN_MAP_KEY, *limits))
-            group = experiment_of(own.view.data).groups[0]
-            _bars_over_map("own", list(own.shares), group, heat, limits)
-            if at is None:
-                table_popover(lambda: map_table(heat), key="map-own")
-    if at != 0:
-        with places[1], error_boundary(text.CLIENTS_GAPS):
-            _clients("own-clients", study, summary, text.own_spoken(summary))
-    if at is not None:
-        return
+    left, right = st.columns(2, gap="medium")
+    with left, error_boundary(text.OWN_MAP):
+        heat = own_heat(own)
+        limits = colour_limits(100 * heat.accuracy)
+        st.html(colour_key(text.OWN_MAP_KEY, *limits))
+        group = experiment_of(own.view.data).groups[0]
+        _bars_over_map("own", list(own.shares), group, heat, limits)
+        table_popover(lambda: map_table(heat), key="map-own")
+    with right, error_boundary(text.CLIENTS_GAPS):
+        _clients("own-clients", study, summary, text.own_spoken(summary))
     st.caption(text.own_note(own, held_out=study.has_held_out))
     with lazy_expander(text.EVEN_TITLE, "even") as opened, error_boundary(text.BESIDE_EVEN):
         if opened:
@@ -418,8 +362,32 @@ def _own_result(own: OwnClients, at: int | None) -> None:
 def _beside_even(own: OwnClients) -> None:
     """The same number of people of the first group, spread evenly: what difference alone costs."""
     both = (own, own.even)
-    rows = text.even_rows([own_summary(one) for one in both], [own_loss(one) for one in both])
-    numbers_table(rows, [text.AS_DRAWN, text.EVEN])
+    numbers_table(text.even_rows(map(own_summary, both)), [text.AS_DRAWN, text.EVEN])
+
+
+_TALL = 2.4  # height of a whole bar, in letters
+
+
+def share_bars(shares: Sequence[float], group: str) -> str:
+    """Bars of a group's share in each client, as HTML in which names are only text."""
+    bars = "".join(
+        f'<div><b>{text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
+        for client, share in enumerate(shares, 1)
+    )
+    return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.SHARE_OF.format(group))}">{bars}</div>'
+
+
+def colour_key(words: str, low: float, high: float) -> str:
+    """What a map shows and its scale, as HTML: the lowest accuracy, the colours, the highest."""
+    colours = ",".join(colour for _, colour in CIVIDIS)
+    bar = (
+        "display:inline-block;width:8rem;height:.7rem;margin:0 .4rem;vertical-align:middle;"
+        f"background:linear-gradient(90deg,{colours})"
+    )
+    return (
+        f'<div class="fairfl-title"><div>{escape(words)}</div><span>{text.OF_SCALE.format(low)}'
+        f'<i style="{bar}"></i>{text.OF_SCALE.format(high)}</span></div>'
+    )
 
 
 page()

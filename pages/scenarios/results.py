@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.resample import (
     even_shares,
@@ -21,8 +20,7 @@ from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
 from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.program import FairnessProgram
-from pages.shared.caching import cached
-from pages.shared.catalogue import catalogue, experiment_of
+from pages.shared.catalogue import cached, catalogue, experiment_of
 from pages.shared.results import (
     People,
     Unseen,
@@ -34,43 +32,15 @@ from pages.shared.results import (
     program_on,
     required,
     study_of,
-    summary_of,
 )
 from pages.shared.view import NO_LIMIT, START, View, read_view
 
 KINDS = dict(zip(("alike", "little", "far"), SCENARIOS, strict=True))  # to experiments
 MAP = (0.0, START["eps_global"], *GRID)  # the paper's limits, none at all, and where ours begin
-WIDE, NARROW = GRID[-1], GRID[0]
 Floats = NDArray[np.float64]
 
 
 # -------------------------------------------------------------------- the paper's three
-
-
-@dataclass(frozen=True)
-class Loss:
-    """Accuracy lost when both limits go from .30 to .05, and when only the overall one does.
-
-    `share` is the part of the accuracy at .30 that is lost; `before` and `after` are accuracies
-    with the limit inside clients at .05, and the overall one at .30 and at .05.
-    """
-
-    lost: float
-    share: float
-    before: float
-    after: float
-
-    @classmethod
-    def of(cls, accuracy: Callable[[float, float], float]) -> "Loss":
-        """From the accuracy at (eps_global, eps_local), asked for at three corners of a map."""
-        wide, narrow = accuracy(WIDE, WIDE), accuracy(NARROW, NARROW)
-        return cls(wide - narrow, 1 - narrow / wide, accuracy(WIDE, NARROW), narrow)
-
-
-def missing() -> list[str]:
-    """Scenarios of the paper that are not among the experiments here."""
-    there = experiments.list_experiments()
-    return [name for name in SCENARIOS if name not in there]
 
 
 def scenario_view(name: str, settings: Mapping[str, str], limits: View) -> View:
@@ -85,22 +55,6 @@ def map_of(view: View, on_progress: Callable[[float], None] | None = None) -> Fr
     Where maps take long it is of the first run.
     """
     return heat_of(view.of_seed(view.seeds[0]) if is_dear(view) else view, MAP, on_progress)
-
-
-def fitted_loss(heat: Frontier) -> Loss:
-    """What is lost on the people the rules are made for."""
-    return Loss.of(
-        lambda overall, local: float(heat.accuracy[MAP.index(local), MAP.index(overall)])
-    )
-
-
-def unseen_loss(view: View) -> Loss:
-    """What is lost on new people."""
-
-    def accuracy(overall: float, local: float) -> float:
-        return summary_of(replace(view, eps_global=overall, eps_local=local)).judged.accuracy
-
-    return Loss.of(accuracy)
 
 
 def cost_difference(one: View, other: View) -> tuple[float, float]:
@@ -234,8 +188,3 @@ def _own_heat(own: OwnClients) -> Frontier:
     return mean_frontier(
         [frontier(program, eps_local=grid, eps_global=grid) for program in programs]
     )
-
-
-def own_loss(own: OwnClients) -> Loss:
-    """What is lost on the fitted people when limits go from .30 to .05."""
-    return fitted_loss(own_heat(own))

@@ -1,23 +1,22 @@
 """What the Scenarios page says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation import paper_numbers as printed
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import NOT_MET, SHAPES
 from fairfl_core.lp.frontier import FREE
 from fairfl_core.report import text as asked_text
-from pages.scenarios.results import Loss, OwnClients
+from pages.scenarios.results import OwnClients
 from pages.shared import text
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
-PAPERS, LOSSES, CLIENTS_GAPS = "The three scenarios", "The losses", "The clients' gaps"
+PAPERS, CLIENTS_GAPS = "The three scenarios", "The clients' gaps"
 OWN, OWN_MAP, BESIDE_EVEN = "Clients of your own", "The map", "The comparison with even clients"
 
 TITLE = "Do clients that differ cost more?"
@@ -28,11 +27,9 @@ KINDS = {
     "far": "far apart",
     "own": "make your own",
 }
-SCREENS = ("three maps", "each client's gap")
 SOLVING = "Solving every pair of the maps"
 MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
 OWN_MAP_KEY, FIRST_RUN = "Accuracy", " One run."
-LOST = "What is lost from 0.30 to 0.05, ours and the paper's"
 WHO = "Who is in which client"
 SCENARIO, CLIENT, N_HELD_OUT = "scenario", "client", "n held out"
 
@@ -42,17 +39,7 @@ def share(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def of_scale(percent: float) -> str:
-    """An end of the colour scale."""
-    return f"{percent:.1f} %"
-
-
-def not_here(names: Sequence[str]) -> str:
-    """Which scenarios are missing, and how they come."""
-    return (
-        f"Not among the experiments here: {', '.join(map(plain, names))}. Train one with "
-        "`fairfl train`, and it appears in this place."
-    )
+OF_SCALE = "{:.1f} %"
 
 
 def whose(view: View, experiment: Experiment) -> str:
@@ -118,8 +105,8 @@ def run(seed: str, runs: int) -> str:
 
 
 def kind_title(kind: str, *, chosen: bool) -> str:
-    """What stands above a scenario's picture."""
-    return f"**{KINDS[kind]}**" if chosen else KINDS[kind]
+    """Which scenario stands above."""
+    return f"**{KINDS[kind]}**:" if chosen else f"{KINDS[kind]}:"
 
 
 def table_of(kind: str) -> str:
@@ -137,36 +124,7 @@ def gaps_title(kind: str) -> str:
     return f"**{KINDS[kind].capitalize()}: each client's gap, before and after**, on new people"
 
 
-def loss_rows(
-    fitted: Sequence[Loss], unseen: Sequence[Loss], papers: Sequence[printed.Scenario]
-) -> dict[str, list[str]]:
-    """Rows of the table of losses, ours and the paper's."""
-
-    def both(loss: Loss) -> str:
-        return f"{format.round_points(loss.lost)} ({format.round_percent(loss.share)} of it)"
-
-    def overall(before: float, after: float) -> str:
-        return format.before_after(before, after, format.round_percent)
-
-    return {
-        "Both limits: new people": [both(loss) for loss in unseen],
-        "Both limits: fitted people": [both(loss) for loss in fitted],
-        "Both limits: the paper": [f"{format.round_percent(one.loss)} of it" for one in papers],
-        "Overall only: new people": [overall(loss.before, loss.after) for loss in unseen],
-        "Overall only: fitted people": [overall(loss.before, loss.after) for loss in fitted],
-        "Overall only: the paper": [overall(one.before, one.after) for one in papers],
-    }
-
-
-LOSSES_NOTE = (
-    "First both limits go from 0.30 to 0.05; then only the overall one, with the one in each "
-    "client at 0.05."
-)
-
-
-def share_of(group: str) -> str:
-    """A column of shares."""
-    return f"{group}, %"
+SHARE_OF = "{}, %"
 
 
 # -------------------------------------------------------------------- one's own
@@ -246,9 +204,10 @@ def own_spoken(summary: Summary) -> str:
     return f"Each client's gap before and after, on {text.judged_on(summary)}"
 
 
-def even_rows(summaries: Sequence[Summary], losses: Sequence[Loss]) -> Mapping[str, list[str]]:
+def even_rows(summaries: Iterable[Summary]) -> dict[str, list[str]]:
     """What is compared with even clients."""
-    judged = [summary.judged for summary in summaries]
+    told = tuple(summaries)
+    judged = [summary.judged for summary in told]
     return {
         "Accuracy": [
             format.before_after(one.accuracy_before, one.accuracy, format.round_percent)
@@ -257,9 +216,6 @@ def even_rows(summaries: Sequence[Summary], losses: Sequence[Loss]) -> Mapping[s
         "Change": [format.round_signed_points(-one.cost) for one in judged],
         "Overall gap": [format.round_gap(one.overall) for one in judged],
         "Mean client's gap": [format.round_gap(one.local_mean) for one in judged],
-        "Worst client's gap": [format.round_gap(worst_gap(one)) for one in summaries],
-        "Verdict": [text.verdict_title(summary) for summary in summaries],
-        "Lost from 0.30 to 0.05, both limits (fitted people)": [
-            format.round_points(loss.lost) for loss in losses
-        ],
+        "Worst client's gap": [format.round_gap(worst_gap(one)) for one in told],
+        "Verdict": [text.verdict_title(summary) for summary in told],
     }

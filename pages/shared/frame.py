@@ -1,23 +1,23 @@
 """What every page has: navigation's right side (Settings, Copy link, Present), the link, sign-in."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from fairfl_core._io.names import plain
 from fairfl_core.lp.regions import default_rates
-from pages.shared import own_data, present, sign_in, state, text, theme
+from pages.shared import own_data, present, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.charts import lazy_popover
 from pages.shared.view import View, options_of
+from pages.shared.widgets import lazy_popover
 
 
 @contextmanager
 def frame(
-    settings: Callable[[], None] | None = None, *, brings_data: bool = False
+    settings: Callable[[], None] | None = None, *, brings_data: bool = False, hall: bool = False
 ) -> Iterator[View]:
     """Lay out what every page has; yields the view to show.
 
@@ -28,18 +28,22 @@ def frame(
         view. Without one the popover offers large type alone.
     brings_data : bool
         Whether this is the page on which an uploaded set that is gone can be brought again.
+    hall : bool
+        Whether the page has screens for a hall; on other pages *Present* opens Explore's.
     """
     state.follow_link()
-    theme.style(large=state.large_type(), presenting=present.presenting())
-    sign_in.require()
+    presenting = hall and present.presenting()
+    theme.style(large=state.large_type(), presenting=presenting)
+    require_sign_in()
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
         return
-    if not present.presenting():
-        _tools(settings)
-    for setting in (present.PRESENT, state.LARGE_TYPE):
-        state.publish_setting(setting)
+    if not presenting:
+        _tools(settings, hall=hall)
+    if hall:
+        state.publish_setting(present.PRESENT)
+    state.publish_setting(state.LARGE_TYPE)
     line = st.container()
     yield state.view()
     state.publish()
@@ -47,7 +51,7 @@ def frame(
         line.caption(text.ignored(state.ignored()))
 
 
-def _tools(settings: Callable[[], None] | None) -> None:
+def _tools(settings: Callable[[], None] | None, *, hall: bool) -> None:
     with st.container(key="frame-tools", horizontal=True, gap="small"):
         with lazy_popover(
             text.SETTINGS, "settings", icon=":material/tune:", type="tertiary"
@@ -58,13 +62,13 @@ def _tools(settings: Callable[[], None] | None) -> None:
                 st.toggle(
                     text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE)
                 )
-                sign_in.sign_out()
+                sign_out()
         with lazy_popover(
             text.COPY_LINK, "copy-link", icon=":material/link:", type="tertiary"
         ) as is_open:
             if is_open:
                 _link()
-        st.button(
+        pressed = st.button(
             text.PRESENT,
             key="present",
             icon=":material/slideshow:",
@@ -73,6 +77,8 @@ def _tools(settings: Callable[[], None] | None) -> None:
             on_click=state.put,
             args=(present.PRESENT, True),
         )
+        if pressed and not hall:
+            st.switch_page("pages/explore/page.py")
 
 
 def _link() -> None:
@@ -80,8 +86,7 @@ def _link() -> None:
     if own_data.is_own(state.view().experiment):
         st.caption(text.NOTHING_TO_SCAN)
         return
-    base = (st.context.url or "").split("?")[0]
-    st.code(f"{base}?{urlencode(state.address())}", language=None, wrap_lines=True)
+    st.code(state.link(), language=None, wrap_lines=True)
     st.caption(text.COPY_TIP)
 
 
@@ -146,3 +151,44 @@ def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> 
     """A select box over a field of the view."""
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))
+
+
+log = logging.getLogger(__name__)
+_SIGNED_IN = "is_logged_in"  # is there only where sign-in is set up
+
+
+def require_sign_in() -> None:
+    """Show a page to nobody who has not signed in."""
+    if st.user.get(_SIGNED_IN, True):
+        return
+    st.markdown(text.SIGN_IN_FIRST)
+    if st.button(text.SIGN_IN, type="primary", key="sign-in"):
+        try:
+            st.login()
+        except Exception:  # Authlib is not there, or the secrets lack something
+            log.exception("sign-in is not set up as it must be")
+            st.warning(text.CANNOT_SIGN_IN)
+    st.stop()
+
+
+def sign_out() -> None:
+    """Who is signed in, and the way out; nothing where nobody had to."""
+    if st.user.get(_SIGNED_IN):
+        who = st.user.get("email") or st.user.get("name") or st.user.get("sub") or ""
+        st.caption(plain(text.signed_in(str(who))))
+        st.button(text.SIGN_OUT, key="sign-out", on_click=st.logout)
+
+
+def clients() -> None:
+    """Open Explore with the client's panel."""
+    _go("pages/explore/page.py")
+
+
+def review() -> None:
+    """Open Compare with the options of the link."""
+    _go("pages/compare/page.py")
+
+
+def _go(page: str) -> None:
+    state.view(), state.options()
+    st.switch_page(page, query_params=st.query_params.to_dict())

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import segno
 import streamlit as st
@@ -29,7 +28,7 @@ def screen(titles: Sequence[str]) -> int:
     presenter(
         back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
         onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,
-        words=text.screen(now, len(titles), titles[now - 1]),
+        words=text.SCREEN.format(now, len(titles), titles[now - 1]),
     )
     return now - 1
 
@@ -55,13 +54,11 @@ def _code() -> None:
     if own_data.is_own(state.view().experiment):
         st.caption(text.NOTHING_TO_SCAN)
         return
-    url = st.context.url or ""
-    if state.here_only(url):
+    state.publish()  # the move that was just made is in it
+    link = state.link_for_others(PRESENT.name)
+    if not link:
         st.caption(text.NOT_REACHABLE)
         return
-    state.publish()  # the move that was just made is in it
-    settings = {name: value for name, value in state.address().items() if name != PRESENT.name}
-    link = f"{url.split('?')[0]}?{urlencode(settings)}"
     # As a picture of its own: Streamlit lets no SVG through in HTML.
     st.html(f'<img class="fairfl-code" alt="{text.SCAN_ALT}" src="{code_of(link)}">')
     st.caption(text.SCAN_TIP)

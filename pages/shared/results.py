@@ -22,7 +22,7 @@ from fairfl_core.evaluation.advice import (
     price_of_certainty,
     tightest_limits,
 )
-from fairfl_core.evaluation.study import Figures, Study, Summary, run_study, summarise
+from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.explore.file import LIMITS
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.frontier import Frontier, frontier, joined_frontier, mean_frontier
@@ -36,8 +36,7 @@ from fairfl_core.predictors.certificate import evidence_of, verify
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
-from pages.shared.caching import cached
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import cached, experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
 if TYPE_CHECKING:
@@ -110,21 +109,18 @@ def required(people: People | None) -> People:
 # -------------------------------------------------------------------- programs and studies
 
 
-def many_margins(view: View) -> bool:
-    """Whether a confidence takes minutes: every rate of every pair of groups in every client."""
-    experiment = experiment_of(view.data)
-    groups = len(experiment.groups)
-    rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
-    return len(experiment.clients) * groups * (groups - 1) * len(rates) > HEAVY
-
-
 def is_large(view: View) -> bool:
-    """Whether a set is so large that many solutions take minutes."""
-    if view.guarantee is not None and many_margins(view):
-        return True
+    """Whether many solutions take minutes: a large set, or a confidence with many margins.
+
+    A confidence has a margin for every rate of every pair of groups in every client.
+    """
     experiment = experiment_of(view.data)
-    cells = len(experiment.clients) * len(experiment.groups) * len(experiment.labels)
-    return cells > 2 * HEAVY
+    clients, groups = len(experiment.clients), len(experiment.groups)
+    if view.guarantee is not None:
+        rates = Notion.of(view.notion, experiment.labels, experiment.favourable).rates
+        if clients * groups * (groups - 1) * len(rates) > HEAVY:
+            return True
+    return clients * groups * len(experiment.labels) > 2 * HEAVY
 
 
 def is_dear(view: View) -> bool:
@@ -162,6 +158,12 @@ def _fresh_program(view: View) -> FairnessProgram:
 _program = cached(240)(_fresh_program)
 
 
+@cached(200)
+def model_accuracy(view: View) -> float:
+    """How often the model as it is is right of the people a rule is set on; mean over runs."""
+    return float(np.mean([program.counts.model_accuracy for program in programs_of(view)]))
+
+
 def programs_of(view: View) -> list[FairnessProgram]:
     """The program of every run."""
     one_run = view.without_limits()
@@ -180,11 +182,6 @@ def study_of(view: View) -> Study:
 def summary_of(view: View) -> Summary:
     """What is told of a view's study in numbers."""
     return summarise(study_of(view))
-
-
-def judged_of(view: View) -> Figures:
-    """What is told of everyone together, on the people it is judged on: `summary_of`'s own part."""
-    return summary_of(view).judged
 
 
 @cached(400)
@@ -210,9 +207,9 @@ def heat_of(
     asked, whole = view.without_limits(), (*grid, NO_LIMIT)
     if is_dear(view):
         return _heat_by_rows(asked, whole, on_progress)
-    for place, seed in enumerate(view.seeds, 1):
-        _seed_heat(asked.of_seed(seed), whole)
-        if on_progress is not None:
+    if on_progress is not None:
+        for place, seed in enumerate(view.seeds, 1):
+            _seed_heat(asked.of_seed(seed), whole)
             on_progress(place / len(view.seeds))
     return _mean_heat(asked, whole)
 
@@ -261,7 +258,7 @@ def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFr
 
 @cached(400)
 def _curve_point(view: View) -> dict[str, object]:
-    judged = judged_of(view)
+    judged = summary_of(view).judged
     return {
         "region": view.region,
         "limit": view.eps_global,
@@ -367,23 +364,14 @@ def median_client(view: View) -> float:
 @cached(2000)
 def certainty_costs(view: View) -> dict[str, float]:
     """Accuracy that each certainty costs at the view's limits, against none; one run, fitted."""
-    offered = [name for name, one in CERTAINTIES.items() if one is not None]
-    return dict(zip(offered, _computed_costs(view), strict=True))
-
-
-def _priced(view: View) -> View:
-    """The view whose prices are told: its first run, by counted labels."""
-    return replace(_sure(view).of_seed(view.seeds[0]), guarantee=None)
-
-
-def _computed_costs(view: View) -> list[float]:
-    """The same, solved here."""
+    one = _sure(view).of_seed(view.seeds[0])
     limits = view.limits(experiment_of(view.data).clients)
-    accuracy = [
-        accuracy_within(replace(_priced(view), guarantee=one), limits)
-        for one in CERTAINTIES.values()
-    ]
-    return [accuracy[0] - one for one in accuracy[1:]]
+    accuracy = {
+        name: accuracy_within(replace(one, guarantee=guarantee), limits)
+        for name, guarantee in CERTAINTIES.items()
+    }
+    plain = accuracy.pop("none")
+    return {name: plain - value for name, value in accuracy.items()}
 
 
 # -------------------------------------------------------------------- what is asked beyond the limits

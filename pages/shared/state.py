@@ -174,25 +174,16 @@ def publish() -> None:
     kept()[_SHOWN] = kept().get(_PAGE)
 
 
-def link_of_the_moment() -> Callable[[], tuple[View, str]]:
-    """A function that tells the view and its address when called, outside any run of the page.
+def link(*without: str) -> str:
+    """The whole address of everything that is set on this page, some settings left out."""
+    told = {name: text for name, text in address().items() if name not in without}
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
 
-    A sidebar is not re-run when a slider in a fragment moves, so its downloads look late, into
-    this session's own dictionary. An uploaded set has no address: it lives in one session only;
-    nor has a server that only this machine reaches.
-    """
-    settings, experiments = kept(), catalogue()
-    base = (st.context.url or "").split("?")[0]
-    unreachable = here_only(base)
 
-    def now() -> tuple[View, str]:
-        seen: View = settings[_VIEW]
-        if unreachable or own_data.is_own(seen.experiment):
-            return seen, ""
-        link = {name: text for name, text in write_view(seen, experiments).items() if text}
-        return seen, f"{base}?{urlencode(link)}"
-
-    return now
+def link_for_others(*without: str) -> str:
+    """The same where others can open it; empty for an uploaded set or a server reached from here alone."""
+    alone = own_data.is_own(view().experiment) or here_only(st.context.url or "")
+    return "" if alone else link(*without)
 
 
 def here_only(url: str) -> bool:

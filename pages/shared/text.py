@@ -83,9 +83,7 @@ THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
 OVERALL = "Gap allowed overall, ε₀"
 
 
-def inside(noun: str) -> str:
-    """The label of the limit inside clients."""
-    return f"Gap allowed in each {noun}, εc"
+INSIDE = "Gap allowed in each {}, εc"
 
 
 def signed_in(who: str) -> str:
@@ -105,9 +103,7 @@ SPLIT, SPLIT_TIP = (
 )
 
 
-def screen(now: int, screens: int, title: str) -> str:
-    """Which screen is shown."""
-    return f"{now} of {screens}: {title}"
+SCREEN = "{0} of {1}: {2}"
 
 
 def split_meaning(experiment: Experiment) -> str:
@@ -157,14 +153,10 @@ MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
 SOLVING_MAP = "Solving every pair of the map"
 
 
-def cannot_be_shown(what: str, why: str) -> str:
-    """A part that the core refused, in the core's words."""
-    return f"{what} cannot be shown: {why}"
+CANNOT_BE_SHOWN = "{0} cannot be shown: {1}"
 
 
-def failed(what: str) -> str:
-    """A part that broke; how is in the server's log."""
-    return f"{what} cannot be shown because of an error of ours; the rest is unaffected."
+FAILED = "{} cannot be shown because of an error of ours; the rest is unaffected."
 
 
 def ignored(unused: Sequence[Ignored]) -> str:

@@ -11,10 +11,13 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from fairfl_core._io.names import listed
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import default_rates, region_kind, region_names
 from pages.shared.codecs import (
@@ -347,3 +350,36 @@ def read_option(text: str, catalogue: Catalogue) -> View:
     if not link or ignored or not set(link) <= set(write_view(view, catalogue)):
         raise Unusable("a view of these people, as “Keep as an option” writes it")
     return view
+
+
+def policy_file_of(view: View) -> PolicyFile:
+    """What a view asks for."""
+    return PolicyFile(
+        notion=view.notion,
+        eps_global=view.eps_global,
+        eps_local=view.eps_local,
+        eps_local_client=view.own_limits,
+        guarantee=view.guarantee,
+        policy=view.policy,
+    )
+
+
+def with_policy(view: View, asked: PolicyFile, catalogue: Catalogue) -> View:
+    """The view with all that a policy asks; refused where these people do not allow part of it."""
+    wanted = {
+        "notion": asked.notion,
+        "guarantee": asked.guarantee,
+        "policy": asked.policy,
+        "eps_global": asked.eps_global,
+        "eps_local": asked.eps_local,
+        "own_limits": asked.eps_local_client,
+    }
+    asked.limits(catalogue.open(view.data).clients)
+    found = changed(view, catalogue, **wanted)
+    lost = [name for name, value in wanted.items() if getattr(found, name) != value]
+    if lost:
+        raise InputError(
+            f"these people and this page do not allow what the policy says of {listed(lost)}; "
+            "choose other data, or ask with `fairfl solve --policy`."
+        )
+    return found

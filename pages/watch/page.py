@@ -16,34 +16,34 @@ from fairfl_core.monitoring.months import Month, example_year, month_from_json, 
 from fairfl_core.monitoring.watch import Watch
 from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
-from pages.shared.charts import chart, error_boundary
 from pages.shared.frame import frame
-from pages.shared.limits import limit_slider
 from pages.shared.results import counts_of
-from pages.watch import text
-from pages.watch.charts import over_time
+from pages.shared.widgets import chart, error_boundary, limit_slider, table_popover
+from pages.watch import charts, text
 
 LARGEST, MOST = 4 << 20, 520
+IN_A_ROW = 4  # pictures
 LONGEST = 600  # letters of a sentence with names in it
 
 
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame() as view:
-        st.markdown(text.TITLE)
-        left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
-        with left, st.popover(text.BRING, help=text.BRING_TIP):
-            given = st.file_uploader(text.BASELINE, type="json", key="watch-baseline")
-            files = st.file_uploader(
-                text.MONTHS, type="json", accept_multiple_files=True, key="watch-months"
-            )
-            st.caption(text.OWN_BASELINE)
+        left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
+        with left.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(text.TITLE, width="content")
+            with st.popover(text.BRING, help=text.BRING_TIP):
+                given = st.file_uploader(text.BASELINE, type="json", key="watch-baseline")
+                files = st.file_uploader(
+                    text.MONTHS, type="json", accept_multiple_files=True, key="watch-months"
+                )
+                st.caption(text.OWN_BASELINE)
+            if not files:
+                st.caption(text.EXAMPLE, width="content")
         with right:
             limit_slider("eps_local")
         with error_boundary(text.PICTURE):
             baseline, months = _brought(given, files) if files else example_year()
-            if not files:
-                left.caption(text.EXAMPLE)
             notion = view.notion if files else "eop"
             eps_local = view.eps_local if files or view.eps_local < 1 else 0.05
             policy = PolicyFile(notion, view.eps_global if files else 1.0, eps_local)
@@ -82,13 +82,19 @@ def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
     said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
     st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
-    chart(
-        over_time(watch),
-        key="watch-picture",
-        spoken=text.spoken(watch),
-        table=lambda: table_of(watch),
-        headings=text.TABLE,
-    )
+    st.html(charts.key())
+    scopes = charts.shown(watch)
+    for place, one in enumerate(scopes):
+        if place % IN_A_ROW == 0:
+            columns = st.columns(min(len(scopes), IN_A_ROW), gap="small")
+        with columns[place % IN_A_ROW]:
+            st.markdown(plain(text.title(one), 24))
+            chart(
+                charts.over_time(watch, one),
+                key=f"watch-{place}",
+                spoken=text.spoken(watch, one),
+            )
+    table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
         if one.drift is not None:
             st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))

@@ -12,8 +12,9 @@ BRING, BRING_TIP = (
 )
 BASELINE, MONTHS = "Baseline: counts of the decision", "Months: one file each"
 OWN_BASELINE = "Without a file the baseline is the set of *Your data*."
-EXAMPLE = "An invented year of four hospitals; bring your own months above."
-ALLOWED = "allowed gap inside each client"
+EXAMPLE = "An invented year."
+SO_FAR, MONTH, ALLOWED, TOLD = "gap so far", "each month", "allowed", "told"
+KEY = (SO_FAR, MONTH, ALLOWED, "between, in all months at once", TOLD)
 PICTURE, NEXT = "The picture", "What to do next"
 AGAIN = "Solve again from these months"
 PREDICTOR = "New predictor (JSON)"
@@ -43,6 +44,11 @@ def verdict(watch: Watch) -> str:
     return f"{SHAPES[watch.word]} **{watch.word}**"
 
 
+def title(one: ScopeWatch) -> str:
+    """What stands above a client's picture."""
+    return f"{SHAPES[one.word]} {where(one)}"
+
+
 def since(watch: Watch) -> str:
     """How long nobody has broken a limit."""
     return (
@@ -50,10 +56,10 @@ def since(watch: Watch) -> str:
     )
 
 
-def spoken(watch: Watch) -> str:
-    """The picture, for those who hear it."""
-    said = [f"{where(one)} {one.word}" for one in watch.scopes]
-    return f"Gap of each client over {len(watch.months)} months with its limit: {'; '.join(said)}."
+def spoken(watch: Watch, one: ScopeWatch) -> str:
+    """A client's picture, for those who hear it."""
+    months = len(watch.months)
+    return f"Gap of {where(one)} over {months} months with its limit: {one.word}."
 
 
 def cost(solution: Solution) -> str:

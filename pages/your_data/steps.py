@@ -33,9 +33,11 @@ from fairfl_core.intake import (
     labels_of,
     open_table,
 )
-from pages.shared import caching, own_data, state
+from pages.shared import own_data, state
+from pages.shared.catalogue import budget
 from pages.shared.codecs import OneOf
-from pages.your_data import refusals, text
+from pages.shared.widgets import log_refusal
+from pages.your_data import text
 
 KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
 UPLOADERS = {"table": "upload-table", "counts": "upload-counts"}
@@ -74,7 +76,7 @@ def refusing() -> Iterator[None]:
     except InputError as error:
         kind = state.get(KIND)
         given = st.session_state.get(_uploader(kind)) or []
-        refusals.log_refusal(kind, given if isinstance(given, list) else [given], error)
+        log_refusal(kind, given if isinstance(given, list) else [given], error)
         st.warning(text.refused(str(error)))
 
 
@@ -86,7 +88,7 @@ def _uploader(kind: str) -> str:
 
 def _apart(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """Read files in a process of its own if they are large."""
-    with within(caching.budget(seconds=inf)):  # it has a clock of its own
+    with within(budget(seconds=inf)):  # it has a clock of its own
         return apart(function, *given, **named)
 
 

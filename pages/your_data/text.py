@@ -107,7 +107,7 @@ CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
 EVERY_CHECK = "All checks"
 OPEN = "Open in Explore"
-WATCH = "Watch months"
+WATCH = "After the decision: watch month by month"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
 
 # -------------------------------------------------------------------- details
@@ -205,9 +205,7 @@ def way(of: str, whom: str) -> str:
     return f"to {whom}" if of == "sent" else f"from {whom}"
 
 
-def of_group(group: str) -> str:
-    """A column of the table of people."""
-    return f"group {group}"
+OF_GROUP = "group {}"
 
 
 def predict_command(columns: ColumnRoles | None, file: str, folds: int) -> str:

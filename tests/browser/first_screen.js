@@ -1,6 +1,6 @@
 () => {
   // What is wholly on the first screen: its words (those drawn into pictures aside) and its pictures.
-  const words = [], pictures = [];
+  const words = [], ends = [], pictures = [];
   const seen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const walk = (root, drawnAlready) => {
     for (const element of root.querySelectorAll("*")) {
@@ -18,16 +18,21 @@
         range.selectNodeContents(node);
         const place = range.getBoundingClientRect();
         if (place.width > 1 && place.height > 1 && place.top >= 0 && place.bottom <= innerHeight && place.left < innerWidth)
-          words.push(...node.textContent.split(/\s+/).filter((word) => /[A-Za-z]{2}/.test(word)));
+          for (const word of node.textContent.split(/\s+/).filter((word) => /[A-Za-z]{2}/.test(word))) {
+            words.push(word);
+            if (!element.closest("[data-testid=stHeader], .st-key-frame-tools")) ends.push(place.bottom);
+          }
       }
     }
   };
   walk(document.body);
   const main = document.querySelector("[data-testid=stMain]");
+  const first = Math.min(...pictures.map(([top]) => top));
   return {
     words: words.length,
+    above: ends.filter((bottom) => bottom <= first + 2).length,
     said: words.join(" "),
-    first: Math.min(...pictures.map(([top]) => top)),
+    first,
     whole: pictures.filter(([top, bottom]) => top >= 0 && bottom <= innerHeight + 2).length,
     lowest: Math.max(0, ...pictures.map(([, bottom]) => bottom)),
     height: main.scrollHeight,

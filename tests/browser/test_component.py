@@ -169,44 +169,6 @@ def client(page, name):
     return page.locator(".ff .client").filter(has=page.get_by_text(name, exact=True))
 
 
-@pytest.mark.parametrize("cell", [(0, 0), (5, 0), (3, 4), (0, 5)])
-def test_a_click_goes_to_the_cell(visit, cell):
-    page = visit()
-    page.mouse.click(*middle(page, *cell))
-    told(page, f"here {cell[0]} {cell[1]}, visits 1,")
-
-
-def test_a_drag_goes_to_where_it_ends_and_once(visit):
-    page = visit()
-    page.mouse.move(*middle(page, 2, 1))
-    page.mouse.down()
-    for cell in ((3, 2), (4, 4), (5, 4)):
-        page.mouse.move(*middle(page, *cell), steps=3)
-    page.mouse.up()
-    told(page, "here 5 4, visits 1,")
-    page.mouse.click(*middle(page, 5, 4))  # one is there already
-    page.mouse.click(*middle(page, 0, 4))
-    told(page, "here 0 4, visits 2,")
-
-
-def test_the_keyboard_goes_to_a_cell(visit):
-    page = visit()
-    page.locator(".ff .field").focus()
-    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft"):
-        page.keyboard.press(key)
-    page.keyboard.press("Enter")
-    told(page, "here 1 3, visits 1,")
-
-
-def test_a_client_is_chosen_by_click_and_by_keyboard(visit):
-    page = visit()
-    client(page, "AZ").click()
-    told(page, "chosen AZ.")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    told(page, "chosen AR.")
-
-
 def test_tab_goes_from_the_map_to_one_client_and_on(visit):
     page = visit()
     page.locator(".ff .field").focus()

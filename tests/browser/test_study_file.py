@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core.explore.file import LIMITS
 from pages.compare import text
-from pages.compare.study import study_html
+from pages.compare.files import study_html
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view
 from tests.browser.driving import PATIENCE, Visitor

@@ -49,7 +49,8 @@ def test_it_holds_the_core_and_the_app_letter_by_letter_and_nothing_else(inside)
     """Every file of the repository that belongs there, and no file that does not."""
     core = {name: name for name in tracked("fairfl_core")}
     beside = tracked(
-        "app.py", "pages", "data", "docs/apply_predictor.py", "docs/reproduction.md", ".streamlit"
+        *("app.py", "pages", "data", "docs/apply_predictor.py", "docs/reproduction.md"),
+        *("docs/words.md", ".streamlit"),
     )
     wanted = core | {f"fairfl_core/_app/{name}": name for name in beside}
     packed = {name for name in inside if ".dist-info/" not in name}

@@ -21,13 +21,12 @@ class CoreNumbers:
     solutions: list
     fitted: list
     unseen: list
-    unlimited: list  # the same with no limit, on unseen people
 
     @classmethod
     def of(cls, view):
         experiment = experiments.open(view.experiment)
         limits = dict.fromkeys(experiment.clients, view.eps_local) | dict(view.own_limits)
-        numbers = cls([], [], [], [])
+        numbers = cls([], [], [])
         for seed in view.seeds:
             people, test = (
                 ScoredData.from_experiment(experiment, seed, split)
@@ -39,7 +38,6 @@ class CoreNumbers:
             numbers.solutions.append(solution)
             numbers.fitted.append(evaluate(predictor, people))
             numbers.unseen.append(evaluate(predictor, test))
-            numbers.unlimited.append(evaluate(predictor_of(program.solve()), test))
         return numbers
 
     def mean(self, figure, people="unseen"):
@@ -61,10 +59,3 @@ class CoreNumbers:
     @property
     def price_global(self):
         return np.mean([solution.price_global for solution in self.solutions])
-
-    @property
-    def client_change(self):
-        limited, unlimited = (
-            self.mean(lambda e: e.client_accuracy, people) for people in ("unseen", "unlimited")
-        )
-        return limited - unlimited

@@ -9,8 +9,8 @@ import pytest
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.report import Review, board_of, solve_option
 from fairfl_core.report.review import parse_review
-from pages.compare import review as compared
-from pages.compare.review import board_for, option_of, starting_options
+from pages.compare import files as compared
+from pages.compare.files import board_for, option_of, starting_options
 from pages.shared import own_data
 from tests.cli.running import run
 from tests.pages.conftest import healthy, linked, opened_all, view_of

@@ -44,7 +44,6 @@ def chips(app):
 
 def test_four_numbers_before_and_after(opened, link, core):
     shown = numbers(opened(**link))
-    view = view_of(**link)
 
     def told(before, after, write):
         was, now = write(before), write(after)
@@ -61,17 +60,13 @@ def test_four_numbers_before_and_after(opened, link, core):
     assert shown[0].note.endswith(format.round_signed_points(accuracy - own))
     overall = [core.mean(lambda e: e.before.gaps.overall), core.mean(lambda e: e.gaps.overall)]
     assert shown[1][1:3] == told(*overall, format.round_gap)
-    assert f"asked {view.eps_global:g}" in shown[1].note
     local = [core.mean(lambda e: e.before.gaps.local), core.mean(lambda e: e.gaps.local)]
     assert shown[2][1:3] == told(*(one[core.worst] for one in local), format.round_gap)
     low = core.mean(lambda e: e.interval_at_once(core.worst)[0])
-    assert ("may be chance" in shown[2].note) == within_chance(low)
-    assert f"asked {min(view.eps_local, *(e for _, e in view.own_limits), 1):g}" in shown[2].note
+    assert ("may be chance" in shown[2].note) == (within_chance(low) and shown[2].was != "")
     people = [e.counts.table.sum(axis=(0, 2, 3)) for e in core.unseen]
     changed = np.mean([e.changed @ n / n.sum() for e, n in zip(core.unseen, people, strict=True)])
     assert shown[3].now == format.round_percent(changed)
-    groups = zip(core.unseen[0].counts.groups, core.mean(lambda e: e.changed), strict=True)
-    assert shown[3].note == " · ".join(f"{g} {format.round_percent(s)}" for g, s in groups)
 
 
 def test_asked_then_reached_in_one_sentence(opened, link, core):

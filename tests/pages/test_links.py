@@ -95,7 +95,7 @@ def test_the_old_page_of_clients_is_now_a_drawer_of_explore():
 
 def test_the_old_page_of_reviews_is_now_compare(opened, monkeypatch):
     went = []
-    monkeypatch.setattr("pages.shared.moved.st.switch_page", lambda page, **_: went.append(page))
+    monkeypatch.setattr("pages.shared.frame.st.switch_page", lambda page, **_: went.append(page))
     moved("review", **ADULT)
     moved("clients", **ADULT)
     assert went == ["pages/compare/page.py", "pages/explore/page.py"]

@@ -12,7 +12,6 @@ from fairfl_core.evaluation.methods import (
     MethodRow,
     difference,
     frontier_of,
-    method_experiments,
     rows_of,
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
@@ -20,13 +19,11 @@ from fairfl_core.evaluation.paper_numbers import GRID
 from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (
-    LEVELS,
     Ahead,
     ahead_of_fairfl,
     compared,
     families_of,
 )
-from tests.cli.running import run_research
 from tests.pages.conftest import TOP, healthy
 from tests.pages.reading import tables, values
 
@@ -54,7 +51,7 @@ def words(app):
 
 
 @BOTH
-def test_the_ranking_is_the_cores(opened, experiment, notion):  # noqa: F811
+def test_the_ranking_is_the_cores(opened, experiment, notion):
     app = opened("methods", of=experiment, by=notion, gap="gap_global", at=0.05)
     app.session_state["methods-ranking-table-open"] = True
     ranked = healthy(app.run()).dataframe[0].value
@@ -180,74 +177,15 @@ def test_the_variant_of_fairfl_is_said_to_be_chosen_on_these_people():
     rows += [row("other", 0.84, 0.02, jitter=0.002)]
     told = text.how_compared(compared(rows, "sp", "gap_global", 0.02), "overall", [], (0.02,))[2]
     assert "the most accurate of its 2 variants on these very people" in told
-    assert "ours\\_exact" in told and "is right for 80.2 %; other is more accurate" in told
-
-
-@pytest.mark.parametrize("gap", ["gap_global", "gap_local_mean"])
-@BOTH
-def test_the_page_says_who_is_more_accurate_over_all_gaps(opened, experiment, notion, gap):  # noqa: F811
-    """Counted here from the answers of every person, by no function of the page."""
-    rows = [one for one in method_rows(experiment) if one.notion == notion]
-    points = {}
-    for one in rows:
-        points.setdefault(one.method, []).append((np.nanmean(getattr(one, gap)), one.accuracy))
-    wins = {}
-    for level in LEVELS:
-        at = {}
-        for method, own in points.items():
-            reached = [(g, a) for g, a in own if g <= level]
-            if not reached:
-                continue
-            chosen = max(reached, key=lambda pair: pair[1].mean())[1]
-            for low, first in reached:  # two settings drawn by chance, mixed to the gap allowed
-                for high, second in own:
-                    if high > level:
-                        share = (level - low) / (high - low)
-                        mixed = (1 - share) * first + share * second
-                        if mixed.mean() > chosen.mean() and _neighbours(own, low, high):
-                            chosen = mixed
-            at[method] = chosen
-        best = max((m for m in at if m.startswith("ours")), key=lambda m: at[m].mean(), default="")
-        for method in at if best else ():
-            apart = at[best] - at[method]
-            error = apart.std(ddof=1) / np.sqrt(len(apart))
-            if not method.startswith("ours") and apart.mean() < -2 * error:
-                wins.setdefault(method, []).append(level)
-    titles = {one.method: one.title for one in rows}
-    expected = {titles[method]: tuple(levels) for method, levels in wins.items()}
-    assert {one.title: one.gaps for one in ahead_of_fairfl(rows, notion, gap, LEVELS)} == expected
-    app = opened("methods", of=experiment, by=notion, gap=gap, at=0.05, tab="compared")
-    (told,) = (one.value for one in app.markdown if "Over gaps (" in one.value)
-    (last,) = [x for x in told.replace("\\", "").splitlines() if "Over gaps (" in x]
-    assert all(title in last for title in expected)
-    assert bool(expected) == ("these are more accurate" in last)
-
-
-def _neighbours(own, low, high):
-    """Whether no setting that its method keeps lies between two gaps."""
-    kept, best = [], -1.0
-    for gap, accuracy in sorted(own, key=lambda pair: (pair[0], -pair[1].mean())):
-        if accuracy.mean() > best:
-            kept.append(gap)
-            best = accuracy.mean()
-    return low in kept and high in kept and kept.index(high) == kept.index(low) + 1
-
-
-def test_it_is_said_how_methods_fare_that_know_nothing_of_clients():
-    rows = [row("ours_exact", 0.80, 0.02), row("twin", 0.80, 0.02, pooled=True)]
-    rows += [row("ahead", 0.85, 0.02, jitter=0.002, pooled=True), row("late", 0.9, 0.3)]
-    said = text.how_compared(compared(rows, "sp", "gap_global", 0.05), "overall", [], (0.05,))[-1]
-    assert "“twin” is as accurate" in said and "“ahead” is more accurate" in said
-    assert "late" not in said
 
 
 @pytest.mark.parametrize("tab", [tab for tab in text.TABS if tab != "differs"])
-def test_words_are_neutral_everywhere(opened, tab):  # noqa: F811
+def test_words_are_neutral_everywhere(opened, tab):
     app = opened("methods", of="adult", by="sp", tab=tab)
     assert not re.search(r"\brival|\bbeat|never g[eo]t|\bours\b", words(app), re.IGNORECASE)
 
 
-def test_figure_1_is_the_papers_grid_solved(opened):  # noqa: F811
+def test_figure_1_is_the_papers_grid_solved(opened):
     app = opened("methods", tab="figure1")
     for name in ("adult", "public_coverage", "ham10000"):
         (heat,) = drawn(app, f"figure1-{name}")["data"]
@@ -273,7 +211,7 @@ def test_figure_1_is_the_papers_grid_solved(opened):  # noqa: F811
         ("table4", 7, "no noise"),
     ],
 )
-def test_the_papers_tables_are_the_reproductions(opened, tab, columns, row):  # noqa: F811
+def test_the_papers_tables_are_the_reproductions(opened, tab, columns, row):
     """Whose numbers tests/research compares with the shipped answers and the paper's."""
     app = opened("methods", of="adult", by="sp", tab=tab)
     (table,) = [one.value for one in app.markdown if "| --- |" in one.value]
@@ -284,24 +222,6 @@ def test_the_papers_tables_are_the_reproductions(opened, tab, columns, row):  # 
     assert all(line in document for line in lines)
 
 
-def test_where_the_paper_has_no_such_table_that_is_said(opened):  # noqa: F811
+def test_where_the_paper_has_no_such_table_that_is_said(opened):
     app = opened("methods", of="adult", by="eop", tab="table2")
     assert text.NO_TABLE in [one.value for one in app.markdown]
-
-
-def test_a_hall_sees_one_picture_a_screen_and_can_leave(opened):  # noqa: F811
-    app = opened("methods", present=True)
-    for pictures in (1, 1, 3):
-        assert len(app.get("plotly_chart")) == pictures and not app.selectbox
-        app.button(key="onward").click().run()
-    app.button(key="leave").click().run()
-    assert healthy(app).selectbox
-
-
-def test_the_command_tells_the_same():
-    assert set(method_experiments()) >= {"adult", "public_coverage"}
-    told = json.loads(run_research("methods", "--experiment", "adult", "--json").out)
-    rows = {(one.method, one.setting): one for one in method_rows("adult")}
-    assert len(told) == len(rows)
-    for one in told:
-        assert one["accuracy"] == rows[one["method"], one["setting"]].accuracy.mean()

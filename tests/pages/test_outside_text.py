@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairfl_core._io.names import JOINER, Target, only_text, plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from pages.shared.charts import csv_for_people
+from pages.shared.widgets import csv_for_people
 
 ANY = st.text(max_size=40) | st.text(alphabet=":-<>=~$@w./ ;,'\"\\{}[]#*_`|+＝1a\t\n", max_size=30)
 

@@ -9,7 +9,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from pages.shared.catalogue import catalogue
-from pages.shared.policy import policy_file_of, with_policy
+from pages.shared.view import policy_file_of, with_policy
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.test_explore import popover, tab
 

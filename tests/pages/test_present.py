@@ -116,3 +116,11 @@ def test_the_code_is_an_image_of_the_link_alone():
     assert first.startswith("data:image/svg+xml") and first != second
     assert first == code_of("https://example.org/?eps_local=0.1")
     assert "http" not in re.sub(r"xmlns='[^']*'", "", unquote(first))
+
+
+@pytest.mark.parametrize("page", ["methods", "compare"])
+def test_pages_without_screens_of_their_own_present_explore(opened, page):
+    app = opened(page, **PAPERS)
+    app.button(key="present").click().run()
+    assert len(numbers(healthy(app))) == 4 and linked(app, "screen") is None
+    assert any(line.startswith("1 of 4: ") for line in visible(app))

@@ -11,9 +11,15 @@ from pypdf import PdfReader
 from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
-from pages.compare.files import TAKE_ALONG, clients_csv, html_report, pdf_report, predictor_json
-from pages.compare.model_card import model_card
-from pages.shared.charts import csv_for_people
+from pages.compare.files import (
+    TAKE_ALONG,
+    clients_csv,
+    html_report,
+    model_card,
+    pdf_report,
+    predictor_json,
+)
+from pages.shared.widgets import csv_for_people
 from tests.pages.conftest import opened_all, view_of
 from tests.pages.reading import gap, percent, tables, together
 
@@ -97,7 +103,7 @@ def test_names_in_files_are_text(monkeypatch):
     view = view_of("adult", seed=0, eps_local=0.1)
     experiment = experiments.open("adult")
     monkeypatch.setitem(experiment.manifest, "title", '<script>alert(1)</script> #pagebreak() "')
-    monkeypatch.setattr("pages.compare.review.experiment_of", lambda name: experiment)
+    monkeypatch.setattr("pages.compare.files.experiment_of", lambda name: experiment)
     for made in (html_report(view, LINK), model_card(view, LINK)):
         assert "<script>alert(1)" not in made and "&lt;script&gt;alert(1)" in made
     first = PdfReader(BytesIO(pdf_report(view, LINK))).pages[0].extract_text()

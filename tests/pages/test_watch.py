@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from fairfl_core.lp.policy_file import PolicyFile
@@ -28,15 +27,15 @@ def test_the_example_breaks_in_the_west_after_july(opened, year):
     assert "West" in said(app) and "invented" in said(app)
     (one,) = year.broken
     assert one.client == "West" and year.periods[one.broke] >= "2026-07"
-    assert f"Told in {year.periods[one.broke]}".replace("-", "\\-") in said(app) or "Told" in said(
-        app
-    )
+    assert f"Told in {year.periods[one.broke]}" in said(app).replace("\\", "")
 
 
 def test_the_picture_and_table_hold_the_cores_numbers(year):
-    figure, table = over_time(year), table_of(year)
-    lines = [trace for trace in figure.data if trace.name == "gap so far"]
-    assert [list(line.y) for line in lines] == [one.gap.tolist() for one in year.scopes]
+    table = table_of(year)
+    for one in year.scopes:
+        drawn = {trace.name: list(trace.y) for trace in over_time(year, one).data}
+        assert drawn["gap so far"] == one.gap.tolist() and drawn["allowed"] == [one.eps] * 2
+        assert ("told" in drawn) == (one.broke is not None)
     assert table.gap.tolist() == [round(float(one.gap[-1]), 3) for one in year.scopes]
     assert table.broke.tolist()[-1] == year.periods[year.broken[0].broke]
 
@@ -85,9 +84,3 @@ def test_names_are_only_text(opened):
         files.append((f"m-{month.period}.json", value))
     app = brought(opened("watch", notion="eop", eps_local=0.05), files, hostile)
     assert "<script>" not in said(app)
-
-
-def test_a_new_seed_of_the_example_is_the_same_year():
-    one, other = example_year(), example_year()
-    assert (one[0].table == other[0].table).all()
-    assert all(np.array_equal(a.table, b.table) for a, b in zip(one[1], other[1], strict=True))

@@ -8,7 +8,7 @@ import pandas as pd
 from fairfl_core.evaluation.methods import frontier, model_settings
 from fairfl_core.intake import ColumnRoles, example_table, experiment_from_table, open_table
 from pages.your_data import text as models_text
-from pages.your_data.models import best_at, overlapping, settings_table
+from pages.your_data.page import best_at, overlapping, settings_table
 from tests.pages.conftest import healthy
 from tests.pages.test_your_data import text_of, uploaded
 

@@ -8,16 +8,19 @@ from contextlib import contextmanager
 from functools import cache
 from html import escape
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import pandas as pd
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
+from fairfl_core._io import numbers as format
 from fairfl_core._io.names import Target, only_text
 from fairfl_core.errors import FairflError
+from fairfl_core.intake import refused_by
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
+from pages.shared.results import LEVELS
 
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
@@ -34,10 +37,10 @@ def error_boundary(what: str) -> Iterator[None]:
     try:
         yield
     except FairflError as error:
-        st.warning(text.cannot_be_shown(what, str(error)))
+        st.warning(text.CANNOT_BE_SHOWN.format(what, str(error)))
     except Exception:
         log.exception("%s failed", what)
-        st.warning(text.failed(what))
+        st.warning(text.FAILED.format(what))
 
 
 @contextmanager
@@ -165,3 +168,61 @@ def csv_for_people(table: pd.DataFrame) -> str:
 
 def _cell(value: object) -> object:
     return only_text(value, Target.CSV) if isinstance(value, str) else value
+
+
+def limit_slider(name: str, noun: str = "client") -> None:
+    """A slider over `eps_global` or `eps_local` of the view; a link's value between steps is one.
+
+    Parameters
+    ----------
+    name : {"eps_global", "eps_local"}
+    noun : str
+        What a client is called here.
+    """
+    value = getattr(state.view(), name)
+    st.select_slider(
+        text.OVERALL if name == "eps_global" else text.INSIDE.format(noun),
+        tuple(sorted({*LEVELS, value})),
+        format_func=format.epsilon,
+        **state.bound_field(name),
+    )
+
+
+def go_to_cell(key: str, heat: Frontier) -> None:
+    """Set both limits to the cell that was clicked on the map of this key."""
+    x, y = st.session_state[key].go
+    limits = heat.eps_global.tolist()
+    state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
+
+
+log = logging.getLogger(__name__)
+_LOGGED = "refusals-logged"
+
+
+class Uploaded(Protocol):
+    """What an uploader gives."""
+
+    @property
+    def file_id(self) -> str:
+        """Another one for every upload."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+
+def log_refusal(kind: str, files: Sequence[Uploaded], error: Exception) -> None:
+    """Log once that these files were refused: their kind, number and size, and by which check.
+
+    Neither names nor sentences: both may tell of people. The check is told by where in the code
+    it stands.
+    """
+    reason = refused_by(error)
+    seen = (reason, *(file.file_id for file in files))
+    logged: set[tuple[str, ...]] = st.session_state.setdefault(_LOGGED, set())
+    if files and seen not in logged:  # a page is run anew with every click
+        logged.add(seen)
+        size = sum(file.size for file in files)
+        log.warning(
+            "upload refused: %s, %d files, %d bytes, by %s", kind, len(files), size, reason
+        )

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from fairfl_core._io.names import figure_text
 from fairfl_core.evaluation.advice import CertaintyPrice
-from pages.explore import client_text, text
+from pages.explore import text
 from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
@@ -99,7 +99,7 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
             mode="markers",
             showlegend=False,
             marker={"symbol": "circle-open", "size": 11, "color": GREY, "line": {"width": 2}},
-            hovertemplate=client_text.HOVER_BEFORE,
+            hovertemplate=text.HOVER_BEFORE,
         )
         figure.add_scatter(
             x=100 * some["rate"],
@@ -108,7 +108,7 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
             name=figure_text(group),
             marker={"size": 11, "color": colour},
             customdata=some[["n"]].to_numpy(),
-            hovertemplate=client_text.HOVER_AFTER,
+            hovertemplate=text.HOVER_AFTER,
         )
     names = [
         f"{figure_text(rate)}<br>{figure_text(group)}, n = {n:,.0f}"
@@ -118,7 +118,7 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         height=max(200, 90 + 48 * len(table)),
         margin=MARGIN,
         legend=LEGEND_ABOVE | {"y": 1.0},
-        xaxis={"title": client_text.AXIS_RATE, "range": [-2, 102]},
+        xaxis={"title": text.AXIS_RATE, "range": [-2, 102]},
         yaxis={
             "tickvals": rows,
             "ticktext": names,

@@ -58,7 +58,7 @@ def init(
     Example: `fairfl federation init study --example hospitals`
     """
     from fairfl_core.federation import folders
-    from fairfl_core.federation.server_folder import is_loopback
+    from fairfl_core.federation.folders import is_loopback
 
     here = is_loopback(address)
     if example is not None:
@@ -98,8 +98,8 @@ def server(
     Example: `fairfl federation server study/server`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import become_server
-        from fairfl_core.federation.server_folder import ServerFolder
 
     known = ServerFolder.read(folder)
     say(f"The server listens at {known.address}. Ctrl+C ends it.")
@@ -117,8 +117,8 @@ def admit(
     Example: `fairfl federation admit study/server`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import admit as let_in
-        from fairfl_core.federation.server_folder import ServerFolder
 
     for key in let_in(ServerFolder.read(folder)):
         say(f"{key}: let in.")
@@ -137,7 +137,7 @@ def client(
     Example: `fairfl federation client study/north`
     """
     with extra("federation"):
-        from fairfl_core.federation.loader import ClientFolder
+        from fairfl_core.federation.folders import ClientFolder
         from fairfl_core.federation.own_rows import OwnRows
         from fairfl_core.federation.programs import become_client
         from fairfl_core.federation.study import Study
@@ -185,9 +185,9 @@ def run(
     --confidence 0.9`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import run_job
         from fairfl_core.federation.question import Question
-        from fairfl_core.federation.server_folder import ServerFolder
     from fairfl_core.lp.policy import Policy
     from fairfl_core.privacy.mechanisms import Mechanism
 

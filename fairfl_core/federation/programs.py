@@ -20,15 +20,15 @@ from typing import Any, NoReturn
 import fairfl_core
 from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.loader import ClientFolder
-from fairfl_core.federation.question import Question
-from fairfl_core.federation.server_folder import (
+from fairfl_core.federation.folders import (
+    ClientFolder,
     ServerFolder,
     all_there,
     free_port,
     host_and_port,
     is_loopback,
 )
+from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import toml_of
 
 __all__ = [

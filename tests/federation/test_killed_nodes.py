@@ -14,11 +14,15 @@ pytest.importorskip("flwr")
 
 from fairfl_core._io.files import read_json
 from fairfl_core.errors import InputError
-from fairfl_core.federation.folders import hospital_example, write_folders
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import (
+    ClientFolder,
+    ServerFolder,
+    free_port,
+    hospital_example,
+    write_folders,
+)
 from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.programs import wait_until_up
-from fairfl_core.federation.server_folder import ServerFolder, free_port
 from tests.federation.flower_here import environment
 from tests.federation.test_nodes import eventually, family, lives
 

@@ -14,7 +14,7 @@ from fairfl_core._io.files import read_json, write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.federation import FederationStopped
 from fairfl_core.federation.demo import compare
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import ClientFolder
 from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.question import Question
@@ -92,9 +92,7 @@ def test_no_array_that_leaves_has_as_many_rows_as_there_are_people(here):
     for reply in grid.replies:
         folder = ClientFolder.read(here[1][reply.metadata.src_node_id - 5])
         rows = OwnRows(folder, STUDY)
-        sizes = {len(rows.own.people)} | {
-            int((rows.base_split == part).sum()) for part in range(3)
-        }
+        sizes = {len(rows.people)} | {int((rows.base_split == part).sum()) for part in range(3)}
         for record in reply.content.array_records.values():
             for name, array in record.items():
                 assert not sizes & set(array.shape), name

@@ -144,8 +144,12 @@ class Roster:
     def join(
         self, header: Mapping[str, Any], expected: Expected, model: ArrayRecord | None = None
     ) -> dict[str, WireMessage]:
-        """Ask every node who it is; return the replies that can be believed, by name."""
-        nodes = self.wait_for_nodes(max(self.least, len(self._expected), 1))
+        """Ask every node who it is; return the replies that can be believed, by name.
+
+        All who are expected are waited for the first time; later, who is gone is gone.
+        """
+        everybody = len(self._expected) if not self._node else 0
+        nodes = self.wait_for_nodes(max(self.least, everybody, 1))
         self.least = self.least or len(nodes)
         self._node = {}
         found = self._exchange(dict.fromkeys(nodes, header), expected, model)

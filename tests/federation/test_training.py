@@ -165,6 +165,25 @@ def test_with_min_clients_it_goes_on_without_one(here, kind):
     assert len(result.predictor.clients) == 3  # it is asked again in the next round
 
 
+def test_who_went_in_the_training_is_not_waited_for_again(here, monkeypatch):
+    grid = grid_of(here[1])
+
+    def gone(reply):
+        if reply.metadata.message_type != "train" or reply.metadata.src_node_id != 6:
+            return reply
+        del grid.apps[6]
+        return None
+
+    def sleep(seconds):
+        raise AssertionError("it waits for a client that is gone")
+
+    grid.spoil = gone
+    monkeypatch.setattr("fairfl_core.federation.roster.time.sleep", sleep)
+    result = run(here, grid, min_clients=2)
+    assert result.predictor.clients == ("North", "East")
+    assert {lost.client for lost in result.left_out} == {"South"}
+
+
 @pytest.mark.parametrize("kind", ["train", "query.fairfl_counts"])
 def test_what_the_superlink_says_of_a_node_that_is_gone_is_taken_for_that_client(here, kind):
     """Its reply comes from the SuperLink's own number."""

@@ -182,6 +182,9 @@ def compare(
         "largest_difference": {"scores": scores, "solution": apart},
         "agrees": scores <= 1e-5 and apart <= 1e-8,
         "clients": result["clients"],
+        "verdict": result["verdict"],
+        "alarms": result["alarms"],
+        "sentences": result["sentences"],
         "bytes": result["bytes"],
         "messages": len(result["messages"]),
     }

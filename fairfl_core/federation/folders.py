@@ -400,7 +400,7 @@ def adult_example(source: Path | None = None) -> tuple[Study, People]:
     return study, parts
 
 
-EXAMPLES = {"hospitals": hospital_example, "adult": adult_example}
+EXAMPLES = {"hospitals": lambda source: hospital_example(), "adult": adult_example}
 
 
 def trained_as(study: Study, **choices: Any) -> Study:

@@ -99,6 +99,7 @@ class FairRounds:
             "evaluation": None if judged is None else judged.to_json(),
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "alarms": [alarm.to_json() for alarm in self.alarms],
+            "sentences": self.sentences(),
             "bytes": dict(self.bytes),
             "messages": list(self.messages),
         }

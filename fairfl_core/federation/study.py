@@ -154,7 +154,6 @@ class Study:
             class_weighting=self.class_weighting,
             split=self.split,
             folds=self.folds,
-            from_moments=True,
             threads=self.threads,
         )
 

@@ -15,10 +15,8 @@ def pixel_scale(federation: Federation) -> tuple[tf.Tensor, tf.Tensor]:
     inputs = federation.people.inputs
     if inputs.dtype != np.uint8:
         return tf.constant(0.0), tf.constant(1.0)
-    scaler = federation.pixels
-    if scaler is None:
-        known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
-        scaler = Moments.of(known).scaler(least=1.0)
+    known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
+    scaler = Moments.of(known).scaler(least=1.0)
     return tf.constant(scaler.shift, tf.float32), tf.constant(1 / scaler.spread, tf.float32)
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
-from fairfl_core.training.gaps import NOTIONS, rates_of
+from fairfl_core.training.gaps import NOTIONS
 from fairfl_core.training.method import LocalRound, Plan, Reply, Rows, State
 from fairfl_core.training.methods import make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared
@@ -18,6 +18,7 @@ from research.trained.fair_fate import fairness
 from research.trained.fairfed import FairFed, shares_of_gap
 from research.trained.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
 from research.trained.fedfb import cell_errors
+from research.trained.rates import rates_of
 from research.trained.reweighing import cell_factors
 from tests.training.tiny import RECIPE, as_adult, people
 

@@ -22,7 +22,8 @@ from fairfl_core.training.methods import make_method
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.training import Prepared, Run, plan_of, prepare, train_prepared
 from research.sweeps import MOST_LOST, Sweep
-from research.trained.rates import rates_of
+from research.trained.gaps import rates_of
+from research.trained.gradients import with_gradients
 
 __all__ = ["Kept", "Sweeper", "Trial", "choose"]
 
@@ -196,7 +197,7 @@ class Sweeper:
 
     def _prepared_for(self, seed: int) -> Prepared:
         if seed not in self._prepared:
-            self._prepared[seed] = prepare(self._people, self._recipe, seed)
+            self._prepared[seed] = with_gradients(prepare(self._people, self._recipe, seed))
         return self._prepared[seed]
 
 

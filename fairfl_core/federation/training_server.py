@@ -38,7 +38,7 @@ def main(grid: Grid, context: Context) -> None:
     """Do what `fairfl federation run` wrote down, and write down how it ended."""
     path = Path(str(context.run_config["job"]))
     job = read_json(path)
-    outcome, ended = path.parent / "outcome.json", {"attempt": job["attempt"]}
+    outcome = path.parent / "outcome.json"
     try:
         run_study(
             grid,
@@ -48,14 +48,14 @@ def main(grid: Grid, context: Context) -> None:
             min_clients=job["min_clients"],
             patience=job["patience"],
         )
-        write_json(outcome, ended | {"ok": True, "sentence": ""})
+        write_json(outcome, {"ok": True, "sentence": ""})
     except FairflError as error:
         print(error, flush=True)
-        write_json(outcome, ended | {"ok": False, "sentence": str(error)})
+        write_json(outcome, {"ok": False, "sentence": str(error)})
     except Exception as error:
         (path.parent / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
         sentence = f"Stopped by a fault of the program ({error}); see error.txt."
-        write_json(outcome, ended | {"ok": False, "sentence": sentence})
+        write_json(outcome, {"ok": False, "sentence": sentence})
         raise
 
 

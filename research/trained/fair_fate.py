@@ -18,7 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
-from research.trained.rates import favourable_rates_of
+from research.trained.gaps import favourable_rates_of
 
 __all__ = ["FairFate", "fairness"]
 

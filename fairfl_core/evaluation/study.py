@@ -325,11 +325,6 @@ class Summary:
     remarks: tuple[str, ...]
 
     @property
-    def harmless(self) -> bool:
-        """Whether nobody's gap grew, and nobody is worse off."""
-        return not (self.verdict is not None and self.verdict.worse) and not self.harm.alarms
-
-    @property
     def effect(self) -> Effect:
         """What everyone's change of accuracy may be called."""
         return effect_of(-self.judged.cost, self.harm)

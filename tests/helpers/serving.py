@@ -85,16 +85,8 @@ class Serving:
     @property
     def processor_seconds(self) -> float:
         """What they have used of processors so far (Linux)."""
-        return self._ticks(11, 13)
-
-    @property
-    def processor_seconds_with_ended(self) -> float:
-        """The same with what processes that they started and that have ended had used (Linux)."""
-        return self._ticks(11, 15)
-
-    def _ticks(self, first: int, end: int) -> float:
         stats = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1] for pid in self.pids]
-        used = [int(ticks) for stat in stats for ticks in stat.split()[first:end]]
+        used = [int(ticks) for stat in stats for ticks in stat.split()[11:13]]
         return sum(used) / os.sysconf("SC_CLK_TCK")
 
 

@@ -181,7 +181,7 @@ def answers_of(
     seeds: Sequence[int],
     epsilons: Sequence[float] = EPSILONS,
 ) -> Iterator[tuple[str, dict[str, Any], dict[int, dict[str, Answered]]]]:
-    """Each setting's name, what is told of it, and its answers by seed and split.
+    """Each setting's name, what the manifest says of it, and its answers by seed and split.
 
     A setting that has no solution is left out.
     """

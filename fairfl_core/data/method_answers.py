@@ -76,7 +76,7 @@ class MethodAnswers:
 
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
-        """What is told of each setting, by its name."""
+        """What the manifest says of each setting, by its name."""
         settings: Mapping[str, Mapping[str, Any]] = self.manifest["settings"]
         return settings
 
@@ -107,7 +107,7 @@ class MethodAnswers:
 
 
 def _weights(table: pa.Table) -> list[NDArray[np.float64] | None]:
-    """How many people a row stands for, and their squared probabilities: 1 unless said."""
+    """How many people a row stands for, and their squared probabilities: 1 unless given."""
     return [
         np.asarray(table.column(name).combine_chunks(), float)
         if name in table.column_names
@@ -163,7 +163,7 @@ def save_method(
     ----------
     manifest : mapping
         ``method``, ``title``, ``experiment``, ``clients``, ``groups``, ``labels``, ``settings``
-        (by name, in the order of `answers`) and whatever else is to be told.
+        (by name, in the order of `answers`) and whatever else the manifest is to say.
     answers : mapping
         By setting, seed and split.
     """

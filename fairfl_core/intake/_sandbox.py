@@ -5,7 +5,7 @@ ended. A file of a few pages is read in the caller's process.
 
 The process is a `multiprocessing` one, started by "spawn", that binds itself with rlimits before
 it reads. It is one process a file and not a `ProcessPoolExecutor`, whose workers live on when the
-server is killed and whose exit code (out of time? out of memory?) nobody is told.
+server is killed and whose exit code (out of time? out of memory?) is lost.
 """
 
 import multiprocessing

@@ -194,7 +194,7 @@ def client_gaps(table: Mapping[str, Any]) -> "go.Figure":
     """Draw each client's gap before and after, in the table's order.
 
     Before is a hollow grey ring, after a filled dot (a pale square where the gap cannot be
-    told from none), the fitted value a short stroke, what was asked a dashed line.
+    distinguished from none), the fitted value a short stroke, what was asked a dashed line.
 
     Parameters
     ----------

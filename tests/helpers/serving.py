@@ -177,8 +177,8 @@ def _megabytes(pids: Sequence[int]) -> float:
     kilobytes = 0
     for pid in pids:
         with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
-            told = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            kilobytes += int(re.search(r"^Pss:\s+(\d+)", told, re.M)[1])
+            numbers = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            kilobytes += int(re.search(r"^Pss:\s+(\d+)", numbers, re.M)[1])
     return kilobytes / 2**10
 
 

@@ -37,12 +37,12 @@ from fairfl_core.data.method_answers import (  # noqa: E402
     Answered,
     list_methods,
     open_method,
-    save_method,
 )
 from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
 from fairfl_core.training.data import federate  # noqa: E402
 from fairfl_core.training.recipes import recipe  # noqa: E402
+from research.method_files import save_method  # noqa: E402
 from research.post_processed import EPSILONS  # noqa: E402
 from research.sweep import Trial, choose  # noqa: E402
 from research.sweeps import TRIALS  # noqa: E402

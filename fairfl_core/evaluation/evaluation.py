@@ -94,7 +94,7 @@ class Asked:
         """What a policy asks of a predictor, whatever that was solved for.
 
         The confidence that the predictor was solved with counts where it is about the same notion,
-        as strict limits and as large a confidence; else people alone must tell.
+        as strict limits and floors, and as large a confidence; else people alone must tell.
         """
         limits = policy.limits(clients)
         asked = np.array([limits["eps_local"][name] for name in clients], float)
@@ -105,6 +105,7 @@ class Asked:
             wanted is None
             or (solved.confidence >= wanted.confidence and solved.scope in ("all", wanted.scope))
         )
+        is_as_strict &= all(own.policy.keeps(floor) for floor in policy.policy.floors)
         holds = predictor.notion == policy.notion and is_as_strict and is_as_sure
         return cls(policy.eps_global, asked, solved if holds else None, policy.policy)
 
@@ -156,9 +157,8 @@ class Evaluation:
         if self.asked is None:
             return None
         asked = self.asked
-        return verdict_of(
-            [self], asked.eps_global, asked.eps_local, asked.guarantee, harm=self.harm
-        )
+        limits = (asked.eps_global, asked.eps_local, asked.guarantee)
+        return verdict_of([self], *limits, policy=asked.policy, harm=self.harm)
 
     @cached_property
     def harm(self) -> "Harm":
@@ -617,6 +617,7 @@ def evaluate(
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
     clients = people.counts.clients
+    (predictor if policy is None else policy).policy.check(people.counts)
     asked = (
         Asked.of(predictor, clients)
         if policy is None

@@ -366,6 +366,7 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
         solution.eps_global,
         solution.eps_local,
         solution.guarantee,
+        policy=solution.policy,
         unseen=unseen,
         harm=harm,
     )

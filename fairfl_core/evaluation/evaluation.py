@@ -417,10 +417,12 @@ class Evaluation:
 
     def plot(self) -> Any:
         """Draw each client's gap before and after with its interval: a Plotly figure."""
-        from fairfl_core.report.figures import client_gaps
+        from fairfl_core.explore.figures import client_gaps
 
-        asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
-        return client_gaps({"client": self.counts.clients} | self.client_columns() | asked)
+        clients = self.counts.clients
+        asked = np.ones(len(clients)) if self.asked is None else self.asked.eps_local
+        columns = {"client": clients, **self.client_columns(), "eps_local": asked}
+        return client_gaps(columns, self.verdict, self.counts.groups)
 
     def model_card(
         self,

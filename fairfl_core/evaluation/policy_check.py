@@ -134,7 +134,7 @@ def _checks(
 ) -> Iterator[PolicyCheck]:
     """One check for each place that has a value; figures of each run come first."""
     mean, people, low, high = (run_mean(part).ravel() for part in (value, n, *interval))
-    for k in np.flatnonzero(~np.isnan(mean)):
+    for k in np.flatnonzero(~np.isnan(mean)).tolist():
         client, group = places[k]
         yield PolicyCheck(
             client=client,
@@ -172,7 +172,7 @@ def _floors(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
             np.stack([part.confusion[:, :, y, y] for part in parts])
             for parts in ([one.answers for one in runs], [one.own for one in runs])
         )
-        asked = {"at_least": True, "margin": LEAST_MARGIN, "is_promised": True}
+        asked: dict[str, Any] = {"at_least": True, "margin": LEAST_MARGIN, "is_promised": True}
         if floor.keeps is None:
             rate = _rate(after, people)
             asked |= {"what": f"“{floor.label}” recognised", "bound": floor.rate}
@@ -218,7 +218,7 @@ def _ratios(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
             if rho is None or (one.label is None and one.answer != counts.favourable):
                 continue
             at = (slice(None), chosen, slice(None), r)
-            asked = {"what": f"ratio of {one}", "bound": rho, "at_least": True}
+            asked: dict[str, Any] = {"what": f"ratio of {one}", "bound": rho, "at_least": True}
             asked |= {"margin": LEAST_MARGIN, "is_promised": False}
             value, behind = _ratio(rate[at], rate[at]), people[at].sum(axis=-1)
             interval = _ratio(low[at], high[at]), _ratio(high[at], low[at])
@@ -254,7 +254,7 @@ def _shares(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
         part, whole = (right, answered) if is_precision else (answered, everyone)
         chosen, places = _scopes(inside, counts.clients)
         rate, n = _rate(part, whole)[:, chosen], whole[:, chosen]
-        asked = {"what": what, "bound": bound, "at_least": is_precision}
+        asked: dict[str, Any] = {"what": what, "bound": bound, "at_least": is_precision}
         asked |= {"margin": LEAST_MARGIN, "is_promised": False}
         yield from _checks(asked, places, rate, n, _limits_of(rate, n, level))
 
@@ -276,7 +276,10 @@ def _limits(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
         compared = (people > 0).sum(axis=2) > 1
         gap = np.where(compared, most - least, -np.inf).max(axis=-1)
         gap = np.where(np.isneginf(gap), np.nan, gap)
-        asked = {"what": f"gap between groups of {limit.grouping}", "bound": limit.eps}
+        asked: dict[str, Any] = {
+            "what": f"gap between groups of {limit.grouping}",
+            "bound": limit.eps,
+        }
         asked |= {"at_least": False, "margin": margin(limit.eps), "is_promised": False}
         behind = people.sum(axis=2).max(axis=-1)
         interval = gap_interval(np.nan_to_num(rate), n, level)

@@ -261,7 +261,11 @@ def test_chance_alone_seldom_makes_harm_in_a_hundred_cells():
         both = np.einsum("cayy->cay", table).copy()
         both[..., 1] -= lost
         answers = replace(
-            one.answers, confusion=after, squares=after, turned=lost + won, both_right=both
+            one.answers,
+            confusion=after,
+            find_squares=lambda: after,
+            turned=lost + won,
+            both_right=both,
         )
         found = evaluate_answers(answers, counts, one.notion)
         harmful += bool(found.harm.proved)

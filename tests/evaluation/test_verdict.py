@@ -1,6 +1,7 @@
 """Met, not sure yet, not met, met but harmful: evidence, harm, and who stands behind a gap."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -263,7 +264,7 @@ def test_chance_alone_seldom_makes_harm_in_a_hundred_cells():
         answers = replace(
             one.answers,
             confusion=after,
-            find_squares=lambda: after,
+            find_squares=partial(np.asarray, after),
             turned=lost + won,
             both_right=both,
         )

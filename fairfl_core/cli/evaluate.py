@@ -279,7 +279,8 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
         f"client{'s' * (debiased.clients != 1)}: "
         f"{number(debiased.gap)}{' (indistinguishable from fair)' if debiased.gap < 0 else ''}."
     )
-    clients = records({"client": counts.clients, **evaluation.client_columns()})
+    by_client = evaluation.client_columns() | evaluation.chance_columns()
+    clients = records({"client": counts.clients, **by_client})
     clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
     print_table(
         "Clients, largest gap first",

@@ -480,7 +480,8 @@ class Evaluation:
 
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""
-        return to_frame({"client": self.counts.clients, **self.client_columns()})
+        columns = self.client_columns() | self.chance_columns()
+        return to_frame({"client": self.counts.clients, **columns})
 
     def client_columns(self) -> dict[str, Floats]:
         """The figures of the client table, each of shape (clients,)."""
@@ -493,9 +494,11 @@ class Evaluation:
             "gap": self.gaps.local,
             "gap_low": low,
             "gap_high": high,
-            "gap_one_draw": self.one_draw,
-            "noise_floor": self.noise_floor,
         }
+
+    def chance_columns(self) -> dict[str, Floats]:
+        """What chance alone does to each client's gap: two further columns of the client table."""
+        return {"gap_one_draw": self.one_draw, "noise_floor": self.noise_floor}
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""
@@ -583,7 +586,9 @@ class Evaluation:
                 "global": number_or_none(self.before.gaps.overall),
                 "local_mean": number_or_none(self.before.gaps.local_mean),
             },
-            "clients": records({"client": self.counts.clients, **self.client_columns()}),
+            "clients": records(
+                {"client": self.counts.clients, **self.client_columns(), **self.chance_columns()}
+            ),
             "groups": records({"group": self.counts.groups, **self.group_columns()}),
             "rates": records(self.rate_columns()),
             "not_assessable": [vars(cell) for cell in self.not_assessable],
@@ -647,9 +652,7 @@ def _lottery(predictor: Predictor, counts: ClientCounts) -> Floats | None:
 
 def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evaluation:
     """Judge whatever answers people are given."""
-    shape = people.counts.table.shape
-    own = people.under_lottery(np.broadcast_to(np.eye(shape[2]), shape))
-    return Evaluation(people.counts, notion, answers, own)
+    return Evaluation(people.counts, notion, answers, people.own_answers)
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

@@ -21,7 +21,7 @@ from fairfl_core._io.files import (
 from fairfl_core._io.frames import notebook_html
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core._io.numbers import count, percent
-from fairfl_core.data.answers import Answers, of_lottery
+from fairfl_core.data.answers import Answers, of_lottery, unchanged
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError, extra
@@ -239,6 +239,11 @@ class ClientCounts:
     def under_lottery(self, lottery: NDArray[np.float64]) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
         return of_lottery(self.table, lottery)
+
+    @cached_property
+    def own_answers(self) -> Answers:
+        """What the model itself answers."""
+        return self.under_lottery(unchanged(self.table.shape))
 
     def under_chances(self, chances_of: Any, cuts_of: Any = None) -> Answers:
         """Counts hold no scores: say so."""

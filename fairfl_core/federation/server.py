@@ -3,12 +3,14 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flwr.app import ArrayRecord
 from flwr.serverapp import Grid
+from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_json
 from fairfl_core._io.names import in_order, listed
@@ -370,12 +372,16 @@ class _Rounds:
         )
         if noisy:
             return evaluate(predictor, counts)
+
+        def stacked(name: str) -> NDArray[np.float64]:
+            return np.stack([replies[client].arrays[name] for client in answering])
+
         fair, own = (
             Answers(
-                **{
-                    part: np.stack([replies[name].arrays[f"{who}/{part}"] for name in answering])
-                    for part in ("confusion", "squares", "turned", "both_right")
-                }
+                stacked(f"{who}/confusion"),
+                partial(stacked, f"{who}/squares"),
+                stacked(f"{who}/turned"),
+                stacked(f"{who}/both_right"),
             )
             for who in ("fair", "own")
         )

@@ -178,7 +178,7 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(320)
+@cached(24)  # it holds the study
 def summary_of(view: View) -> Summary:
     """What is reported of a view's study in numbers."""
     return summarise(study_of(view))

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -111,7 +112,7 @@ class FairRounds:
         write_json(folder / "result.json", self.to_json())
 
     def sentences(self) -> list[str]:
-        """What is to be told: the figures, every alarm, each client's gap, the verdict."""
+        """What is reported: the figures, every alarm, each client's gap, the verdict."""
         solved, judged = self.solution.to_json(), self.evaluation
         whom = "noised counts" if self.solution.counts.noisy else "people"
         found = [
@@ -380,9 +381,13 @@ class _Rounds:
         counts = ClientCounts(stacked("counts"), *whose, noisy=noisy)
         if noisy:
             return evaluate(predictor, counts)
-        kinds = ("confusion", "squares", "turned", "both_right")
         fair, own = (
-            Answers(**{part: stacked(f"{who}/{part}") for part in kinds})
+            Answers(
+                stacked(f"{who}/confusion"),
+                partial(stacked, f"{who}/squares"),
+                stacked(f"{who}/turned"),
+                stacked(f"{who}/both_right"),
+            )
             for who in ("fair", "own")
         )
         notion = Notion.of(self._question.notion, names.labels, names.favourable)

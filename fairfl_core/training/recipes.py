@@ -58,7 +58,7 @@ class Recipe:
     shares, size
         For a scenario: share of the first group in each client, and rows of a client.
     grouping : str or None
-        How groups are formed; the dataset's first way unless said.
+        How groups are formed; the dataset's first way unless given.
     threads : int
         Threads TensorFlow may use for a client's step; sums in another order give other last
         digits. The number of clients trained in parallel changes none, and is no choice of a recipe.

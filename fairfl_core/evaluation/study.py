@@ -267,7 +267,6 @@ class Figures:
     n: float
     accuracy: float
     accuracy_before: float  # of the model as it is: the one baseline
-    accuracy_unlimited: float  # of the same program with no limit; NaN unless it was solved too
     overall: float
     overall_before: float
     overall_low: float  # the verdict's interval where the overall limit is judged, else its own
@@ -325,11 +324,6 @@ class Summary:
     remarks: tuple[str, ...]
 
     @property
-    def harmless(self) -> bool:
-        """Whether nobody's gap grew, and nobody is worse off."""
-        return not (self.verdict is not None and self.verdict.worse) and not self.harm.alarms
-
-    @property
     def effect(self) -> Effect:
         """What everyone's change of accuracy may be called."""
         return effect_of(-self.judged.cost, self.harm)
@@ -354,11 +348,8 @@ def _known_change(payer: Payer) -> float:
     return 0.0 if math.isnan(payer.change) else payer.change
 
 
-def summarise(study: Study, unlimited: Study | None = None) -> Summary:
-    """The numbers of a study; costs are told against the model as it is.
-
-    `unlimited` is the same study with no limit, for `Figures.accuracy_unlimited` alone.
-    """
+def summarise(study: Study) -> Summary:
+    """The numbers of a study; costs are told against the model as it is."""
     solution, unseen = study.first.solution, study.has_held_out
     harm = harm_of(study.evaluations(unseen=unseen))
     verdict = verdict_of(
@@ -375,8 +366,8 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
     prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
     return Summary(
         runs=len(study.outcomes),
-        reached=figures_of(study, unlimited, unseen=False, verdict=None if unseen else verdict),
-        unseen=figures_of(study, unlimited, unseen=True, verdict=verdict) if unseen else None,
+        reached=figures_of(study, unseen=False, verdict=None if unseen else verdict),
+        unseen=figures_of(study, unseen=True, verdict=verdict) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
@@ -413,13 +404,7 @@ def client_rows(
     return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
 
 
-def figures_of(
-    study: Study,
-    unlimited: Study | None = None,
-    *,
-    unseen: bool,
-    verdict: Verdict | None = None,
-) -> Figures:
+def figures_of(study: Study, *, unseen: bool, verdict: Verdict | None = None) -> Figures:
     """What is told of everyone together, on unseen people or on the fitted ones.
 
     A gap that `verdict` judges on these people has the verdict's interval: one gap, one interval.
@@ -439,9 +424,6 @@ def figures_of(
         n=mean(lambda e: e.counts.n),
         accuracy=mean(lambda e: e.accuracy),
         accuracy_before=mean(lambda e: e.before.accuracy),
-        accuracy_unlimited=math.nan
-        if unlimited is None
-        else unlimited.over(lambda e: e.accuracy, unseen=unseen).mean,
         overall=mean(lambda e: e.gaps.overall),
         overall_before=mean(lambda e: e.before.gaps.overall),
         overall_low=overall[0],

@@ -56,7 +56,7 @@ def holding(
 @app.command()
 def methods(
     experiment: Annotated[
-        str | None, typer.Option(help="Its name, e.g. adult; all unless said.")
+        str | None, typer.Option(help="Its name, e.g. adult; all unless given.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list in JSON.")] = False,
 ) -> None:
@@ -99,10 +99,10 @@ def methods(
 def sweep(
     experiment: Annotated[str, typer.Argument(help="Its name, e.g. adult.")],
     method: Annotated[
-        list[str] | None, typer.Option(help="A method; repeatable; all unless said.")
+        list[str] | None, typer.Option(help="A method; repeatable; all unless given.")
     ] = None,
     notion: Annotated[
-        list[str] | None, typer.Option(help="sp or eop; repeatable; both unless said.")
+        list[str] | None, typer.Option(help="sp or eop; repeatable; both unless given.")
     ] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, e.g. 0-9 or 0,3.")] = "0-9",
     tuning_seeds: Annotated[str, typer.Option(help="Seeds whose validation people tune.")] = "0-1",

@@ -10,7 +10,7 @@ from fairfl_core.errors import InputError
 
 __all__ = ["join_experiments"]
 
-# What is said of a training run by run, and what is computed from the scores.
+# What the manifest says of a training run by run, and what is computed from the scores.
 _BY_SEED = ("rounds_chosen", "learning_curves")
 _COMPUTED = {"format", "name", "seeds", "splits", "scores", "figures"}
 

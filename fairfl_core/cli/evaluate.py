@@ -59,7 +59,7 @@ def evaluate(
     require: Annotated[
         str | None,
         typer.Option(
-            help="met: end with 1 where the verdict is worse, with 3 where it cannot be told."
+            help="met: end with 1 where the verdict is worse, with 3 where it is undecided."
         ),
     ] = None,
     allow_unsure: Annotated[

@@ -63,7 +63,7 @@ def solve(
         typer.Option(
             "--deterministic",
             help="Of two labels: the best rules without chance (a threshold for each client and "
-            "group), told beside the lottery's; --out writes these.",
+            "group), printed beside the lottery's; --out writes these.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,

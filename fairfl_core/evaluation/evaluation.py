@@ -144,7 +144,7 @@ class Evaluation:
     asked: Asked | None = None
     lottery: Floats | None = None
 
-    # ---------------------------------------------------------------- what is to be told first
+    # ---------------------------------------------------------------- what is reported first
 
     @cached_property
     def verdict(self) -> "Verdict | None":
@@ -290,7 +290,7 @@ class Evaluation:
         return float(low), float(high)
 
     def reported_interval(self, client: int | None = None) -> tuple[float, float]:
-        """Limits of the gap that is told of everyone (None), or of the client that is worst.
+        """Limits of the gap that is reported of everyone (None), or of the client that is worst.
 
         The verdict's where it judges them, so that one gap has one interval; else its own, or the
         one that holds for all clients at once.

@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def code(self) -> int:
-        """How the process ends: 0 passed, 1 the verdict is worse, 3 it cannot be told."""
+        """How the process ends: 0 passed, 1 the verdict is worse, 3 undecided."""
         if self.verdict.word == NOT_SURE:
             return PASSED if self.allow_unsure else UNSURE
         return PASSED if self.verdict.word == MET else FAILED
@@ -72,7 +72,7 @@ class Gate:
     def to_junit(self) -> str:
         """JUnit XML: a test case for the verdict and for all that is asked.
 
-        What failed is a failure, what cannot be told an error.
+        What failed is a failure, what is undecided an error.
         """
         cases = self._cases
         codes = [code for _, code, _ in cases]

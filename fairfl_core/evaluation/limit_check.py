@@ -32,7 +32,7 @@ def margin(eps: float) -> float:
 
 
 def within_chance(low: ArrayLike) -> NDArray[np.bool_]:
-    """Whether gaps cannot be told from none, by the lower ends of their own 95 % intervals."""
+    """Whether gaps cannot be distinguished from none, by the lower ends of their own 95 % intervals."""
     return np.less(low, CHANCE)
 
 

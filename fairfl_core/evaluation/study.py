@@ -125,7 +125,7 @@ class Study:
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
         ``price`` the price of the client's limit: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
-        `at` names the clients by position; all unless told. With `chance` come the columns of
+        `at` names the clients by position; all unless given. With `chance` come the columns of
         what chance alone does.
         """
         if at is None:
@@ -176,9 +176,9 @@ def _client_means(
 
 
 def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluation:
-    """The clients of all runs side by side, run by run: what is told of each is computed once.
+    """The clients of all runs side by side, run by run: what is reported of each is computed once.
 
-    What is told of everyone together means nothing here.
+    What is reported of everyone together means nothing here.
     """
     if len(runs) == 1 and at is None:
         return runs[0]
@@ -237,7 +237,7 @@ def run_study(
     return Study(tuple(outcomes))
 
 
-# ------------------------------------------------------------------- the numbers that are told
+# ------------------------------------------------------------------- the numbers that are reported
 
 _BINDS = 1e-7  # a price above it is not the solver's rounding
 
@@ -266,7 +266,7 @@ class ClientRow:
 
     @property
     def within_noise(self) -> bool:
-        """Whether it cannot be told from none: the one rule for chance, see `verdict`."""
+        """Whether it cannot be distinguished from none: the one rule for chance, see `verdict`."""
         return bool(within_chance(self.gap_low))
 
 
@@ -407,7 +407,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that is told of a study in numbers."""
+    """All that is reported of a study in numbers."""
 
     runs: int
     reached: Figures
@@ -422,11 +422,6 @@ class Summary:
     harm: Harm
     policy: Policy
     remarks: tuple[str, ...]
-
-    @property
-    def harmless(self) -> bool:
-        """Whether nobody's gap grew, and nobody is worse off."""
-        return not (self.verdict is not None and self.verdict.worse) and not self.harm.alarms
 
     @property
     def effect(self) -> Effect:
@@ -454,7 +449,7 @@ def _known_change(payer: Payer) -> float:
 
 
 def summarise(study: Study) -> Summary:
-    """The numbers of a study; costs are told against the model as it is."""
+    """The numbers of a study; costs are against the model as it is."""
     solution, unseen = study.first.solution, study.has_held_out
     harm = harm_of(study.evaluations(unseen=unseen))
     verdict = verdict_of(
@@ -510,7 +505,7 @@ def summarise(study: Study) -> Summary:
 def client_rows(
     study: Study, *, unseen: bool | None = None, at: Sequence[int] | None = None
 ) -> tuple[ClientRow, ...]:
-    """The client table, row by row; on unseen people where there are any, unless told."""
+    """The client table, row by row; on unseen people where there are any, unless given."""
     unseen = study.has_held_out if unseen is None else unseen
     columns = study.client_columns(unseen=unseen, at=at)
     clients = columns.pop("client")

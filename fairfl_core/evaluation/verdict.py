@@ -4,7 +4,7 @@
 ``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
                         lies above it. Or a floor, a ratio, a precision, a capacity or a limit of
                         another grouping is (`policy_check`). Or somebody is hurt beyond chance, and people are too few
-                        to tell that the limits are met: harm outranks what cannot be told.
+                        to tell that the limits are met: harm outranks what is undecided.
 ``met but harmful``     There is evidence for every limit, but beyond chance a label is lost, or
                         almost everybody of a group is answered alike to whom the model spoke.
 ``met``                 There is evidence for every limit: the upper end of each interval lies
@@ -20,7 +20,7 @@
 
 All intervals hold at once with 95 %, and tests of harm are adjusted for all cells (Holm). So *not
 met* where every true gap is within its limit, and *met* by evidence where some true gap is beyond
-limit and margin, are each said in at most 5 of 100 samples (benchmarks/verdicts.py). Harm is told
+limit and margin, are each given in at most 5 of 100 samples (benchmarks/verdicts.py). Harm is reported
 against the model as it is, whether or not a predictor of no limit would do the same.
 
 That the worst gap is no smaller than before takes *met* and a recommendation away; it makes no

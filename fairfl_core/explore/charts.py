@@ -51,7 +51,7 @@ Floats = NDArray[np.float64]
 
 
 class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
+    """A client's gap before and after, between 0 and 1; None where it is unknown."""
 
     name: str
     n: int

@@ -110,7 +110,7 @@ class FairRounds:
         write_json(folder / "result.json", self.to_json())
 
     def sentences(self) -> list[str]:
-        """What is to be told: the figures, every alarm, each client's gap, the verdict."""
+        """What is reported: the figures, every alarm, each client's gap, the verdict."""
         solved, judged = self.solution.to_json(), self.evaluation
         whom = "noised counts" if self.solution.counts.noisy else "people"
         found = [

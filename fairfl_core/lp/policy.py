@@ -120,7 +120,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Policy:
-    """Everything asked beyond eps_global and eps_local; nothing unless said.
+    """Everything asked beyond eps_global and eps_local; nothing unless given.
 
     Attributes
     ----------

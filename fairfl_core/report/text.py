@@ -1,4 +1,4 @@
-"""What is said of options, in words for people who decide; numbers are given to it."""
+"""Sentences about options, in words for people who decide; numbers are given to it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -15,6 +15,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
@@ -32,9 +33,8 @@ def answer():
 def test_it_is_short_and_without_a_package():
     tree = ast.parse(EXAMPLE.read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert [ast.unparse(node) for node in imports] == [
-        "from hashlib import blake2b"
-    ]  # Python's own
+    own = ["from hashlib import blake2b", "from math import exp"]  # Python's own
+    assert [ast.unparse(node) for node in imports] == own
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Module)]
     code = [line for line in EXAMPLE.read_text().splitlines() if line.strip()]
     assert len(code) - len(texts) <= 100  # with some lines of docstrings
@@ -60,6 +60,20 @@ def test_the_exact_regions_answers_are_the_packages_too(answer, name, notion):
     assert (np.array(mine, object) == wanted).all()
     own = np.array(tested.labels, object)[tested.scores[rows].argmax(axis=1)]
     assert (wanted != own).any()
+
+
+def test_a_threshold_that_is_somebodys_score_answers_as_the_package(answer):
+    """Without chance a threshold lies on a recalibrated score, which many people share."""
+    people = scored_network(2, 2, 2, rows=400)
+    program = FairnessProgram(people, "eop", "exact")
+    fair = without_chance(predictor_of(program.solve(0.05, 0.1)), people).predictor
+    predictor = json.loads(json.dumps(fair.to_json()))
+    clients = np.array(people.clients, object)[people.client]
+    groups = np.array(people.groups, object)[people.group]
+    rows = np.arange(len(people))
+    wanted = fair.decide(clients, groups, people.scores, row_id=rows)
+    seen = zip(clients, groups, people.scores.tolist(), rows.tolist(), strict=True)
+    assert [answer(predictor, *one) for one in seen] == list(wanted)
 
 
 NUMBERED = {"9": 9.0, "10": 10.0}  # clients that a table holds as numbers

@@ -11,8 +11,8 @@ __all__ = ["verify"]
 
 NOT_PROVED = 1
 _NO_CONFIDENCE = (
-    "of limits with a confidence only those inside clients are proved, in the region simplex; an "
-    "overall limit's margin is a cone, and other regions' margins are no sum over answers"
+    "of limits with a confidence only those inside clients are proved, in the regions simplex and "
+    "kernel; an overall limit's margin is a cone, and every cut of a score has a margin of its own"
 )
 
 

@@ -137,11 +137,8 @@ def _asked(path: Path) -> "PolicyFile | FairPredictor":
 
 def _solve_again(watched: "Watch", out: Path) -> dict[str, float]:
     """Solve on the months since the first break, write the predictor, and say what it costs."""
-    from fairfl_core.predictors.load import predictor_of
-
-    solution = watched.solve_again()
-    predictor = predictor_of(solution)
-    predictor.certified(solution.counts.to_json()).write(out)
+    solution, predictor = watched.solve_again()
+    predictor.write(out)
     return {
         "accuracy": solution.accuracy,
         "before": solution.model_accuracy,

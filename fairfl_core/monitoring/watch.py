@@ -412,11 +412,11 @@ class Watch:
             table[there], names, base.groups, base.labels, base.favourable, grouping=base.grouping
         )
 
-    def solve_again(self) -> Solution:
+    def solve_again(self) -> tuple[Solution, FairPredictor]:
         """The most accurate lottery within the limits on the people since the first break.
 
-        Without a break on everybody. Its `accuracy` less `model_accuracy` is what it would cost
-        against the answers that were counted.
+        Without a break on everybody. The solution's `accuracy` less `model_accuracy` is what it
+        would cost against the answers that were counted; the predictor has its certificate.
         """
         first = min((one.since or 0 for one in self.broken), default=0)
         counts, policy = self.people(first), self.policy
@@ -425,7 +425,8 @@ class Watch:
             counts, policy.notion, region, guarantee=policy.guarantee, policy=policy.policy
         )
         local = {name: self._eps_local[name] for name in counts.clients}
-        return program.solve(policy.eps_global, local)
+        solution = program.solve(policy.eps_global, local)
+        return solution, FairPredictor.from_solution(solution).certified_by(program)
 
     def to_json(self) -> dict[str, Any]:
         """What `fairfl watch --json` prints."""

@@ -14,7 +14,6 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import Month, example_year, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
-from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
@@ -102,9 +101,8 @@ def _show(watch: Watch) -> None:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):
         with error_boundary(text.NEXT):
-            solution = watch.solve_again()
+            solution, predictor = watch.solve_again()
             st.markdown(text.cost(solution))
-            predictor = predictor_of(solution).certified(solution.counts.to_json())
             st.download_button(
                 text.PREDICTOR,
                 json.dumps(predictor.to_json()),

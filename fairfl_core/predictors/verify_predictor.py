@@ -79,7 +79,7 @@ def read_problem(predictor, counts):
     for refused, why in (
         (names[0] != names[1] or not alike, "clients, groups or labels of the two files differ"),
         (more or region not in REGIONS, f"not proved: {', '.join(more) or region}"),
-        (region == "exact" and not cuts, "scores: only of two labels, by --score-counts"),
+        (region == "exact" and not cuts, "rules of scores need two labels and --score-counts"),
         (certain, "not proved: a confidence for the overall limit, or of scores"),
         ("counts" in counts.get("missing_group", {}), "not proved: people without a group"),
     ):
@@ -175,13 +175,12 @@ def read_answers(predictor, points):
             raise NotProvedError("the weights of a lottery are negative or do not sum to one")
         for score, j, many in mine:
             given = [answer_of(rule, labels, score, j) for rule in lotteries[a]] if far else size
-            for k, chance in zip(given, weights[0 if far else j], strict=True):
-                for y in size:
-                    found[(c, a), y, k] += many[y] * chance
-        least = [min(column) for column in zip(*weights, strict=True)]
+            for (k, chance), y in product(zip(given, weights[0 if far else j], strict=True), size):
+                found[(c, a), y, k] += many[y] * chance
         for j, k in () if far else product(size, size):
-            beyond = weights[j][k] - least[k]
-            found |= {((c, a), len(labels) + j, k): beyond, ((c, a), 2 * len(labels), k): least[k]}
+            least = min(row[k] for row in weights)
+            beyond = weights[j][k] - least
+            found |= {((c, a), len(labels) + j, k): beyond, ((c, a), 2 * len(labels), k): least}
             if predictor["region"] == "simplex" and j != k and beyond > TOLERANCE:
                 raise NotProvedError(
                     "a lottery is no mixture of the model's answer and fixed ones"
@@ -231,9 +230,8 @@ def verify(predictor, counts):
             bound += max(exact(dual), 0) * rows[at][1]
             for key, coefficient in rows[at][2].items():
                 charge[key] += max(exact(dual), 0) * coefficient
-        blind = (predictor.get("policy") or {}).get("without_group")  # one rule for all groups
-        for cell in points:
-            blocks[cell[0] if blind else cell].append(cell)
+        for i in points:  # without the group a client's groups share their rule
+            blocks[i[0] if (predictor.get("policy") or {}).get("without_group") else i].append(i)
         for cells in blocks.values():
             bound += best_rule(predictor["region"], cells, points, gain, charge)
         if bound - value > TOLERANCE:
@@ -248,6 +246,8 @@ def verify(predictor, counts):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("Give two files: python verify_predictor.py predictor.json counts.json")
     problems, numbers = verify(*(json.loads(Path(at).read_text("utf-8")) for at in sys.argv[1:3]))
     print("\n".join(f"NOT PROVED: {one}." for one in problems) or "PROVED.", json.dumps(numbers))
     sys.exit(bool(problems))

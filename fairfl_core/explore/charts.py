@@ -1,7 +1,7 @@
 """From results to what the two charts of Explore draw. Nothing is computed here but places."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,8 @@ from fairfl_core.report.figures import LEAST_SPAN, colour_limits, free_cells, in
 
 __all__ = [
     "LEAST_SPAN",
-    "FoundData",
-    "GapData",
     "MANY",
     "Picture",
-    "PriceData",
     "ROWS",
     "STATES",
     "alone",
@@ -44,70 +41,6 @@ STATES = frozenset(
     )
 )
 Floats = NDArray[np.float64]
-
-
-# -------------------------------------------------------------------- what the charts take
-
-
-class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
-
-    name: str
-    n: int
-    before: float | None
-    after: float | None
-    low: float | None  # ends of the interval of `after`
-    high: float | None
-    asked: float  # this client's limit, 1.0 for none
-    within: bool  # the gap may be chance
-    above: bool  # above its limit beyond chance
-
-
-class GapData(TypedDict):
-    """What the views "gaps" and "map" show."""
-
-    clients: Sequence[GapClient]
-    axis: str  # such as "gap between women and men"
-
-
-class FoundGroup(TypedDict):
-    """How many of a label are recognised in one group of a client, in per cent."""
-
-    before: float | None
-    after: float | None
-    n: int
-    sure: bool  # the change is beyond chance
-
-
-class FoundClient(TypedDict):
-    """A client's groups, in the order of `FoundData.groups`."""
-
-    name: str
-    n: int
-    alarm: bool  # somebody's loss is beyond chance
-    groups: Sequence[FoundGroup]
-
-
-class FoundData(TypedDict):
-    """What the view "found" shows."""
-
-    clients: Sequence[FoundClient]
-    groups: Sequence[str]
-    label: str
-
-
-class PriceClient(TypedDict):
-    """The points of accuracy that a client gains (positive) or loses (negative)."""
-
-    name: str
-    n: int
-    points: float | None
-
-
-class PriceData(TypedDict):
-    """What the view "price" shows."""
-
-    clients: Sequence[PriceClient]
 
 
 # -------------------------------------------------------------------- the map
@@ -177,8 +110,12 @@ def client_order(before: Floats) -> NDArray[np.intp]:
     return order if len(before) <= MANY else order[:ROWS]
 
 
-def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
-    """Each client's gap before and after, with its interval and what was asked."""
+def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> dict[str, Any]:
+    """Each client's gap before and after, with its interval and what was asked.
+
+    Gaps are between 0 and 1, None where they cannot be told; `asked` is 1 for no limit, `within`
+    says that the gap may be chance, `above` that it is above its limit beyond chance.
+    """
     names = ("gap_before", "gap", "gap_low", "gap_high")
     before, after, low, high = (np.array(columns[name], float) for name in names)
     judged = {} if summary.verdict is None else {one.client: one for one in summary.verdict.limits}
@@ -205,8 +142,11 @@ def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
     }
 
 
-def found(summary: Summary, label: str, before: Floats) -> FoundData:
-    """How many of a label are recognised in each client and group, before and after."""
+def found(summary: Summary, label: str, before: Floats) -> dict[str, Any]:
+    """How many of a label are recognised in each client and group, before and after, in per cent.
+
+    `sure` says that a change is beyond chance, `alarm` that somebody's loss is.
+    """
     harm = summary.harm
     y = harm.labels.index(label)
     was, now = (
@@ -242,7 +182,7 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     }
 
 
-def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
+def prices(summary: Summary, columns: dict[str, Any]) -> dict[str, Any]:
     """Points of accuracy that each client gains or loses against the model as it is."""
     change = np.array([payer.change for payer in summary.payers])
     order = np.argsort(np.nan_to_num(change), kind="stable")[:MANY]

@@ -39,8 +39,9 @@ def page() -> None:
                 st.caption(text.OWN_BASELINE)
             if not files:
                 st.caption(text.EXAMPLE, width="content")
-        with right:
-            limit_slider("eps_local")
+        with right.container(horizontal=True):  # all that is judged
+            for limit in ("eps_global", "eps_local") if files else ("eps_local",):
+                limit_slider(limit)
         with error_boundary(text.PICTURE):
             baseline, months = _brought(given, files) if files else example_year()
             notion = view.notion if files else "eop"
@@ -102,7 +103,7 @@ def _show(watch: Watch) -> None:
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):
         with error_boundary(text.NEXT):
             solution, predictor = watch.solve_again()
-            st.markdown(text.cost(solution))
+            st.markdown(watch.cost_sentence(solution))
             st.download_button(
                 text.PREDICTOR,
                 json.dumps(predictor.to_json()),

@@ -129,7 +129,6 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
     summary = summarise(study)
     columns = study.client_columns(unseen=study.has_held_out)
     before = np.asarray(columns["gap_before"], float)
-    axis = text.gap_axis(summary.harm.groups)
 
     def chart(picture: str, data: dict[str, Any]) -> dict[str, Any]:
         note = text.clients_note(picture, len(data["clients"]), len(summary.payers))
@@ -142,7 +141,7 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
         "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
         "opens": "found" if summary.harm.proved else "gaps",
-        "gaps": chart("gaps", charts.gaps(columns, summary, axis)),
+        "gaps": chart("gaps", charts.gaps(columns, summary.verdict, summary.harm.groups)),
         "price": chart("price", charts.prices(summary, columns)),
         "found": {
             label: chart("found", charts.found(summary, label, before))

@@ -163,7 +163,7 @@ def notes() -> dict[View, str]:
 def publish() -> None:
     """Write the view and the options into the address bar; not over one whose set is gone.
 
-    The last thing of a run: what was moved is told by then. A page on which nothing was moved yet
+    The last thing of a run: what was moved is known by then. A page on which nothing was moved yet
     writes nothing: opening it is one step of the browser's Back.
     """
     if not data_is_gone():

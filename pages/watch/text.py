@@ -1,7 +1,7 @@
 """What the page Watch says."""
 
+from fairfl_core._io.numbers import plural
 from fairfl_core.evaluation.verdict import SHAPES
-from fairfl_core.lp.solution import Solution
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
 
 TITLE = "#### Are the limits still kept?"
@@ -51,23 +51,11 @@ def title(one: ScopeWatch) -> str:
 
 def since(watch: Watch) -> str:
     """How long nobody has broken a limit."""
-    return (
-        f"No limit broke in {len(watch.months)} months, {watch.periods[0]} to {watch.periods[-1]}."
-    )
+    many = plural(len(watch.months), "month")
+    return f"No limit broke in {many}, {watch.periods[0]} to {watch.periods[-1]}."
 
 
 def spoken(watch: Watch, one: ScopeWatch) -> str:
     """A client's picture, for those who hear it."""
-    months = len(watch.months)
-    return f"Gap of {where(one)} over {months} months with its limit: {one.word}."
-
-
-def cost(solution: Solution) -> str:
-    """What solving again would cost."""
-    points = 100 * (solution.accuracy - solution.model_accuracy)
-    how = "less" if points < 0 else "more"
-    return (
-        f"On the {solution.counts.n:,.0f} people since the break: {solution.accuracy:.1%} right, "
-        f"{abs(points):.2f} points {how} than the answers counted; worst gap inside a client "
-        f"{solution.gaps.local_worst:.3f}."
-    )
+    months = plural(len(watch.months), "month")
+    return f"Gap of {where(one)} over {months} with its limit: {one.word}."

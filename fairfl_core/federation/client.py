@@ -18,7 +18,7 @@ from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.federation.folders import Consent
+from fairfl_core.federation.folders import Consent, safe_name
 from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.scores import (
     ClientScores,
@@ -73,8 +73,7 @@ def _folder(context: Context, name: str) -> Path:
     """Choose a client's folder: ``folder`` of its node's configuration, else one by its name."""
     if "folder" in context.node_config:
         return Path(str(context.node_config["folder"]))
-    safe = "".join(sign if sign.isalnum() else "-" for sign in name.lower()).strip("-")
-    return Path("fairfl-clients") / (safe or "client")
+    return Path("fairfl-clients") / safe_name(name)
 
 
 def received_model(context: Context) -> ArrayRecord:

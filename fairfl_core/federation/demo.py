@@ -5,7 +5,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,29 +36,13 @@ from fairfl_core.training.data import Federation, scaled
 from fairfl_core.training.trainers import make_trainer
 from fairfl_core.training.training import Prepared, train_prepared
 
-__all__ = ["OnePlace", "compare", "in_one_place", "run_here"]
+__all__ = ["compare", "in_one_place", "run_here"]
 
 
-@dataclass(frozen=True, eq=False)
-class OnePlace:
-    """The same study with all rows in one place: what a federation must agree with.
-
-    Attributes
-    ----------
-    trained : tuple of SeedScores
-        One a model.
-    solution : Solution
-    evaluation : Evaluation
-    """
-
-    trained: tuple[SeedScores, ...]
-    solution: Solution
-    evaluation: Evaluation
-
-
-def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Question) -> OnePlace:
-    """Train, solve and judge in one process, on the rows that the folders name."""
-    rows = [OwnRows(folder, study) for folder in folders]
+def in_one_place(
+    rows: Sequence[OwnRows], study: Study, question: Question
+) -> tuple[list[SeedScores], Solution, Evaluation]:
+    """Train, solve and judge all clients' rows in one process: what a federation must agree with."""
     scalers = pooled_scalers(study, [one.moments() for one in rows])
     parts = [one.people for one in rows]
     together: dict[str, Any] = {
@@ -88,7 +72,7 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
         program = FairnessProgram(fitted.counts, question.notion, question.region, **how)
     solution = program.solve(question.eps_global, question.eps_local)
     unseen = FoldedData(tuple(tested)) if study.folds else tested[0]
-    return OnePlace(tuple(trained), solution, evaluate(predictor_of(solution), unseen))
+    return trained, solution, evaluate(predictor_of(solution), unseen)
 
 
 def _scored(one: SeedScores, study: Study, split: int) -> ScoredData:
@@ -171,11 +155,12 @@ def compare(
     folders: Sequence[ClientFolder], study: Study, question: Question, out: Path
 ) -> dict[str, Any]:
     """What a federation came to, beside the same in one place, and how far they are apart."""
-    result, one = read_json(out / "result.json"), in_one_place(folders, study, question)
+    rows, result = [OwnRows(folder, study) for folder in folders], read_json(out / "result.json")
+    trained, solution, judged = in_one_place(rows, study, question)
     there = _figures(result["solution"], result["evaluation"])
-    here = _figures(one.solution.to_json(), one.evaluation.to_json())
+    here = _figures(solution.to_json(), judged.to_json())
     apart = float(np.abs(_numbers(there) - _numbers(here)).max())
-    scores = _largest_difference([OwnRows(folder, study) for folder in folders], one, out)
+    scores = _largest_difference(rows, trained, out)
     return {
         "federation": there,
         "one_place": here,
@@ -190,11 +175,13 @@ def compare(
     }
 
 
-def _largest_difference(rows: Sequence[OwnRows], one: OnePlace, out: Path) -> float:
+def _largest_difference(
+    rows: Sequence[OwnRows], in_place: Sequence[SeedScores], out: Path
+) -> float:
     """Between the scores by the federation's models and those of one place, over everybody."""
     largest, starts = 0.0, np.cumsum([0, *(len(own.people) for own in rows)])
     with np.load(out / "model.npz", allow_pickle=False) as kept:
-        for model, trained in enumerate(one.trained):
+        for model, trained in enumerate(in_place):
             arrays = {name: kept[f"{model}/{name}"] for name in ("theta", "shift", "spread")}
             there = np.full((starts[-1], trained.scores.shape[1]), np.nan)
             for own, start in zip(rows, starts, strict=False):

@@ -29,6 +29,7 @@ __all__ = [
     "hospital_example",
     "host_and_port",
     "is_loopback",
+    "safe_name",
     "trained_as",
     "write_folders",
 ]
@@ -277,7 +278,7 @@ def write_folders(
     people : mapping of str to DataFrame, optional
         Each client's table, written into its folder.
     """
-    paths = [folder / "server", *(folder / _safe(name) for name in study.clients)]
+    paths = [folder / "server", *(folder / safe_name(name) for name in study.clients)]
     for path in paths:
         if path.exists():
             raise InputError(f"{path}: is there already; choose another folder.")
@@ -296,7 +297,7 @@ def write_folders(
     return paths
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
     """A name as a folder's: letters, digits and dashes."""
     safe = "".join(sign if sign.isalnum() else "-" for sign in name.lower()).strip("-")
     return safe if safe and safe != "server" else f"client-{safe}"

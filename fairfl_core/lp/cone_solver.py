@@ -99,6 +99,7 @@ def _clarabel(
     for tolerance, regularisation in _TRIES:
         settings = clarabel.DefaultSettings()
         settings.verbose = False
+        settings.direct_solve_method = "qdldl"  # one thread: a fifth of the time of the default
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.static_regularization_constant = regularisation
         look()

@@ -173,7 +173,7 @@ class FairnessProgram:
         self._lock, self._measuring = threading.Lock(), threading.Lock()
         generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
-        self._names = self.constraints.names(self.counts)
+        self._names: list[str] = []  # of the rows, once something binds
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
@@ -375,6 +375,7 @@ class FairnessProgram:
         binds = (
             np.where(has_epsilon, price, np.abs(duals) * self._objective.utility_per_unit) > _BINDS
         )
+        self._names = self._names or constraints.names(counts)
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
         rules, more = found.rules, dict[str, Any]()

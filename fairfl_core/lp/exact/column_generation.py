@@ -9,11 +9,13 @@ counted it is the best found, and no bound is claimed.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints
 from fairfl_core.lp.exact.pricing import Candidates, answer_rules
+from fairfl_core.lp.highs import HighsSolver
 from fairfl_core.lp.linear_program import LinearProgram, Optimum
 from fairfl_core.lp.objective import Objective
 from fairfl_core.lp.rate_estimates import Measured
@@ -101,9 +103,21 @@ class ColumnGeneration:
         self.tried = Candidates.join([self.tried, new])
         return new.table
 
-    def _program(self, rules: RuleTable, first: int = 0) -> LinearProgram:
-        objective = self._objective.of(rules), self._objective.tie_break(rules, first)
+    def _program(self, rules: RuleTable) -> LinearProgram:
+        objective = self._objective.of(rules), self._objective.tie_break(rules)
         return LinearProgram.of(self.constraints, rules, *objective)
+
+    def _add(self, solver: HighsSolver, rules: RuleTable, place: int) -> None:
+        """Add columns to the program; `place` is that of the rules among those of their cells."""
+        rows, many = len(self.constraints), np.arange(len(rules))
+        row, column, value = self.constraints.entries(rules)
+        where = np.append(row, rows + rules.block), np.append(column, many)
+        matrix = sparse.csc_array(
+            (np.append(value, np.ones(len(many))), where),
+            (rows + self._counts.table[..., 0, 0].size, len(many)),
+        )
+        order = self._objective.tie_break(rules, place)
+        solver.add_columns(-self._objective.of(rules), matrix, order)
 
     def _generate(
         self, eps_global: float, eps_local: Floats, first: Candidates
@@ -124,8 +138,7 @@ class ColumnGeneration:
                 break
             for new in helpful:
                 found.append(new)
-                more = self._program(new.table, place)
-                solver.add_columns(-more.objective, more.whole[:, auxiliary:], more.tie_break)
+                self._add(solver, new.table, place)
                 place += 1
             _, duals = solver.solve(warm=True)
         x = solver.break_ties()

@@ -23,8 +23,8 @@ class Exact(RegionKind):
     title = "exact (cuts of the recalibrated score)"
     meaning = (
         "The lottery may look at the model's scores, recalibrated. Two labels: the most accuracy "
-        "that cuts of them allow on the fitted people. More labels: the best found; that no rule "
-        "is better is proved only with rates from scores, if these are right."
+        "that cuts of them allow on the fitted people. More labels: the best lottery found; that "
+        "none has over 0.01 points more is proved only with rates from scores, if these are right."
     )
     needs_scores = True
     default_rates = "shrunk"

@@ -142,7 +142,7 @@ def solve(
 
 def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
     """The counts that prove what is found; of a histogram they are read again."""
-    from fairfl_core.lp.exact.histogram_file import read_histogram
+    from fairfl_core.lp.exact.histograms import read_histogram
     from fairfl_core.predictors.certificate import evidence_of, score_counts
 
     if program.needs_scores and not program.can_judge:  # a histogram holds no person

@@ -18,10 +18,9 @@ from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
-from fairfl_core.lp.exact.column_generation import ColumnGeneration
+from fairfl_core.lp.exact.column_generation import Candidates, ColumnGeneration
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.hull import mixable
-from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client

@@ -18,8 +18,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.data.tables import open_table
 from fairfl_core.errors import FairflError
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
-from fairfl_core.lp.exact.histogram_file import read_histogram, write_histogram
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.exact.histograms import ScoreHistogram, read_histogram, write_histogram
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED

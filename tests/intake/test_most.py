@@ -17,7 +17,7 @@ from fairfl_core.data.score_columns import check_column
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.intake import ColumnRoles, Reading, experiment_from_table, open_table
-from fairfl_core.lp.exact.histogram_file import histogram_from_json
+from fairfl_core.lp.exact.histograms import histogram_from_json
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import row_draws
 from fairfl_core.predictors.metadata import FittedOn

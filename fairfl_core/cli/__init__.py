@@ -8,7 +8,6 @@ from typing import Annotated
 
 import click
 import typer
-from typer.core import TyperCommand
 
 from fairfl_core.cli._shell import say
 from fairfl_core.cli.app import app as dashboard
@@ -43,20 +42,6 @@ app = typer.Typer(
 )
 
 
-class _Command(TyperCommand):
-    """A command in whose help {notions} stands for those that are registered."""
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Look the names up only where help is asked for."""
-        from fairfl_core.fairness.notions import notion_names
-
-        names = ", ".join(notion_names())
-        for option in self.params:
-            if isinstance(option, click.Option) and option.help:
-                option.help = option.help.replace("{notions}", names)
-        super().format_help(ctx, formatter)
-
-
 for _command, _name in (
     (check, "check"),
     (count, "count"),
@@ -76,7 +61,7 @@ for _command, _name in (
     (verify, "verify"),
     (watch, "watch"),
 ):
-    app.command(_name, cls=_Command)(_command)
+    app.command(_name)(_command)
 app.add_typer(federation, name="federation")
 
 

@@ -478,7 +478,7 @@ COST = (
 )
 ALIKE = 0.2  # points: costs that are no further apart are called about the same
 COST_OPTIONS = ("Inside each (local)", "Overall (global)", "Both about the same")
-GO_EXPLORE, EXPERIMENT, SOLVING = "Go and explore", "Whose people", "Solving the map"
+EXPERIMENT, SOLVING = "Whose people", "Solving the map"
 MARKS = "L: local limit alone · G: global limit alone"
 MAP_TITLE = "Accuracy by pair of limits"
 

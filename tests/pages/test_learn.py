@@ -112,13 +112,6 @@ def test_the_end_tells_how_many_first_guesses_were_right(opened):
     assert "**1 of 1 guessed right**, 9 not guessed." in text_of(app)
 
 
-def test_step_8_leads_to_explore(opened):
-    app = opened("learn", step=8, experiment="adult", seed=0)
-    (link,) = app.get("page_link")
-    assert link.proto.label == text.GO_EXPLORE
-    assert link.proto.page == ""  # Explore is the default page: its address is the app's own
-
-
 def test_the_lesson_asks_nothing_but_whose_people(opened):
     assert not opened("learn", step=3).selectbox
     app = opened("learn", step=8, experiment="adult", seed=0)

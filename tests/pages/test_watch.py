@@ -65,7 +65,7 @@ def test_ones_own_months_are_judged_and_bad_ones_refused(opened):
     baseline, months = example_year()
     files = [(f"m-{m.period}.json", m.to_json()) for m in months[:3]]
     app = brought(opened("watch", notion="eop", eps_local=0.05), files, baseline.to_json())
-    assert "No limit broke in 3 months" in said(healthy(app)).replace("\\", "")
+    assert "no limit broke in 3 months" in said(healthy(app)).replace("\\", "")
     twice = [files[0], ("other.json", files[0][1])]
     app = brought(opened("watch"), twice, baseline.to_json())
     assert "both of 2026" in said(app).replace("\\", "")

@@ -50,7 +50,7 @@ def drawn(
     after[..., 1, 1] += gained
     after[..., 1, 0] -= gained
     both_right = np.einsum("cayy->cay", table).astype(float)
-    answers = Answers(after, after, gained.astype(float), both_right)
+    answers = Answers(after, lambda: after, gained.astype(float), both_right)
     return evaluate_answers(answers, counts, Notion.of("eop", counts.labels, "l1"))
 
 

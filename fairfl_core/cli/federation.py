@@ -131,7 +131,7 @@ def client(
 ) -> None:
     """Check a client's data, then become its Flower SuperNode. Ctrl+C ends it.
 
-    Data that cannot take part are told here in one sentence; the server hears only that this
+    Data that cannot take part are reported here in one sentence; the server hears only that this
     client takes no part, and nothing of the data.
 
     Example: `fairfl federation client study/north`

@@ -119,7 +119,7 @@ def predict(
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
         try:
-            code_names(frame[client], client)  # whatever is missing is told by its header
+            code_names(frame[client], client)  # whatever is missing is named by its header
             answers, n, changed = asked.answers(fair, frame)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error

@@ -62,7 +62,7 @@ def solve(
         typer.Option(
             "--deterministic",
             help="Of two labels: the best rules without chance (a threshold for each client and "
-            "group), told beside the lottery's; --out writes these.",
+            "group), printed beside the lottery's; --out writes these.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
@@ -165,7 +165,7 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     """Of limits that nobody new has been judged by yet; None where none was asked for."""
     from fairfl_core.evaluation.verdict import Verdict
 
-    if min(solution.eps_global, *solution.eps_local) >= 1:
+    if min(solution.eps_global, *solution.eps_local) >= 1 and not solution.policy.asks_for_rows:
         return None
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 

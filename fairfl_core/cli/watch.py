@@ -70,7 +70,7 @@ def watch(
 
     Of limits that are kept in every month at most 5 % ever raise an alarm, however long and
     however often one looks. Ends with 0 where all limits are shown to be kept, with 1 where one
-    broke, with 3 where it cannot be told yet.
+    broke, with 3 while that is undecided.
 
     Example: `fairfl watch policy.toml --baseline counts.json months/`
     """

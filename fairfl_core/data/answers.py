@@ -1,6 +1,8 @@
 """What people are answered, in expectation: the table every figure is computed from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,8 @@ class Answers:
     ----------
     confusion : ndarray, shape (clients, groups, labels, labels)
         Expected people by client, group, label and answer: sums of p_i(k).
-    squares : ndarray, shape (clients, groups, labels, labels)
-        Sums of p_i(k) squared: how much of it is luck.
+    find_squares : callable
+        Returns `squares`, which only what is told of luck asks for.
     turned : ndarray, shape (clients, groups)
         Expected people whose answer is not the model's.
     both_right : ndarray, shape (clients, groups, labels)
@@ -27,20 +29,33 @@ class Answers:
     """  # noqa: D400, D415
 
     confusion: Floats
-    squares: Floats
+    find_squares: Callable[[], Floats]
     turned: Floats
     both_right: Floats
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Sums of p_i(k) squared, shape as `confusion`: how much of it is luck."""
+        return self.find_squares()
+
+
+def unchanged(shape: tuple[int, ...]) -> Floats:
+    """The lottery that keeps every answer of the model, of this shape."""
+    return np.broadcast_to(np.eye(shape[-1]), shape)
 
 
 def of_lottery(table: NDArray[Any], lottery: Floats) -> Answers:
     """Answers of people counted as n[c, a, y, j] under Pr(answer k | model says j)."""
     table = np.asarray(table, float)
-    confusion, squares = (
-        np.einsum("cayj,cajk->cayk", table, part, optimize=True) for part in (lottery, lottery**2)
-    )
+    counts = "cayj,cajk->cayk"
     kept = np.einsum("cayj,cajj->ca", table, lottery)
     both_right = np.einsum("cayy,cayy->cay", table, lottery)
-    return Answers(confusion, squares, table.sum(axis=(2, 3)) - kept, both_right)
+    return Answers(
+        np.einsum(counts, table, lottery, optimize=True),
+        lambda: np.einsum(counts, table, lottery**2, optimize=True),
+        table.sum(axis=(2, 3)) - kept,
+        both_right,
+    )
 
 
 def answers_to(
@@ -68,20 +83,24 @@ def answers_to(
         (clients, groups, labels, labels).
     """
     labels = shape[2]
-    place = ((cell * labels + label)[:, None] * labels + np.arange(labels)).ravel()
     size = int(np.prod(shape))
     many = 1.0 if weight is None else weight[:, None]
-    confusion, squares = (
-        np.bincount(place, (many * part).ravel(), minlength=size).astype(float).reshape(shape)
-        for part in (chances, chances**2)
-    )
+
+    def summed(part: Floats) -> Floats:
+        place = (cell * labels + label)[:, None] * labels + np.arange(labels)
+        return (
+            np.bincount(place.ravel(), (many * part).ravel(), minlength=size)
+            .astype(float)
+            .reshape(shape)
+        )
+
     once = 1.0 if weight is None else weight
     cells = shape[0] * shape[1]
     turned = np.bincount(cell, once * leaves, minlength=cells).astype(float)
     right = np.bincount(cell * labels + label, once * both_right, minlength=cells * labels)
     return Answers(
-        confusion,
-        squares,
+        summed(chances),
+        lambda: summed(chances**2),
         turned.reshape(shape[:2]),
         right.astype(float).reshape(shape[:3]),
     )
@@ -194,10 +213,10 @@ class BetweenCuts:
                 total[cell[first]] = np.add.reduceat(flat, first)
             return total
 
-        confusion, squares = (
-            summed(np.matmul(many, part)).reshape(shape) for part in (chances, chances**2)
-        )
+        def counted(part: Floats) -> Floats:
+            return summed(np.matmul(many, part)).reshape(shape)
+
         kept = np.einsum("iyj,ijj->i", many, chances)
         turned = summed(many.sum(axis=(1, 2)) - kept).reshape(shape[:2])
         both_right = summed(np.einsum("iyy,iyy->iy", many, chances)).reshape(shape[:3])
-        return Answers(confusion, squares, turned, both_right)
+        return Answers(counted(chances), lambda: counted(chances**2), turned, both_right)

@@ -21,7 +21,7 @@ from fairfl_core._io.files import (
 from fairfl_core._io.frames import notebook_html
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core._io.numbers import count, percent
-from fairfl_core.data.answers import Answers, of_lottery
+from fairfl_core.data.answers import Answers, of_lottery, unchanged
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError, extra
@@ -99,7 +99,7 @@ class ClientCounts:
     clients, groups, labels : tuple of str
         Names, in the order of the table's axes.
     favourable : str
-        The label that equal opportunity (`eop`) looks at; the last one unless said.
+        The label that equal opportunity (`eop`) looks at; the last one unless given.
     noisy : bool
         Whether noise was added for privacy, so that the counts may be reals.
     estimated : bool
@@ -239,6 +239,11 @@ class ClientCounts:
     def under_lottery(self, lottery: NDArray[np.float64]) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
         return of_lottery(self.table, lottery)
+
+    @cached_property
+    def own_answers(self) -> Answers:
+        """What the model itself answers."""
+        return self.under_lottery(unchanged(self.table.shape))
 
     def under_chances(self, chances_of: Any, cuts_of: Any = None) -> Answers:
         """Counts hold no scores: say so."""
@@ -386,7 +391,7 @@ class ClientCounts:
         prediction : str, optional
             The column of the model's answers; or
         scores : sequence of str, or mapping from label to column, optional
-            One column of scores per label. Which is whose is told by their names (``ill``,
+            One column of scores per label. Which is whose follows from their names (``ill``,
             ``p_ill``, ``P(ill)``), by the mapping, or else by the order of `labels`, which must
             then be given. The largest score is the prediction; of equal ones, the first.
         clients, groups, labels : sequence of str, optional
@@ -403,7 +408,7 @@ class ClientCounts:
             The column of what each person counts for (a survey's weights); see `Weighting`.
         missing_group : {"drop", "own", "bound"}, optional
             What becomes of rows whose group is missing: left out, a group of their own, or gaps
-            are the worst of what they may be. Refused unless said.
+            are the worst of what they may be. Refused unless given.
         """
         from fairfl_core.data.coding import code_people
 

@@ -1,7 +1,7 @@
 """People with their scores: what the exact region looks at where counts do not suffice."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 from weakref import WeakKeyDictionary
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name
-from fairfl_core.data.answers import Answers, BetweenCuts, Ranks, answers_to
+from fairfl_core.data.answers import Answers, BetweenCuts, Ranks, answers_to, unchanged
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.coding import CodedPeople, TableColumns, code_people
 from fairfl_core.data.columns import Coded
@@ -108,6 +108,11 @@ class ScoredData:
     def under_lottery(self, lottery: Floats) -> Answers:
         """Answers under Pr(answer k | model says j), shape (clients, groups, labels, labels)."""
         return self.counts.under_lottery(lottery)
+
+    @property
+    def own_answers(self) -> Answers:
+        """What the model itself answers."""
+        return self.counts.own_answers
 
     def under_chances(
         self,
@@ -258,7 +263,7 @@ class FoldedData:
     """The same people once for each fold model, in the same order.
 
     The predictor is a mixture: a person is answered by the lottery on the score of one fold model,
-    drawn by the person's row id. So p_i(k) is the mean over folds, and what is told of it is the
+    drawn by the person's row id. So p_i(k) is the mean over folds, and what is reported of it is the
     exact expectation over that draw too.
     """
 
@@ -398,6 +403,11 @@ class FoldedData:
         shape = self.counts.table.shape
         return answers_to(cell, label, chances, 1 - kept.mean(axis=0), both_right, shape, many)
 
+    @cached_property
+    def own_answers(self) -> Answers:
+        """What the fold models themselves answer."""
+        return self.under_lottery(unchanged(self.counts.table.shape))
+
     def under_chances(
         self,
         chances_of: Callable[[ScoredData], Floats],
@@ -419,20 +429,25 @@ class FoldedData:
             ]
         )
         chances = np.mean(parts, axis=0)
-        squares = [self._summed(chances[:, answer] ** 2) for answer in range(len(self.labels))]
-        return replace(mean, squares=np.stack(squares, axis=3))
+
+        def squares() -> Floats:
+            each = [self._summed(chances[:, answer] ** 2) for answer in range(len(self.labels))]
+            return np.stack(each, axis=3)
+
+        return replace(mean, find_squares=squares)
 
     def _between_cuts(self, by_fold: Sequence[BetweenCuts]) -> Answers:
         """Two labels, whose chances p and 1 - p have squares that differ by 1 - 2 p."""
         shape = self.counts.table.shape
         mean = _mean_answers([fold.answers(shape) for fold in by_fold])
-        second = by_fold[0].of_people()
-        for fold in by_fold[1:]:
-            second += fold.of_people()
-        second /= len(by_fold)
-        squares = self._summed(second * second)
-        first = squares + mean.confusion[..., 0] - mean.confusion[..., 1]
-        return replace(mean, squares=np.stack([first, squares], axis=3))
+
+        def squares() -> Floats:
+            second = np.sum([fold.of_people() for fold in by_fold], axis=0) / len(by_fold)
+            squared = self._summed(second * second)
+            first = squared + mean.confusion[..., 0] - mean.confusion[..., 1]
+            return np.stack([first, squared], axis=3)
+
+        return replace(mean, find_squares=squares)
 
     def _summed(self, values: Floats) -> Floats:
         """Sums by client, group and label."""
@@ -448,10 +463,12 @@ class FoldedData:
 
 
 def _mean_answers(folds: Sequence[Answers]) -> Answers:
-    """The mean over folds of what is linear in p_i(k); squares are not, and are of nobody."""
-    return Answers(
-        *(np.mean([getattr(one, part.name) for one in folds], axis=0) for part in fields(Answers))
-    )
+    """The mean over folds of what is linear in p_i(k); squares are not: the caller sets them."""
+    means = {
+        name: np.mean([getattr(one, name) for one in folds], axis=0)
+        for name in ("confusion", "turned", "both_right")
+    }
+    return replace(folds[0], **means)
 
 
 def _known(chances: Floats, _: ScoredData) -> Floats:

@@ -181,7 +181,7 @@ def _evaluated(answered: Answered, manifest: Any, notion: str) -> Evaluation:
     )  # of the model nothing is asked
     counts = ClientCounts(table, clients, groups, labels, str(manifest["favourable"]))
     nobody = np.zeros(people.shape[:2])
-    answers = Answers(answered.confusion, answered.squares, nobody, np.zeros(people.shape))
+    answers = Answers(answered.confusion, lambda: answered.squares, nobody, np.zeros(people.shape))
     return Evaluation(counts, Notion.of(notion, labels, counts.favourable), answers, answers)
 
 

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,21 +114,28 @@ class Study:
         return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
     def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
-        """`client_columns` as a table."""
-        return to_frame(self.client_columns(unseen=unseen, at=at))
+        """`client_columns` as a table, and beside them what chance alone does."""
+        return to_frame(self.client_columns(unseen=unseen, at=at, chance=True))
 
-    def client_columns(self, *, unseen: bool, at: Sequence[int] | None = None) -> dict[str, Any]:
-        """One row a client, mean over seeds: the columns of `Evaluation.client_table`, and three.
+    def client_columns(
+        self, *, unseen: bool, at: Sequence[int] | None = None, chance: bool = False
+    ) -> dict[str, Any]:
+        """One row a client, mean over seeds: those of `Evaluation.client_columns`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
         ``price`` the price of the client's limit: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
-        `at` names the clients by position; all unless told.
+        `at` names the clients by position; all unless given. With `chance` come the columns of
+        what chance alone does.
         """
         if at is None:
             means = self._unseen_columns if unseen else self._fitted_columns
         else:
             means = _client_means(self.evaluations(unseen=unseen), at)
+        if chance:
+            means = means | _client_means(
+                self.evaluations(unseen=unseen), at, Evaluation.chance_columns
+            )
         chosen = list(range(len(self.price_local)) if at is None else at)
         clients = self.first.solution.counts.clients
         return (
@@ -159,17 +166,19 @@ class Study:
 
 
 def _client_means(
-    runs: Sequence[Evaluation], at: Sequence[int] | None = None
+    runs: Sequence[Evaluation],
+    at: Sequence[int] | None = None,
+    columns_of: Callable[[Evaluation], dict[str, Floats]] = Evaluation.client_columns,
 ) -> dict[str, Floats]:
-    """`Evaluation.client_columns` of these clients (default all), each the mean over the runs."""
-    columns = _together(runs, at).client_columns()
+    """Columns of these clients (default all), each the mean over the runs."""
+    columns = columns_of(_together(runs, at))
     return {name: run_mean(values.reshape(len(runs), -1)) for name, values in columns.items()}
 
 
 def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluation:
-    """The clients of all runs side by side, run by run: what is told of each is computed once.
+    """The clients of all runs side by side, run by run: what is reported of each is computed once.
 
-    What is told of everyone together means nothing here.
+    What is reported of everyone together means nothing here.
     """
     if len(runs) == 1 and at is None:
         return runs[0]
@@ -180,15 +189,18 @@ def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluatio
         runs[0].counts, table=np.concatenate(tables), clients=names, noisy=True
     )
     answers, own = (
-        Answers(
-            *(
-                np.concatenate([getattr(part, one.name)[chosen] for part in parts])
-                for one in fields(Answers)
-            )
-        )
+        _answers_together(parts, chosen)
         for parts in ([one.answers for one in runs], [one.own for one in runs])
     )
     return Evaluation(counts, runs[0].notion, answers, own)
+
+
+def _answers_together(parts: Sequence[Answers], chosen: slice | list[int]) -> Answers:
+    def joined(name: str) -> Floats:
+        return np.concatenate([getattr(part, name)[chosen] for part in parts])
+
+    squares = partial(joined, "squares")
+    return Answers(joined("confusion"), squares, joined("turned"), joined("both_right"))
 
 
 def run_study(
@@ -225,7 +237,7 @@ def run_study(
     return Study(tuple(outcomes))
 
 
-# ------------------------------------------------------------------- the numbers that are told
+# ------------------------------------------------------------------- the numbers that are reported
 
 _BINDS = 1e-7  # a price above it is not the solver's rounding
 
@@ -247,8 +259,6 @@ class ClientRow:
     gap: float
     gap_low: float
     gap_high: float
-    gap_one_draw: float
-    noise_floor: float
     gap_reached: float
     eps_local: float
     price: float
@@ -256,33 +266,122 @@ class ClientRow:
 
     @property
     def within_noise(self) -> bool:
-        """Whether it cannot be told from none: the one rule for chance, see `verdict`."""
+        """Whether it cannot be distinguished from none: the one rule for chance, see `verdict`."""
         return bool(within_chance(self.gap_low))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Figures:
-    """A study on one kind of people, mean over runs: fitted or unseen."""
+    """A study on one kind of people, mean over runs; each figure is computed where it is read.
 
-    n: float
-    accuracy: float
-    accuracy_before: float  # of the model as it is: the one baseline
-    accuracy_unlimited: float  # of the same program with no limit; NaN unless it was solved too
-    overall: float
-    overall_before: float
-    overall_low: float  # the verdict's interval where the overall limit is judged, else its own
-    overall_high: float
-    local_mean: float
-    local_mean_before: float
-    debiased: float  # of the larger half of the clients
-    utility: float  # what is made as large as can be: accuracy unless asked otherwise
-    utility_before: float
-    worst: ClientRow | None  # by its mean over runs; None where no client has two groups
+    Attributes
+    ----------
+    study : Study
+    is_unseen : bool
+        Whether it is told of unseen people, or of the fitted ones.
+    verdict : Verdict or None
+        On these people, where there is one: a gap that it judges has its interval.
+    """
+
+    study: Study
+    is_unseen: bool
+    verdict: Verdict | None = None
+
+    def _mean(self, figure: Callable[[Evaluation], float]) -> float:
+        return self.study.over(figure, unseen=self.is_unseen).mean
+
+    @cached_property
+    def n(self) -> float:
+        """How many people there are."""
+        return self._mean(lambda e: e.counts.n)
+
+    @cached_property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+        return self._mean(lambda e: e.accuracy)
+
+    @cached_property
+    def accuracy_before(self) -> float:
+        """The same of the model as it is: the one baseline."""
+        return self._mean(lambda e: e.before.accuracy)
 
     @property
     def cost(self) -> float:
         """Accuracy lost against the model as it is; below zero where some is gained."""
         return self.accuracy_before - self.accuracy
+
+    @cached_property
+    def overall(self) -> float:
+        """The overall gap."""
+        return self._mean(lambda e: e.gaps.overall)
+
+    @cached_property
+    def overall_before(self) -> float:
+        """The same by the model as it is."""
+        return self._mean(lambda e: e.before.gaps.overall)
+
+    @cached_property
+    def _overall_interval(self) -> tuple[float, float]:
+        found = None if self.verdict is None else self.verdict.interval_of(None)
+        if found is not None:
+            return found
+        low = self._mean(lambda e: e.global_interval[0])
+        return low, self._mean(lambda e: e.global_interval[1])
+
+    @property
+    def overall_low(self) -> float:
+        """Lower end of the overall gap's interval: the verdict's where it judges it."""
+        return self._overall_interval[0]
+
+    @property
+    def overall_high(self) -> float:
+        """Upper end of that interval."""
+        return self._overall_interval[1]
+
+    @cached_property
+    def local_mean(self) -> float:
+        """The clients' mean gap."""
+        return self._mean(lambda e: e.gaps.local_mean)
+
+    @cached_property
+    def local_mean_before(self) -> float:
+        """The same by the model as it is."""
+        return self._mean(lambda e: e.before.gaps.local_mean)
+
+    @cached_property
+    def debiased(self) -> float:
+        """The debiased gap of the larger half of the clients."""
+        return self._mean(lambda e: e.debiased(e.larger_half).gap)
+
+    def _utility_of(self, e: Evaluation) -> float:
+        return self.study.first.solution.policy.utility.achieved(e.confusion, e.counts)
+
+    @cached_property
+    def utility(self) -> float:
+        """What is made as large as can be: accuracy unless asked otherwise."""
+        return self._mean(self._utility_of)
+
+    @cached_property
+    def utility_before(self) -> float:
+        """The same of the model as it is."""
+        return self._mean(lambda e: self._utility_of(e.before))
+
+    @cached_property
+    def worst(self) -> ClientRow | None:
+        """The client whose gap, as its mean over runs, is largest; None where none has a gap.
+
+        It was chosen for that, so its interval is one that holds for all clients at once.
+        """
+        client = self.study.worst_client(unseen=self.is_unseen)
+        if client is None:
+            return None
+        (row,) = client_rows(self.study, unseen=self.is_unseen, at=(client,))
+        runs = self.study.evaluations(unseen=self.is_unseen)
+        several = max(one.compared_clients for one in runs)
+        found = None if self.verdict is None else self.verdict.interval_of(row.client, several)
+        if found is None:
+            found = run_mean([one.interval_at_once(client) for one in runs]).tolist()
+        return replace(row, gap_low=found[0], gap_high=found[1], worst_of=several)
 
 
 @dataclass(frozen=True)
@@ -308,7 +407,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that is told of a study in numbers."""
+    """All that is reported of a study in numbers."""
 
     runs: int
     reached: Figures
@@ -323,11 +422,6 @@ class Summary:
     harm: Harm
     policy: Policy
     remarks: tuple[str, ...]
-
-    @property
-    def harmless(self) -> bool:
-        """Whether nobody's gap grew, and nobody is worse off."""
-        return not (self.verdict is not None and self.verdict.worse) and not self.harm.alarms
 
     @property
     def effect(self) -> Effect:
@@ -354,11 +448,8 @@ def _known_change(payer: Payer) -> float:
     return 0.0 if math.isnan(payer.change) else payer.change
 
 
-def summarise(study: Study, unlimited: Study | None = None) -> Summary:
-    """The numbers of a study; costs are told against the model as it is.
-
-    `unlimited` is the same study with no limit, for `Figures.accuracy_unlimited` alone.
-    """
+def summarise(study: Study) -> Summary:
+    """The numbers of a study; costs are against the model as it is."""
     solution, unseen = study.first.solution, study.has_held_out
     harm = harm_of(study.evaluations(unseen=unseen))
     verdict = verdict_of(
@@ -366,17 +457,27 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
         solution.eps_global,
         solution.eps_local,
         solution.guarantee,
+        policy=solution.policy,
         unseen=unseen,
         harm=harm,
     )
-    rows = client_rows(study)
+    clients, eps_local = solution.counts.clients, solution.eps_local
+    before, after = (
+        study.client_mean(figure, unseen=unseen)
+        for figure in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
+    )
     groups = study.client_mean(lambda e: e.changed, unseen=unseen)
     prices = [Price(None, study.price_global, solution.eps_global == 0)]
-    prices += [Price(row.client, row.price, row.eps_local == 0) for row in rows]
+    prices += [
+        Price(client, price, eps == 0)
+        for client, price, eps in zip(
+            clients, study.price_local.tolist(), eps_local.tolist(), strict=True
+        )
+    ]
     return Summary(
         runs=len(study.outcomes),
-        reached=figures_of(study, unlimited, unseen=False, verdict=None if unseen else verdict),
-        unseen=figures_of(study, unlimited, unseen=True, verdict=verdict) if unseen else None,
+        reached=Figures(study, False, None if unseen else verdict),
+        unseen=Figures(study, True, verdict) if unseen else None,
         eps_global=solution.eps_global,
         eps_local=(float(solution.eps_local.min()), float(solution.eps_local.max())),
         changed=study.over(
@@ -384,8 +485,8 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
         ).mean,
         changed_by_group=tuple(zip(solution.counts.groups, groups.tolist(), strict=True)),
         payers=tuple(
-            Payer(row.client, row.accuracy_before, row.accuracy - row.accuracy_before)
-            for row in rows
+            Payer(client, was, now - was)
+            for client, was, now in zip(clients, before.tolist(), after.tolist(), strict=True)
         ),
         prices=(
             *(price for price in prices[:1] if price.points > _BINDS),
@@ -404,63 +505,10 @@ def summarise(study: Study, unlimited: Study | None = None) -> Summary:
 def client_rows(
     study: Study, *, unseen: bool | None = None, at: Sequence[int] | None = None
 ) -> tuple[ClientRow, ...]:
-    """The client table, row by row; on unseen people where there are any, unless told."""
+    """The client table, row by row; on unseen people where there are any, unless given."""
     unseen = study.has_held_out if unseen is None else unseen
     columns = study.client_columns(unseen=unseen, at=at)
     clients = columns.pop("client")
     rows = zip(clients, *(values.tolist() for values in columns.values()), strict=True)
     names = ("client", *columns)
     return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
-
-
-def figures_of(
-    study: Study,
-    unlimited: Study | None = None,
-    *,
-    unseen: bool,
-    verdict: Verdict | None = None,
-) -> Figures:
-    """What is told of everyone together, on unseen people or on the fitted ones.
-
-    A gap that `verdict` judges on these people has the verdict's interval: one gap, one interval.
-    """
-
-    def mean(figure: Callable[[Evaluation], float]) -> float:
-        return study.over(figure, unseen=unseen).mean
-
-    def utility(e: Evaluation) -> float:
-        return study.first.solution.policy.utility.achieved(e.confusion, e.counts)
-
-    worst = study.worst_client(unseen=unseen)
-    overall = None if verdict is None else verdict.interval_of(None)
-    if overall is None:
-        overall = mean(lambda e: e.global_interval[0]), mean(lambda e: e.global_interval[1])
-    return Figures(
-        n=mean(lambda e: e.counts.n),
-        accuracy=mean(lambda e: e.accuracy),
-        accuracy_before=mean(lambda e: e.before.accuracy),
-        accuracy_unlimited=math.nan
-        if unlimited is None
-        else unlimited.over(lambda e: e.accuracy, unseen=unseen).mean,
-        overall=mean(lambda e: e.gaps.overall),
-        overall_before=mean(lambda e: e.before.gaps.overall),
-        overall_low=overall[0],
-        overall_high=overall[1],
-        local_mean=mean(lambda e: e.gaps.local_mean),
-        local_mean_before=mean(lambda e: e.before.gaps.local_mean),
-        debiased=mean(lambda e: e.debiased(e.larger_half).gap),
-        utility=mean(utility),
-        utility_before=mean(lambda e: utility(e.before)),
-        worst=None if worst is None else _chosen_row(study, worst, verdict, unseen=unseen),
-    )
-
-
-def _chosen_row(study: Study, client: int, verdict: Verdict | None, *, unseen: bool) -> ClientRow:
-    """The row of a client that was chosen because its gap is the largest."""
-    (row,) = client_rows(study, unseen=unseen, at=(client,))
-    runs = study.evaluations(unseen=unseen)
-    several = max(one.compared_clients for one in runs)
-    found = None if verdict is None else verdict.interval_of(row.client, several)
-    if found is None:
-        found = run_mean([one.interval_at_once(client) for one in runs]).tolist()
-    return replace(row, gap_low=found[0], gap_high=found[1], worst_of=several)

@@ -130,7 +130,7 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
     summary = summarise(study)
     columns = study.client_columns(unseen=study.has_held_out)
     before = np.asarray(columns["gap_before"], float)
-    axis = text.gap_axis(summary.harm.groups)
+    shown = charts.gaps(columns, summary.verdict, summary.harm.groups)
     clients = len(summary.payers)
 
     def chart(picture: str, rows: Sequence[Mapping[str, Any]], label: str = "") -> dict[str, Any]:
@@ -153,9 +153,9 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
         "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
         "opens": "found" if summary.harm.proved else "gaps",
-        "axis": axis,
+        "axis": shown["axis"],
         "groups": list(summary.harm.groups),
-        "gaps": chart("gaps", charts.gaps(columns, summary, axis)["clients"]),
+        "gaps": chart("gaps", shown["clients"]),
         "price": chart("price", charts.prices(summary, columns)["clients"]),
         "found": found,
     }

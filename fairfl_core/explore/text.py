@@ -154,7 +154,7 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
 def _before_after(
     before: float, after: float, write: Callable[[float], str], note: str
 ) -> tuple[str, str, str]:
-    """Before, after and the note below; what reads alike is written once, and said."""
+    """Before, after and the note below; what reads alike is written once."""
     was, now = write(before), write(after)
     if was != now:
         return was.removesuffix(" %"), now, note
@@ -215,7 +215,7 @@ def _more(policy: Policy) -> str:
 def map_note(
     *, coarse: bool, flat: bool, own_limits: bool, collides: bool, one_run: bool = False
 ) -> str:
-    """Whose accuracy the map shows, and what else must be said of it."""
+    """Whose accuracy the map shows, and what else must be written of it."""
     runs = COARSE if coarse else ONE_RUN if one_run else ""
     notes = [runs, FLAT if flat else "", FITTED]
     notes += ["without own limits" if own_limits else ""]

@@ -449,5 +449,6 @@ def _tables(judged: Evaluation) -> Arrays:
     """The counts that the verdict needs, of the one client there is."""
     arrays: Arrays = {"counts": judged.counts.table[0]}
     for who, answers in (("fair", judged.answers), ("own", judged.own)):
-        arrays |= {f"{who}/{name}": np.asarray(array)[0] for name, array in vars(answers).items()}
+        for part in ("confusion", "squares", "turned", "both_right"):
+            arrays[f"{who}/{part}"] = getattr(answers, part)[0]
     return {name: arrays[name] for name in KINDS["predictor"].arrays}

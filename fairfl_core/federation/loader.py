@@ -1,6 +1,6 @@
 """A client's own folder: its name, where its rows are, what it allows, and the rows themselves.
 
-Whatever is wrong with the rows is told here, on the client, before anything is sent. The server
+Whatever is wrong with the rows is reported here, on the client, before anything is sent. The server
 hears that the client takes no part, and of what kind the reason is.
 """
 

@@ -3,12 +3,14 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flwr.app import ArrayRecord
 from flwr.serverapp import Grid
+from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_json
 from fairfl_core._io.names import in_order, listed
@@ -108,7 +110,7 @@ class FairRounds:
         write_json(folder / "result.json", self.to_json())
 
     def sentences(self) -> list[str]:
-        """What is to be told: the figures, every alarm, each client's gap, the verdict."""
+        """What is reported: the figures, every alarm, each client's gap, the verdict."""
         solved, judged = self.solution.to_json(), self.evaluation
         whom = "noised counts" if self.solution.counts.noisy else "people"
         found = [
@@ -370,12 +372,16 @@ class _Rounds:
         )
         if noisy:
             return evaluate(predictor, counts)
+
+        def stacked(name: str) -> NDArray[np.float64]:
+            return np.stack([replies[client].arrays[name] for client in answering])
+
         fair, own = (
             Answers(
-                **{
-                    part: np.stack([replies[name].arrays[f"{who}/{part}"] for name in answering])
-                    for part in ("confusion", "squares", "turned", "both_right")
-                }
+                stacked(f"{who}/confusion"),
+                partial(stacked, f"{who}/squares"),
+                stacked(f"{who}/turned"),
+                stacked(f"{who}/both_right"),
             )
             for who in ("fair", "own")
         )

@@ -30,7 +30,7 @@ def today() -> date:
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """All that is asked of a predictor, whatever people and region; what is not said is not asked.
+    """All that is asked of a predictor, whatever people and region; what does not stand there is not asked.
 
     Attributes
     ----------
@@ -172,5 +172,5 @@ class PolicyFile:
         return write_whole(path, self.to_toml())
 
     def decided(self, by: str, on: date | None = None) -> "PolicyFile":
-        """The same policy as somebody decided it, today unless said."""
+        """The same policy as somebody decided it, today unless given."""
         return replace(self, decided_by=by, decided_on=on or today())

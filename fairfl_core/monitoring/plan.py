@@ -159,7 +159,7 @@ def unsettled_scopes(evaluation: Evaluation) -> list[Scope]:
     verdict = evaluation.verdict
     if verdict is None:
         raise InputError("no limit was asked for, so there is nothing to plan for.")
-    level = at_once(LEVEL, len(list(_asked(evaluation))))
+    level = at_once(LEVEL, len(list(_asked(evaluation))) + len(verdict.besides))
     found = []
     for one in sorted(verdict.inconclusive, key=lambda one: one.client is None):
         place = None if one.client is None else evaluation.counts.clients.index(one.client)

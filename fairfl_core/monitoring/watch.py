@@ -191,7 +191,7 @@ class Watch:
         The limits. Of a policy the counts hold the answers that people got. Of a predictor they
         hold the model's answers, and its lottery is applied to them in expectation.
     baseline : ClientCounts
-        The people of the decision: who is watched, and what drift is told against.
+        The people of the decision: who is watched, and what drift is measured against.
     months : sequence of Month
         In order; see `months.read_months`.
     """
@@ -241,7 +241,7 @@ class Watch:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said beside the verdict, in sentences."""
+        """Remarks beside the verdict, in sentences."""
         table, waiting, notes = self._aligned
         sentences = list(notes)
         if waiting.sum():
@@ -359,7 +359,7 @@ class Watch:
             drift=drift,
         )
 
-    # ---------------------------------------------------------------- what is said
+    # ---------------------------------------------------------------- sentences
 
     @property
     def broken(self) -> list[ScopeWatch]:
@@ -375,7 +375,7 @@ class Watch:
 
     @property
     def code(self) -> int:
-        """How the process ends: 0 met, 1 a limit broke, 3 it cannot be told."""
+        """How the process ends: 0 met, 1 a limit broke, 3 undecided."""
         return {MET: PASSED, NOT_MET: FAILED, NOT_SURE: UNSURE}[self.word]
 
     def sentence_of(self, one: ScopeWatch) -> str:

@@ -1,6 +1,6 @@
 """Options for people to decide between: kept, compared, noted on, and reported on.
 
-Review (a file) -> Option -> Result (solved and judged) -> Board (what is told) -> HTML, PDF
+Review (a file) -> Option -> Result (solved and judged) -> Board (plain values) -> HTML, PDF
 """
 
 from fairfl_core.report.board import Board, Table, board_of

@@ -96,7 +96,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Detail:
-    """What is told of one option after the first page."""
+    """What is reported of one option after the first page."""
 
     title: str
     verdict: str
@@ -115,7 +115,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Board:
-    """What is told; every field is plain text or a number, nothing in it is markup."""
+    """What is reported; every field is plain text or a number, nothing in it is markup."""
 
     title: str
     question: str
@@ -416,7 +416,7 @@ def _found_rows(results: Sequence[Result]) -> tuple[Found, ...]:
     after = np.stack([one.summary.harm.recognition.after.share[:, :, label] for one in results])
     was, n = before.share[:, :, label], before.n[:, :, label].round()
     there = (n >= FEW) & ~np.isnan(was) & ~np.isnan(after).any(axis=0)
-    there[0] = False  # everyone together: of whom single groups are told
+    there[0] = False  # everyone together: of whom single groups are reported
     fall = np.where(there, (was - after).max(axis=0), -np.inf)
     order = np.argsort(-fall, axis=None, kind="stable")[: min(_PICTURED, int(there.sum()))]
     places = zip(*np.unravel_index(order, fall.shape), strict=True)

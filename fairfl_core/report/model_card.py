@@ -166,7 +166,7 @@ def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code:
     ----------
     result : Result
     data : sequence of str
-        What is told of the people.
+        What is reported of the people.
     link : str
         Where it can be seen again.
     code : str

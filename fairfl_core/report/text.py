@@ -1,4 +1,4 @@
-"""What is said of options, in words for people who decide; numbers are given to it."""
+"""Sentences about options, in words for people who decide; numbers are given to it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -182,13 +182,15 @@ def brief_why(verdict: Verdict | None) -> str:
     """The rule that made the word, in a few words: what a cell of the table has room for."""
     if verdict is None:
         return ""
-    many = numbers.plural(len(verdict.limits), "limit")
+    many = numbers.plural(len(verdict.asked), "limit")
+    broken = len(verdict.broken) + len(verdict.broken_besides)
+    untold = sum(not one.is_conclusive for one in verdict.asked)
     if verdict.noisy:
         return "counts carry noise"
     if not verdict.unseen:
         return "no new people"
-    if verdict.broken:
-        return f"{len(verdict.broken):,} of {many} broken"
+    if broken:
+        return f"{broken:,} of {many} broken"
     if verdict.is_harmful:
         hurt = len(groups_of(verdict.hurt))
         return f"{numbers.plural(hurt, 'group')} {'loses' if hurt == 1 else 'lose'}"
@@ -196,8 +198,8 @@ def brief_why(verdict: Verdict | None) -> str:
         return "worst gap no smaller than before"
     if verdict.alike:
         return f"{numbers.plural(len(verdict.alike), 'group')} answered alike"
-    if verdict.inconclusive and verdict.guarantee is None:
-        return f"too few people for {len(verdict.inconclusive):,} of {many}"
+    if untold and not verdict.is_evident:
+        return f"too few people for {untold:,} of {many}"
     return f"{many} kept"
 
 
@@ -219,6 +221,7 @@ def without_few(verdict: Verdict) -> Verdict:
         limits=tuple(one for one in verdict.limits if enough(one)),
         hurt=tuple(alarm for alarm in verdict.hurt if alarm.n >= FEW),
         alike=tuple(alarm for alarm in verdict.alike if alarm.n >= FEW),
+        besides=tuple(one for one in verdict.besides if one.n >= FEW),
     )
 
 

@@ -35,7 +35,7 @@ _DRAW, _SPLIT, _FOLD = 1, 2, 5
 class Federation:
     """People with a place: `split` is 0 training, 1 validation, 2 test for each row.
 
-    `pixels` scales images; where it is not said it is fitted on the training rows that are here.
+    `pixels` scales images; where it is not given it is fitted on the training rows that are here.
     """
 
     people: People

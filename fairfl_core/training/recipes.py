@@ -58,7 +58,7 @@ class Recipe:
     shares, size
         For a scenario: share of the first group in each client, and rows of a client.
     grouping : str or None
-        How groups are formed; the dataset's first way unless said.
+        How groups are formed; the dataset's first way unless given.
     from_moments : bool
         Whether quantities are standardised by what clients tell of theirs (counts, sums, squares),
         as they are where rows stay apart, or by all rows at once; the seventh digit differs.

@@ -76,11 +76,13 @@ def train_seed(
     fold : int, optional
         Cross-fitting: the fold of the people of training and validation that is held out.
     folder : path, optional
-        Where to keep a checkpoint after every round; none is kept unless said.
+        Where to keep a checkpoint after every round; none is kept unless given.
     on_progress : callable
         Called with the `Run` before the first round and after each.
     """
-    make_method(recipe.method, recipe.method_settings)  # a wrong setting is said before any work
+    make_method(
+        recipe.method, recipe.method_settings
+    )  # a wrong setting is refused before any work
     return train_prepared(
         prepare(people, recipe, seed, fold), recipe, folder=folder, on_progress=on_progress
     )

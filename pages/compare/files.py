@@ -83,7 +83,7 @@ def option_of(view: View, name: str, note: str = "") -> Option:
 def view_of(option: Option, reading: Reading | None = None) -> View:
     """The view of an option, where its people are here; refuses with what is missing.
 
-    `reading` tells how the uploaded file was read that the option is of, where it is told.
+    `reading` is how the uploaded file was read that the option is of, where it is known.
     """
     experiment, data = option.experiment, option.data
     if option.experiment == UPLOADED:
@@ -235,7 +235,7 @@ def study_html(
     on_progress: Callable[[float], None] | None = None,
     limits: Sequence[float] | None = None,
 ) -> str:
-    """The file of a view; unless told a coarser grid and one run where every solve takes long.
+    """The file of a view; unless given a coarser grid and one run where every solve takes long.
 
     Every client gets the same limit in it. Of the settings kept those are in it that differ from
     the view in their limits alone.

@@ -263,7 +263,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
     elif picture == "price":
         data = charts.prices(summary, columns)
     else:
-        data = charts.gaps(columns, summary, core_text.gap_axis(summary.harm.groups))
+        data = charts.gaps(columns, summary.verdict, summary.harm.groups)
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,

@@ -114,7 +114,7 @@ def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
 
 
 def shown_instead(view: View, shown: View) -> str:
-    """What of the view noisy counts cannot serve, said up front; empty where they serve it all."""
+    """What of the view noisy counts cannot serve, stated first; empty where they serve it all."""
     words = []
     if view.needs_scores:
         words.append("Counts here; Explore uses scores.")

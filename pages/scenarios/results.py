@@ -168,7 +168,7 @@ def own_study(own: OwnClients) -> Study:
 
 
 def own_summary(own: OwnClients) -> Summary:
-    """What is told of a study of these clients."""
+    """What is reported of a study of these clients."""
     return summarise(own_study(own))
 
 

@@ -117,7 +117,7 @@ def client_chart(
     on_client
         Called without arguments, before the page runs again; without it no client opens.
     note
-        What else must be said beside the legend: "the worst 12 of 200".
+        What else must stand beside the legend: "the worst 12 of 200".
     large
         For a hall: no text below 16 px.
     """

@@ -170,7 +170,7 @@ def programs_of(view: View) -> list[FairnessProgram]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(24)  # the largest of results, and seldom asked for again once it is told
+@cached(24)  # the largest of results, and seldom asked for again once it is shown
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
     programs = list(zip(view.seeds, programs_of(view), strict=True))
@@ -178,9 +178,9 @@ def study_of(view: View) -> Study:
     return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
 
 
-@cached(320)
+@cached(24)  # it holds the study
 def summary_of(view: View) -> Summary:
-    """What is told of a view's study in numbers."""
+    """What is reported of a view's study in numbers."""
     return summarise(study_of(view))
 
 

@@ -149,7 +149,7 @@ def notes() -> dict[View, str]:
 def publish() -> None:
     """Write the link into the address bar if something was moved; not over one whose set is gone.
 
-    The last thing of a run: what was moved is told by then, and written at once, for each writing
+    The last thing of a run: what was moved is known by then, and written at once, for each writing
     is a step of the browser's Back. So is opening a page, which therefore writes nothing.
     """
     settings, now = kept(), _link_now()

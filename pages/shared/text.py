@@ -205,12 +205,12 @@ def verdict(summary: Summary) -> str:
 
 
 def judged_on(summary: Summary) -> str:
-    """On whom a result is judged; said where nobody was held out."""
+    """On whom a result is judged; named where nobody was held out."""
     return UNSEEN if summary.unseen else f"{FITTED} ({NO_CHECK})"
 
 
 def but(effect: Effect) -> str:
-    """Who is worse off where accuracy rises, to be said in the same breath."""
+    """Who is worse off where accuracy rises, to be written in the same sentence."""
     return f", but {plain(effect.but, 400)}" if effect.but else ""
 
 

@@ -34,7 +34,7 @@ def join(
     )
 
 
-# What is said of a training run by run, and what is computed from the scores.
+# What the manifest says of a training run by run, and what is computed from the scores.
 _BY_SEED = ("rounds_chosen", "learning_curves")
 _COMPUTED = {"format", "name", "seeds", "splits", "scores", "figures"}
 

@@ -11,7 +11,7 @@ __all__ = ["methods"]
 
 def methods(
     experiment: Annotated[
-        str | None, typer.Option(help="Its name, e.g. adult; all unless said.")
+        str | None, typer.Option(help="Its name, e.g. adult; all unless given.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list in JSON.")] = False,
 ) -> None:

@@ -14,10 +14,10 @@ __all__ = ["sweep"]
 def sweep(
     experiment: Annotated[str, typer.Argument(help="Its name, e.g. adult.")],
     method: Annotated[
-        list[str] | None, typer.Option(help="A method; repeatable; all unless said.")
+        list[str] | None, typer.Option(help="A method; repeatable; all unless given.")
     ] = None,
     notion: Annotated[
-        list[str] | None, typer.Option(help="sp or eop; repeatable; both unless said.")
+        list[str] | None, typer.Option(help="sp or eop; repeatable; both unless given.")
     ] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, e.g. 0-9 or 0,3.")] = "0-9",
     tuning_seeds: Annotated[str, typer.Option(help="Seeds whose validation people tune.")] = "0-1",

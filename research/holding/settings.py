@@ -1,4 +1,4 @@
-"""What is asked of a program, and which seeds a figure is told for."""
+"""What is asked of a program, and which seeds a figure is reported for."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The evidence as Markdown tables: nothing is computed here but what a row is told by."""
+"""The evidence as Markdown tables: nothing is computed here but the names of rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 

@@ -41,7 +41,7 @@ class Wish:
     figure : callable
         The figure of some seeds.
     bound : float or None
-        None where a figure was only to be told.
+        None where a figure was only to be reported.
     at_least : bool
         Whether the bound is to be reached from above.
     digits : int

@@ -37,7 +37,6 @@ def test_wrong_options_of_solve(files, more, says):
     refused(files, "solve", files.counts, "--out", files / "out.json", *more, says=says)
 
 
-@pytest.mark.parametrize("notion", ["eo", "eop"])
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -51,8 +50,8 @@ def test_wrong_options_of_solve(files, more, says):
         (["--region", "here"], ['"here"', "kernel"]),
     ],
 )
-def test_wrong_options_of_map(files, notion, more, says):
-    refused(files, "map", files.counts, "--notion", notion, *more, says=says)
+def test_wrong_options_of_map(files, more, says):
+    refused(files, "map", files.counts, *more, says=says)
 
 
 def test_wrong_notions_of_map(files):
@@ -61,7 +60,6 @@ def test_wrong_notions_of_map(files):
     refused(files, "map", files.counts, *wrong, says=["eo-full", "kernel"])
 
 
-@pytest.mark.parametrize("seed", [(), ("--seed", "1")])
 @pytest.mark.parametrize(
     ("more", "says"),
     [
@@ -78,8 +76,8 @@ def test_wrong_notions_of_map(files):
         (["--epsilon", "1", "--neighbours", "next"], ['"next"', "replace-one"]),
     ],
 )
-def test_wrong_options_of_privatize(files, more, says, seed):
-    argv = ("privatize", files.counts, *more, *seed, "--out", files / "out.json")
+def test_wrong_options_of_privatize(files, more, says):
+    argv = ("privatize", files.counts, *more, "--out", files / "out.json")
     refused(files, *argv, says=says)
 
 

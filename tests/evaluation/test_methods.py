@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairfl_core.data import experiments
-from fairfl_core.data.method_answers import Answered, list_methods, open_method, save_method
+from fairfl_core.data.method_answers import Answered, list_methods, open_method
 from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -27,6 +27,7 @@ from fairfl_core.evaluation.methods import (
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.__main__ import app
+from research.method_files import save_method
 from research.post_processed import POST_PROCESSED, answers_of
 
 KEYS = [

@@ -1,6 +1,7 @@
 """Met, not sure yet, not met, met but harmful: evidence, harm, and who stands behind a gap."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -261,7 +262,11 @@ def test_chance_alone_seldom_makes_harm_in_a_hundred_cells():
         both = np.einsum("cayy->cay", table).copy()
         both[..., 1] -= lost
         answers = replace(
-            one.answers, confusion=after, squares=after, turned=lost + won, both_right=both
+            one.answers,
+            confusion=after,
+            find_squares=partial(np.asarray, after),
+            turned=lost + won,
+            both_right=both,
         )
         found = evaluate_answers(answers, counts, one.notion)
         harmful += bool(found.harm.proved)

@@ -25,18 +25,6 @@ def sources(*folders):
     return found
 
 
-def test_solving_loads_neither_tensorflow_nor_streamlit():
-    code = (
-        "import sys; import fairfl_core.cli, fairfl_core.lp.program, fairfl_core.lp.frontier, "
-        "fairfl_core.evaluation.evaluation, fairfl_core.privacy.mechanisms, fairfl_core.data.experiments; "
-        "print(sorted({'tensorflow', 'keras', 'streamlit', 'plotly', 'opendp', 'flwr'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOP
-    )
-    assert done.stdout.strip() == "[]"
-
-
 def test_the_package_promises_its_names_and_loads_them_late():
     code = (
         "import sys, fairfl_core; "

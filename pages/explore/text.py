@@ -120,13 +120,14 @@ def own_limits(view: View) -> str:
 
 CLOSED = "**How gaps were closed**"
 NOTHING_CLOSED = "No gap was closed."
+CLOSED_ON_FEW = "Gaps were closed only where fewer than 10 people stand behind them."
 
 
 def closed_lines(closed: Sequence[ClosedGap], most: int = 6) -> str:
     """How gaps were closed, one line each; of fewer than 10 people nothing is said."""
     told = [one for one in closed if min(one.lower.n, one.higher.n) >= FEW]
     lines = [f"- {plain(one.sentence(), 600)}" for one in told[:most]]
-    return "\n".join(lines) or NOTHING_CLOSED
+    return "\n".join(lines) or (CLOSED_ON_FEW if closed else NOTHING_CLOSED)
 
 
 # -------------------------------------------------------------------- how sure
@@ -216,8 +217,6 @@ HOVER_REGION = (
     "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
     "%{customdata[1]:.3f}<extra></extra>"
 )
-
-
 PLAN, PLAN_AXES = "Whom to see next", ("people more", "limits settled")
 NO_NEW_PEOPLE = "There are no new people here to plan from."
 
@@ -490,11 +489,7 @@ def grouping_limit(grouping: str, scope: str) -> str:
 
 
 MISSED = "A missed “{}” is as bad as so many other mistakes"
-
-
 TRULY = "truly {}"
-
-
 ANSWERED = "answered {}"
 
 

@@ -205,11 +205,7 @@ HOVER_BAND = (
     "{0}, budget %{{customdata[0]:g}}: %{{y:.{1}f}} (9 of 10 draws: %{{customdata[1]:.{1}f}} "
     "to %{{customdata[2]:.{1}f}})<extra></extra>"
 )
-
-
 HOVER_UNSEEN = "new people: %{{y:.{}f}}<extra></extra>"
-
-
 RELEASE_COMMAND = (
     "fairfl privatize counts.json --mechanism {0.name} --epsilon {0.epsilon:g} --neighbours "
     "{0.neighbours} --out noisy.json"

@@ -97,8 +97,9 @@ def follow_link() -> None:
 
 
 def _read_again() -> None:
-    """Let go of what a link tells: it is read anew."""
-    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *OF_PAGES, *OF_STEPS):
+    """Let go of what links of this page tell: it is read anew."""
+    told = {*_link_now(), *kept().get(_LINKED, ())} & {*OF_PAGES, *OF_STEPS}
+    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *told):
         kept().pop(name, None)
 
 

@@ -489,7 +489,8 @@ def _share(row: dict[str, Any], side: str) -> str:
 
 def _limits(result: Result, most: int) -> Table:
     verdict = result.summary.verdict
-    checks = () if verdict is None else text.without_few(verdict).limits
+    told = None if verdict is None else text.without_few(verdict)
+    checks = () if told is None else told.limits
     rows = [
         (
             "overall" if check.client is None else check.client,
@@ -501,7 +502,25 @@ def _limits(result: Result, most: int) -> Table:
         )
         for check in checks[:most]
     ]
-    header = ("where", "asked", "gap (95 %, all limits at once)", "before", "people behind it", "")
+    rows += [
+        (
+            check.where,
+            f"{check.what} {'≥' if check.at_least else '≤'} {check.bound:g}",
+            f"{text.gap(check.value)} ({text.gaps(check.low, check.high)})",
+            "",
+            numbers.count(check.n),
+            text.conclusion(check),
+        )
+        for check in (() if told is None else told.besides[:most])
+    ]
+    header = (
+        "where",
+        "asked",
+        "here (95 %, all limits at once)",
+        "before",
+        "people behind it",
+        "",
+    )
     return Table("Limits and the people behind each, worst first", header, tuple(rows))
 
 

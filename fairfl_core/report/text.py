@@ -8,6 +8,7 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.alarms import FEW, LostLabel, groups_of
 from fairfl_core.evaluation.limit_check import LimitCheck
+from fairfl_core.evaluation.policy_check import PolicyCheck
 from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind
@@ -341,12 +342,14 @@ def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     return "▲ more" if change > 0 else "fewer"
 
 
-def conclusion(check: LimitCheck) -> str:
-    """Whether the people behind a gap suffice."""
+def conclusion(check: LimitCheck | PolicyCheck) -> str:
+    """Whether the people behind a gap, or behind what else is asked, suffice."""
     if check.is_broken:
-        return "✕ above its limit, beyond chance"
+        return "✕ beyond its limit, beyond chance"
     if check.is_kept:
         return "● within its limit and margin"
+    if isinstance(check, PolicyCheck):
+        return "○ too few"
     return f"○ too few; it takes about {check.needed:,} of the smaller group"
 
 

@@ -11,7 +11,7 @@ from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
-from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
+from fairfl_core.explore.charts import LEAST_SPAN, Picture
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.review import MOST
@@ -74,7 +74,7 @@ def _whole(view: View, noun: str) -> None:
         experiment_choice(width=330)
         if state.get(WELCOME):
             with st.container(key="lesson", width="content"):
-                st.page_link("pages/learn/page.py", label=text.LESSON)
+                st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")
@@ -256,7 +256,6 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             if picture == "found" and len(summary.harm.labels) > 2:
                 label = _label(summary)
     before = np.asarray(columns["gap_before"], float)
-    data: FoundData | GapData | PriceData
     if picture == "found":
         data = charts.found(summary, label, before)
     elif picture == "price":

@@ -14,7 +14,6 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import Month, example_year, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
-from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
@@ -40,8 +39,9 @@ def page() -> None:
                 st.caption(text.OWN_BASELINE)
             if not files:
                 st.caption(text.EXAMPLE, width="content")
-        with right:
-            limit_slider("eps_local")
+        with right.container(horizontal=True):  # all that is judged
+            for limit in ("eps_global", "eps_local") if files else ("eps_local",):
+                limit_slider(limit)
         with error_boundary(text.PICTURE):
             baseline, months = _brought(given, files) if files else example_year()
             notion = view.notion if files else "eop"
@@ -100,9 +100,8 @@ def _show(watch: Watch) -> None:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):
         with error_boundary(text.NEXT):
-            solution = watch.solve_again()
-            st.markdown(text.cost(solution))
-            predictor = predictor_of(solution).certified(solution.counts.to_json())
+            solution, predictor = watch.solve_again()
+            st.markdown(watch.cost_sentence(solution))
             st.download_button(
                 text.PREDICTOR,
                 json.dumps(predictor.to_json()),

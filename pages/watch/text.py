@@ -1,10 +1,10 @@
 """What the page Watch says."""
 
+from fairfl_core._io.numbers import plural
 from fairfl_core.evaluation.verdict import SHAPES
-from fairfl_core.lp.solution import Solution
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
 
-TITLE = "#### Are the limits still kept?"
+TITLE = "#### Are limits still kept?"
 BRING, BRING_TIP = (
     "Your months",
     "Counts of the answers that people got: the baseline (of the decision) and one file a week or "
@@ -12,7 +12,7 @@ BRING, BRING_TIP = (
 )
 BASELINE, MONTHS = "Baseline: counts of the decision", "Months: one file each"
 OWN_BASELINE = "Without a file the baseline is the set of *Your data*."
-EXAMPLE = "An invented year"
+EXAMPLE = "Invented year"
 SO_FAR, MONTH, ALLOWED, TOLD = "gap so far", "each month", "allowed", "told"
 KEY = (SO_FAR, MONTH, ALLOWED, "95 %, all months at once", TOLD)
 PICTURE, NEXT = "The picture", "What to do next"
@@ -55,9 +55,8 @@ def headline(watch: Watch) -> str:
         first, periods = watch.broken[0], watch.periods
         assert first.broke is not None and first.since is not None
         return f"{where(first)} since {periods[first.since]}, told in {periods[first.broke]}."
-    return (
-        f"no limit broke in {len(watch.months)} months, {watch.periods[0]} to {watch.periods[-1]}."
-    )
+    many = plural(len(watch.months), "month")
+    return f"no limit broke in {many}, {watch.periods[0]} to {watch.periods[-1]}."
 
 
 def told(watch: Watch, one: ScopeWatch) -> str:
@@ -69,16 +68,5 @@ def told(watch: Watch, one: ScopeWatch) -> str:
 
 def spoken(watch: Watch, one: ScopeWatch) -> str:
     """A client's picture, for those who hear it."""
-    months = len(watch.months)
-    return f"Gap of {where(one)} over {months} months with its limit: {one.word}."
-
-
-def cost(solution: Solution) -> str:
-    """What solving again would cost."""
-    points = 100 * (solution.accuracy - solution.model_accuracy)
-    how = "less" if points < 0 else "more"
-    return (
-        f"On the {solution.counts.n:,.0f} people since the break: {solution.accuracy:.1%} right, "
-        f"{abs(points):.2f} points {how} than the answers counted; worst gap inside a client "
-        f"{solution.gaps.local_worst:.3f}."
-    )
+    months = plural(len(watch.months), "month")
+    return f"Gap of {where(one)} over {months} with its limit: {one.word}."

@@ -96,7 +96,7 @@ def test_the_model_cards_numbers(link, core):
         few = core.mean(lambda e: e.people.min(axis=(1, 2)))[c] < 10
         assert row[5] == f"{after:.2f}" or after < 0.01 or few
     told = dict(settings)
-    assert float(told["Gap allowed inside each client"]) == view.eps_local
+    assert f"{view.eps_local:g} in each" in told["Asked"]
     assert told["Runs"] == ", ".join(map(str, view.seeds)) and told["Link"] == LINK
 
 

@@ -4,9 +4,8 @@ import codecs
 import os
 import sys
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from fairfl_core.cli._shell import say
@@ -31,6 +30,9 @@ from fairfl_core.cli.watch import watch
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
+
+# Click's, or of the Click that newer versions of Typer bring along.
+_UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
     name="fairfl",
@@ -95,17 +97,18 @@ def run_app(app: typer.Typer, prog_name: str) -> None:
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
         result = app(prog_name=prog_name, standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError:
-        sys.exit(2)
-    except click.UsageError as error:
-        _stop(f"{error.format_message()} See --help.", 2)
+    except _UsageError as error:
+        message = error.format_message()
+        if not message:  # help was asked for by no word at all, and is printed
+            sys.exit(2)
+        _stop(f"{message.rstrip('.')}. See --help.", 2)
     except InfeasibleError as error:
         _stop(str(error), COLLISION)
     except SolveError as error:
         _stop(str(error), 1)
     except FairflError as error:
         _stop(str(error), 2)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _stop("Stopped.", 130)
     except RuntimeError as error:  # Python 3.11 wraps what happens while a class is made
         if not isinstance(error.__cause__, KeyboardInterrupt):

@@ -23,8 +23,8 @@ from research.holding.evidence import (
     cross_fitting_settings,
     guarantee_settings,
 )
-from research.holding.held_out import above, before, difference, studies
-from research.holding.settings import Setting, programs_of
+from research.holding.held_out import difference, studies
+from research.holding.settings import Setting
 from research.holding.tables import cross_fitting_table
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
@@ -198,22 +198,6 @@ def test_the_error_is_that_of_independent_draws():
 # -------------------------------------------------------------------- settings
 
 
-def test_a_program_is_built_once_for_all_limits_and_with_the_same_recalibration():
-    people = scored_network(2, 2, 2, rows=100)
-    settings = [
-        Setting(region, "labels", 1.0, eps, guarantee)
-        for region in ("simplex", "exact")
-        for eps in (0.05, 0.1)
-        for guarantee in (None, EACH)
-    ]
-    programs = dict(programs_of(people, "eop", settings))
-    assert list(programs) == settings
-    assert len({id(program) for program in programs.values()}) == 4
-    assert len({id(one.people) for one in programs.values() if one.needs_scores}) == 1
-    for setting, program in programs.items():
-        assert (program.region, program.guarantee) == (setting.region, setting.guarantee)
-
-
 def test_a_confidence_is_asked_for_only_where_it_can_be_had():
     two, seven = guarantee_settings(2), guarantee_settings(7)
     assert {one.region for one in two} == {"simplex", "exact"}
@@ -247,23 +231,6 @@ def test_a_difference_is_paired_seed_by_seed():
     mean, error = difference(study, other)
     assert mean == pytest.approx(pairs.mean())
     assert error == pytest.approx(pairs.std(ddof=1) / 2)
-
-
-def test_the_model_itself_can_be_judged():
-    study = a_study(range(3))
-    own = before(study).evaluations(unseen=True)
-    asked = study.evaluations(unseen=True)
-    assert [one.accuracy for one in own] == [one.before.accuracy for one in asked]
-
-
-@pytest.mark.parametrize("eps", [0.0, 0.05, 0.5])
-def test_clients_above_are_those_whose_whole_interval_is(eps):
-    study = before(a_study(range(3)))
-    counted = above(study, eps)
-    lows = [low for e in study.evaluations(unseen=True) for low in e.local_interval[0]]
-    assert counted.clients == sum(low > eps for low in lows)
-    assert counted.judged == len(lows)
-    assert counted.share == counted.clients / len(lows)
 
 
 # -------------------------------------------------------------------- the document

@@ -23,8 +23,8 @@ from fairfl_core.federation.roster import Roster, read_reply, wait_for_nodes
 from fairfl_core.federation.server import FairRounds, fair_rounds
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import FederationStopped, HostileReply, WireMessage
+from fairfl_core.training.data import Scaler
 from fairfl_core.training.parameters import first_parameters
-from fairfl_core.training.scaling import Scaler
 
 __all__ = ["Progress", "StudyFedAvg", "app", "run_study"]
 

@@ -4,6 +4,4 @@
 compiled steps a client runs, `method` names the moments of a round and `methods` the methods,
 `training` runs the rounds and `checkpoints` keeps them. A further method is one more file beside
 `fedavg`, and its line in `methods`.
-
-`sweeps` says what is tried of each fair method, `sweep` runs it, `shipping` writes what it answered.
 """

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from fairfl_core.training.data import TRAINING, Federation
 from fairfl_core.training.gaps import Gaps
-from fairfl_core.training.models import Model, cnn, mlp
-from fairfl_core.training.parallel import parallel_map
-from fairfl_core.training.pictures import pixel_scale, poses_of, toned
+from fairfl_core.training.models import Model, cnn, mlp, pixel_scale, poses_of, toned
 from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.trainers import parallel_map
 
 __all__ = ["TensorFlowTrainer", "prepare_tensorflow"]
 

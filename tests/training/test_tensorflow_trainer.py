@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from fairfl_core.training.data import TEST, TRAINING, federate
 from fairfl_core.training.gaps import gaps_of
-from fairfl_core.training.pictures import poses_of
+from fairfl_core.training.models import poses_of
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 from tests.training.test_models import shaped
 from tests.training.tiny import pictures

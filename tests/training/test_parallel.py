@@ -11,9 +11,11 @@ import pytest
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
 from fairfl_core.training.trainers import parallel_clients, parallel_map
 from fairfl_core.training.training import prepare, train_prepared
+from research.trained import register_all
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, as_adult, pictures
 
+register_all()
 SETTINGS = {
     "fedavg": {},
     "fairfed": {},

@@ -5,11 +5,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
-from click.core import ParameterSource
 
-from fairfl_core.cli._shell import read_counts, say, split_names, write_apart
+from fairfl_core.cli._shell import given_options, read_counts, say, split_names, write_apart
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -456,10 +454,9 @@ class PolicyOptions(LimitOptions):
 
     def _check_alone(self) -> None:
         """Refuse an option beside a policy file that says it, too."""
-        context = click.get_current_context()
         ours = {one.name for one in fields(self)} - {"policy", "save_policy"}
         for name in (*sorted(ours), "eps_global", "eps_local", "eps_local_client"):
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            if name in given_options():
                 raise InputError(
                     f"--{name.replace('_', '-')} and --policy are both given; the file says what "
                     "is asked: leave the option out, or change the file."

@@ -32,7 +32,7 @@ from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
 
-# What a wrong option raises: click's class, or from Typer 0.26 on Typer's own copy of it.
+# Click's, or of the Click that newer versions of Typer bring along.
 _UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -54,8 +54,9 @@ class _Command(TyperCommand):
 
         names = ", ".join(notion_names())
         for option in self.params:
-            if help_text := getattr(option, "help", None):
-                option.help = help_text.replace("{notions}", names)  # type: ignore[attr-defined]
+            text = getattr(option, "help", None)
+            if text:
+                option.help = text.replace("{notions}", names)
         super().format_help(ctx, formatter)
 
 
@@ -113,10 +114,10 @@ def run_app(app: typer.Typer, prog_name: str) -> None:
     try:
         result = app(prog_name=prog_name, standalone_mode=False)
     except _UsageError as error:
-        sentence = error.format_message()
-        if not sentence:  # nothing was asked for, and help is printed
+        message = error.format_message()
+        if not message:  # help was asked for by no word at all, and is printed
             sys.exit(2)
-        _stop(f"{sentence.rstrip('.')}. See --help.", 2)
+        _stop(f"{message.rstrip('.')}. See --help.", 2)
     except InfeasibleError as error:
         _stop(str(error), COLLISION)
     except SolveError as error:

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Counts",
     "Json",
-    "given_options",
     "number",
     "print_json",
     "print_table",
@@ -47,20 +45,12 @@ _out = Console(emoji=False)
 _err = Console(stderr=True, emoji=False)
 
 
-_given: ContextVar[frozenset[str]] = ContextVar("given", default=frozenset())
-
-
-def given_options() -> frozenset[str]:
-    """Return the names of the options that stand on the command line, defaults left out."""
-    return _given.get()
-
-
 def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command one option for each field of its parameters that are dataclasses.
 
     Typer sees the options, the command gets the dataclasses.
     """
-    parameters = [Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    parameters: list[Parameter] = []
     groups: dict[str, Any] = {}
     for one in signature(command).parameters.values():
         if not is_dataclass(one.annotation):
@@ -79,11 +69,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ]
 
     @wraps(command)
-    def run(ctx: typer.Context, **given: Any) -> Any:
-        sources = {name: ctx.get_parameter_source(name) for name in given}
-        _given.set(
-            frozenset(name for name, one in sources.items() if one and one.name == "COMMANDLINE")
-        )
+    def run(**given: Any) -> Any:
         made = {
             name: group(**{part.name: given.pop(part.name) for part in fields(group)})
             for name, group in groups.items()

@@ -45,6 +45,7 @@ _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 @with_options
 def solve(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -91,10 +92,11 @@ def solve(
     --eps-local 0.01 --out predictor.json`
     """
     from fairfl_core.evaluation.evaluation import evaluate
+    from fairfl_core.predictors.certificate import evidence_of
     from fairfl_core.predictors.load import predictor_of
     from fairfl_core.predictors.without_chance import without_chance
 
-    asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
+    asked = options.asked(context, eps_global, eps_local, _own_limits(eps_local_client or []))
     salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
         program = read_program(source, columns, how, asked)
@@ -111,7 +113,7 @@ def solve(
         plain = without_chance(fair, program.people) if deterministic else None
     fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
-        evidence = _evidence(program, source)
+        evidence = evidence_of(program)
         fair = fair.certified_by(program, evidence)
         if score_counts is not None:
             _write_score_counts(evidence, score_counts)
@@ -138,16 +140,6 @@ def solve(
             say(plain.sentence())
         if price is not None:
             _show_prohibition(price, solution)
-
-
-def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
-    """The counts that prove what is found; of a histogram they are read again."""
-    from fairfl_core.lp.exact.histogram_file import read_histogram
-    from fairfl_core.predictors.certificate import evidence_of, score_counts
-
-    if program.needs_scores and not program.can_judge:  # a histogram holds no person
-        return score_counts(read_histogram(source))
-    return evidence_of(program)
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:

@@ -10,9 +10,14 @@ from fairfl_core.cli._shell import Json, print_json, say
 __all__ = ["verify"]
 
 NOT_PROVED = 1
+_NO_CERTIFICATE = (
+    "the predictor has no certificate: none is made for capacity, precision, rates from scores, people "
+    "without a group, and rules of scores for more than two labels or without the group; with "
+    "anything else make it again with `fairfl solve --out`"
+)
 _NO_CONFIDENCE = (
-    "of limits with a confidence only those inside clients are proved, in the region simplex; an "
-    "overall limit's margin is a cone, and other regions' margins are no sum over answers"
+    "of limits with a confidence only those inside clients are proved, in the regions simplex and "
+    "kernel; an overall limit's margin is a cone, and every cut of a score has a margin of its own"
 )
 
 
@@ -39,7 +44,7 @@ def verify(
 
     value, figures = read_json(predictor), {}
     if isinstance(value, dict) and value.get("certificate") is None:
-        failed = ["the predictor has no certificate; make it again with `fairfl solve --out`"]
+        failed = [_NO_CERTIFICATE]
         if value.get("guarantee") is not None:
             failed = [_NO_CONFIDENCE]
     else:

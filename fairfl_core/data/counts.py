@@ -211,7 +211,7 @@ class ClientCounts:
             return "noised counts"
         return "people" if self.weighting is None else "people (the effective number)"
 
-    @property
+    @cached_property
     def n(self) -> float:
         """All people."""
         return cast(float, self.table.sum().item())

@@ -1,7 +1,7 @@
 """From results to what the two charts of Explore draw. Nothing is computed here but places."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,8 @@ from fairfl_core.lp.frontier import FREE, Frontier
 
 __all__ = [
     "LEAST_SPAN",
-    "FoundData",
-    "GapData",
     "MANY",
     "Picture",
-    "PriceData",
     "ROWS",
     "STATES",
     "alone",
@@ -45,70 +42,6 @@ STATES = frozenset(
     )
 )
 Floats = NDArray[np.float64]
-
-
-# -------------------------------------------------------------------- what the charts take
-
-
-class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it is unknown."""
-
-    name: str
-    n: int
-    before: float | None
-    after: float | None
-    low: float | None  # ends of the interval of `after`
-    high: float | None
-    asked: float  # this client's limit, 1.0 for none
-    within: bool  # the gap may be chance
-    above: bool  # above its limit beyond chance
-
-
-class GapData(TypedDict):
-    """What the views "gaps" and "map" show."""
-
-    clients: Sequence[GapClient]
-    axis: str  # such as "gap between women and men"
-
-
-class FoundGroup(TypedDict):
-    """How many of a label are recognised in one group of a client, in per cent."""
-
-    before: float | None
-    after: float | None
-    n: int
-    sure: bool  # the change is beyond chance
-
-
-class FoundClient(TypedDict):
-    """A client's groups, in the order of `FoundData.groups`."""
-
-    name: str
-    n: int
-    alarm: bool  # somebody's loss is beyond chance
-    groups: Sequence[FoundGroup]
-
-
-class FoundData(TypedDict):
-    """What the view "found" shows."""
-
-    clients: Sequence[FoundClient]
-    groups: Sequence[str]
-    label: str
-
-
-class PriceClient(TypedDict):
-    """The points of accuracy that a client gains (positive) or loses (negative)."""
-
-    name: str
-    n: int
-    points: float | None
-
-
-class PriceData(TypedDict):
-    """What the view "price" shows."""
-
-    clients: Sequence[PriceClient]
 
 
 # -------------------------------------------------------------------- the map
@@ -192,11 +125,15 @@ def client_order(before: Floats) -> NDArray[np.intp]:
     return order if len(before) <= MANY else order[:ROWS]
 
 
-def gaps(columns: Mapping[str, Any], verdict: Verdict | None, groups: Sequence[str]) -> GapData:
+def gaps(
+    columns: Mapping[str, Any], verdict: Verdict | None, groups: Sequence[str]
+) -> dict[str, Any]:
     """Each client's gap before and after, with its interval and what was asked.
 
-    `columns` are those of a study's or an evaluation's table of clients, and ``eps_local``; without
-    ``gap_low`` and ``gap_high`` there are no intervals.
+    Gaps are between 0 and 1, None where they are unknown; `asked` is 1 for no limit, `within` says
+    that the gap may be chance, `above` that it is above its limit beyond chance. `columns` are those
+    of a study's or an evaluation's table of clients, and ``eps_local``; without ``gap_low`` and
+    ``gap_high`` there are no intervals.
     """
     unknown = np.full(len(columns["client"]), np.nan)
     names = ("gap_before", "gap", "gap_low", "gap_high")
@@ -225,8 +162,11 @@ def gaps(columns: Mapping[str, Any], verdict: Verdict | None, groups: Sequence[s
     }
 
 
-def found(summary: Summary, label: str, before: Floats) -> FoundData:
-    """How many of a label are recognised in each client and group, before and after."""
+def found(summary: Summary, label: str, before: Floats) -> dict[str, Any]:
+    """How many of a label are recognised in each client and group, before and after, in per cent.
+
+    `sure` says that a change is beyond chance, `alarm` that somebody's loss is.
+    """
     harm = summary.harm
     y = harm.labels.index(label)
     was, now = (
@@ -262,7 +202,7 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     }
 
 
-def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
+def prices(summary: Summary, columns: dict[str, Any]) -> dict[str, Any]:
     """Points of accuracy that each client gains or loses against the model as it is."""
     change = np.array([payer.change for payer in summary.payers])
     order = np.argsort(np.nan_to_num(change), kind="stable")[:MANY]

@@ -124,40 +124,29 @@ def explore_file(
 def screen_of(study: Study, noun: str) -> dict[str, Any]:
     """Return what the screen shows of one setting, but for the map: words, and charts' data.
 
-    A chart is ``{"columns": [...], "rows": [[...], ...], "spoken": ..., "note": ...}``, a row a
-    client; a group of a row of ``found`` is ``[before, after, n, sure]``.
+    A chart is what `charts` returns, with its view and words.
     """
     summary = summarise(study)
     columns = study.client_columns(unseen=study.has_held_out)
     before = np.asarray(columns["gap_before"], float)
-    shown = charts.gaps(columns, summary.verdict, summary.harm.groups)
-    clients = len(summary.payers)
 
-    def chart(picture: str, rows: Sequence[Mapping[str, Any]], label: str = "") -> dict[str, Any]:
-        return {
-            "columns": list(rows[0]),
-            "rows": [list(row.values()) for row in rows],
-            "spoken": text.clients_spoken(picture, noun, label),
-            "note": text.clients_note(picture, len(rows), clients),
-        }
+    def chart(picture: str, data: dict[str, Any]) -> dict[str, Any]:
+        note = text.clients_note(picture, len(data["clients"]), len(summary.payers))
+        spoken = text.clients_spoken(picture, noun, data.get("label", ""))
+        return data | {"view": picture, "spoken": spoken, "note": note}
 
-    found = {}
-    for label in _labels(summary):
-        data = charts.found(summary, label, before)["clients"]
-        groups = [[list(group.values()) for group in client["groups"]] for client in data]
-        rows = [client | {"groups": own} for client, own in zip(data, groups, strict=True)]
-        found[label] = chart("found", rows, label)
     return {
         "numbers": [list(number) for number in text.numbers(summary, noun)],
         "sentence": text.sentence(summary, noun),
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
         "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
         "opens": "found" if summary.harm.proved else "gaps",
-        "axis": shown["axis"],
-        "groups": list(summary.harm.groups),
-        "gaps": chart("gaps", shown["clients"]),
-        "price": chart("price", charts.prices(summary, columns)["clients"]),
-        "found": found,
+        "gaps": chart("gaps", charts.gaps(columns, summary.verdict, summary.harm.groups)),
+        "price": chart("price", charts.prices(summary, columns)),
+        "found": {
+            label: chart("found", charts.found(summary, label, before))
+            for label in _labels(summary)
+        },
     }
 
 
@@ -181,7 +170,7 @@ def _study_data(
         collides=bool(np.isnan(heat.accuracy).any()),
     )
     costs = [charts.alone(heat, (limit, limit), own) for limit in limits]
-    names = {client[0] for cell in cells if cell for client in cell["gaps"]["rows"]}
+    names = {one["name"] for cell in cells if cell for one in cell["gaps"]["clients"]}
     return {
         "title": about.title,
         "noun": about.noun,

@@ -25,9 +25,10 @@ from fairfl_core.training.local_rounds import (
 )
 from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 from fairfl_core.training.methods import make_method
+from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.trainers import LocalTrainer, make_trainer, parallel_map
+from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["Prepared", "Run", "plan_of", "prepare", "train_prepared", "train_seed"]
 
@@ -159,14 +160,13 @@ class _Training:
         models = self._models(Run(state, memories, run.best))
         held_out = self._held_out(models)
         criterion = float(np.nan_to_num(self._method.criterion(held_out), nan=np.inf))
-        worse = run.round > 0 and criterion >= run.criterion.min()
-        return Run(
+        return run.after(
             state,
             memories,
-            run.best if worse else models,
-            np.append(run.loss, held_out.loss),
-            np.append(run.accuracy, held_out.accuracy),
-            np.append(run.criterion, criterion),
+            models,
+            loss=held_out.loss,
+            accuracy=held_out.accuracy,
+            criterion=criterion,
         )
 
     def scored(self, run: Run) -> SeedScores:

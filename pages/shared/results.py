@@ -32,10 +32,11 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.monitoring.plan import Plan, plan_people
-from fairfl_core.predictors.certificate import evidence_of, verify
+from fairfl_core.predictors.certificate import evidence_of
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.predictors.verify_predictor import verify
 from pages.shared.catalogue import cached, experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 

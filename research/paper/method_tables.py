@@ -15,8 +15,9 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.paper_differences import CHANGES, CHOICES
-from fairfl_core.evaluation.paper_numbers import (
+from fairfl_core.evaluation.paper import (
+    CHANGES,
+    CHOICES,
     FEDAVG,
     TABLE_1,
     TABLE_2,

@@ -1,7 +1,6 @@
 """How often limits hold, on a population that is known; and the document that tells it."""
 
 import re
-from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,14 +20,12 @@ from research.holding.coverage import Coverage, coverage, draw_people, filled
 from research.holding.document import holding
 from research.holding.evidence import (
     GUARANTEES,
-    Evidence,
     cross_fitting_settings,
     guarantee_settings,
 )
 from research.holding.held_out import above, before, difference, of_seeds, studies
 from research.holding.settings import ALL, EVEN, HALVES, ODD, Setting, programs_of
 from research.holding.tables import cross_fitting_table
-from research.holding.wanted import wishes
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 from tests.helpers.scored import scored_network, scored_people
@@ -325,33 +322,6 @@ def test_adult_stands_in_the_document_as_it_comes_out_now():
             assert value == pytest.approx(stood, abs=1.01 * unit), new
 
 
-def test_what_was_wanted_is_judged_by_the_tables_above_it():
-    """Each figure of the closing table is the one its own table shows."""
-    wanted = {row[0]: row[1:] for row in rows_of("## Wanted and measured")}
-    covered = {tuple(row[:4]): row[4:] for row in rows_of("### public_coverage, resampled")}
-    each = covered[CROSS_FITTED, "exact", "0.10", "each"]
-    confident = "PublicCoverage, exact, confidence .95 each, limit .10"
-    measured, reached = wanted[f"{confident}: mean coverage at least .97"]
-    assert measured == each[0]
-    assert reached.split(" / ") == [
-        "yes" if float(part) >= 0.97 else "no" for part in measured.split(" / ")
-    ]
-    assert each[2].startswith(wanted[f"{confident}: no client below .80"][0])
-    cost = wanted[f"{confident}: cost against no guarantee at most .3 points"][0]
-    assert cost.split(" / ")[0] == each[-1]
-    test = {tuple(row[:4]): row[4:] for row in rows_of("### public_coverage, above the limit")}
-    share = wanted[f"{confident}: at most 2 % of states significantly above it on test"][0]
-    assert share == test[CROSS_FITTED, "exact", "0.10", "each"][-1]
-    gaps = {tuple(row[:3]): row[3:] for row in rows_of("### public_coverage, test people")}
-    asked = "PublicCoverage, (.01, .01), cross-fitted"
-    measured, reached = wanted[
-        f"{asked}, exact, labels: debiased gap of the larger 25 states at most .025"
-    ]
-    shown = [gaps[half.name, "exact", "labels"][3].split(" ")[0] for half in HALVES]
-    assert measured.split(" / ") == shown
-    assert reached.split(" / ") == ["yes" if float(gap) <= 0.025 else "no" for gap in shown]
-
-
 def test_the_whole_document_of_a_small_experiment(tmp_path):
     """Every part from files to text, with three labels and two draws."""
     description = DESCRIPTION | {"notion": "eop"}
@@ -373,25 +343,7 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     lengths = {name: rows.count("\n") - 2 for name, rows in tables}
     assert lengths == {"resampled": 80, "test people": 15, "above the limit": 32}
     parts = re.findall(r"^## (\S+)", text, re.MULTILINE)
-    assert parts == ["In", "(a)", "(b)", "(c)", "Wanted"]
-
-
-def test_what_is_wanted_is_judged_as_it_is_written():
-    """The number and the direction in each sentence are those of the judgement."""
-    study = a_study([0])
-    states = Evidence(None, None, {CROSS_FITTED: {}}, {CROSS_FITTED: defaultdict(lambda: study)})
-    every = wishes({"public_coverage": states, "ham10000": states})
-    judged = [wish for wish in every if wish.bound is not None]
-    assert len(judged) >= 8
-    for wish in judged:
-        words, number = re.findall(r"(at most|at least|[a-z]+ below|below) ([\d.]*\d)", wish.text)[
-            -1
-        ]
-        assert wish.bound == float(number), wish.text
-        assert wish.at_least == (words not in ("at most", "below")), wish.text
-        for figure, reached in ((-0.01, not wish.at_least), (0.01, wish.at_least), (0.0, True)):
-            one = replace(wish, figure=lambda half, value=wish.bound + figure: value)
-            assert one.reached(ALL) == ("yes" if reached else "no"), wish.text
+    assert parts == ["In", "(a)", "(b)", "(c)"]
 
 
 def test_an_experiment_needs_a_seed_of_either_half(tmp_path):

@@ -24,6 +24,7 @@ __all__ = ["explore"]
 
 @with_options
 def explore(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -55,7 +56,7 @@ def explore(
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")
     for given, name in ((eps_global, "--eps-global"), (eps_local, "--eps-local")):
         check_epsilon(given, name)
-    asked = options.asked(eps_global, eps_local)
+    asked = options.asked(context, eps_global, eps_local)
     with progress_bar("Solving 484 pairs of limits") as on_progress:
         program = read_program(source, columns, how, asked)
         if not program.can_judge:

@@ -45,6 +45,7 @@ _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 @with_options
 def solve(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -95,7 +96,7 @@ def solve(
     from fairfl_core.predictors.load import predictor_of
     from fairfl_core.predictors.without_chance import without_chance
 
-    asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
+    asked = options.asked(context, eps_global, eps_local, _own_limits(eps_local_client or []))
     salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
         program = read_program(source, columns, how, asked)

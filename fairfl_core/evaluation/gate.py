@@ -122,6 +122,8 @@ def _sentence(check: LimitCheck | PolicyCheck) -> str:
 
 def _text(text: str) -> str:
     """Text that XML can hold: without letters that act, which it forbids."""
+    if text.isprintable():
+        return text
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 

@@ -90,7 +90,7 @@ class PolicyCheck:
     @property
     def where(self) -> str:
         """Client and group, as far as it is about one."""
-        return ", ".join(filter(None, (self.client or "overall", self.group)))
+        return ", ".join(filter(None, (self.client or "Overall", self.group)))
 
     @property
     def state(self) -> str:

@@ -264,8 +264,7 @@ class Verdict:
         worst, others = self.broken_besides[0], len(self.broken_besides) - 1
         more = f", and {others:,} more of what is asked {'are' if others > 1 else 'is'} broken"
         people = plural(worst.n, "person", "people")
-        text = f"{worst.describe()}, beyond chance ({people} behind it){more * (others > 0)}."
-        return _upper(text)
+        return f"{worst.describe()}, beyond chance ({people} behind it){more * (others > 0)}."
 
     def _hurt(self) -> str:
         """Who is hurt most, and how many more; a clause."""

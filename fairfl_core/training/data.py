@@ -10,7 +10,7 @@ from fairfl_core.data.datasets import People
 from fairfl_core.data.resample import client_names
 from fairfl_core.errors import InputError
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.scaling import Moments, Scaler
+from fairfl_core.training.scaling import Scaler
 from fairfl_core.training.scenarios import draw_clients
 
 __all__ = [
@@ -21,9 +21,7 @@ __all__ = [
     "check_folds",
     "deal_units",
     "federate",
-    "fold_stream",
     "scaled",
-    "split_stream",
 ]
 
 TRAINING, VALIDATION, TEST = range(3)
@@ -33,14 +31,10 @@ _DRAW, _SPLIT, _FOLD = 1, 2, 5
 
 @dataclass(frozen=True, eq=False)
 class Federation:
-    """People with a place: `split` is 0 training, 1 validation, 2 test for each row.
-
-    `pixels` scales images; where it is not given it is fitted on the training rows that are here.
-    """
+    """People with a place: `split` is 0 training, 1 validation, 2 test for each row."""
 
     people: People
     split: NDArray[np.int8]
-    pixels: Scaler | None = None
 
     def rows(self, split: int) -> NDArray[np.int32]:
         """Row numbers of one split, over all clients."""
@@ -66,8 +60,7 @@ def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None)
         dealt = _dealt(people, split, recipe.folds, seed)
         held_out = np.where(dealt == fold, VALIDATION, TRAINING)
         split = np.where(split == TEST, TEST, held_out).astype(np.int8)
-    fitted = _scaled_by_moments if recipe.from_moments else _scaled
-    return Federation(fitted(people, split == TRAINING), split)
+    return Federation(_scaled(people, split == TRAINING), split)
 
 
 def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
@@ -115,7 +108,7 @@ def deal_folds(
     fold = np.full(len(client), -1, np.int8)
     rows = np.flatnonzero(fitted)
     shares = (1 / folds,) * folds
-    fold[rows] = _deal(client[rows], unit[rows], shares, fold_stream(seed))
+    fold[rows] = _deal(client[rows], unit[rows], shares, np.random.default_rng([seed, _FOLD]))
     return fold
 
 
@@ -126,7 +119,7 @@ def split_rows(
     seed: int,
 ) -> NDArray[np.int8]:
     """Split units (so lesions, not images) inside each client by the given shares of rows."""
-    return _deal(client, unit, shares, split_stream(seed))
+    return _deal(client, unit, shares, np.random.default_rng([seed, _SPLIT]))
 
 
 def _deal(
@@ -156,22 +149,6 @@ def deal_units(
     return np.searchsorted(cuts, middle[position] / len(unit), side="right").astype(np.int8)
 
 
-def split_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
-    """The stream that splits clients, as it stands after clients of so many units."""
-    return _after(np.random.default_rng([seed, _SPLIT]), before)
-
-
-def fold_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
-    """The stream that deals folds, as it stands after clients of so many fitted units."""
-    return _after(np.random.default_rng([seed, _FOLD]), before)
-
-
-def _after(rng: np.random.Generator, before: Sequence[int]) -> np.random.Generator:
-    for units in before:
-        rng.permutation(units)
-    return rng
-
-
 def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
     assert recipe.shares is not None
     client = draw_clients(
@@ -199,18 +176,6 @@ def _scaled(people: People, training: NDArray[np.bool_]) -> People:
     spread[spread == 0] = 1
     inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
     return replace(people, inputs=inputs)
-
-
-def _scaled_by_moments(people: People, training: NDArray[np.bool_]) -> People:
-    """The same from what each client tells of its rows, as a federation must."""
-    if not people.scaled:
-        return people
-    quantities = people.inputs[:, : people.scaled]
-    parts = [
-        Moments.of(quantities[training & (people.client == client)])
-        for client in range(len(people.clients))
-    ]
-    return scaled(people, Moments.pooled(parts).scaler())
 
 
 def scaled(people: People, scaler: Scaler) -> People:

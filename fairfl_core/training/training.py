@@ -160,14 +160,13 @@ class _Training:
         models = self._models(Run(state, memories, run.best))
         held_out = self._held_out(models)
         criterion = float(np.nan_to_num(self._method.criterion(held_out), nan=np.inf))
-        worse = run.round > 0 and criterion >= run.criterion.min()
-        return Run(
+        return run.after(
             state,
             memories,
-            run.best if worse else models,
-            np.append(run.loss, held_out.loss),
-            np.append(run.accuracy, held_out.accuracy),
-            np.append(run.criterion, criterion),
+            models,
+            loss=held_out.loss,
+            accuracy=held_out.accuracy,
+            criterion=criterion,
         )
 
     def scored(self, run: Run) -> SeedScores:

@@ -172,7 +172,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     )
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
-        offer(TAKE_ALONG[2:], one, key="option")
+        offer(TAKE_ALONG, one, key="option")
     offer_study(one, key="option")
 
 

@@ -36,7 +36,6 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 
 # -------------------------------------------------------------------- files
 
-THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
 MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"

@@ -235,7 +235,6 @@ def show_cost(shown: Any, words: Any) -> None:
         _choice()
         with error_boundary(text.PICTURES[7]):
             ask(_question(view))
-        st.page_link("pages/explore/page.py", label=text.GO_EXPLORE, icon=":material/explore:")
     with shown, error_boundary(text.PICTURES[7]):
         _map(view)
 

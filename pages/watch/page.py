@@ -80,8 +80,7 @@ def _parsed(file: Any) -> Any:
 
 def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
-    said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
-    st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
+    st.markdown(f"{text.verdict(watch)}: {plain(text.headline(watch), LONGEST)}")
     st.html(charts.key())
     scopes = charts.shown(watch)
     for place, one in enumerate(scopes):
@@ -96,8 +95,7 @@ def _show(watch: Watch) -> None:
             )
     table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
-        if one.drift is not None:
-            st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))
+        st.caption(plain(text.told(watch, one), LONGEST))
     for note in watch.notes:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):

@@ -11,9 +11,8 @@ from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.regions import region_names
 
 TOP = Path(__file__).resolve().parents[2]
-# Gaps with a gradient are written out for three notions; a certificate is checked from its file.
+# A certificate is checked from its file.
 KNOWS_NAMES = {
-    "fairfl_core/training/gaps.py",
     "fairfl_core/predictors/certificate.py",
     "fairfl_core/predictors/verify_predictor.py",
 }

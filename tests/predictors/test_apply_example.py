@@ -1,12 +1,7 @@
 """The example that clients copy gives every person the answer that the package gives."""
 
 import ast
-import csv
-import io
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,10 +12,8 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
@@ -35,18 +28,6 @@ def answer():
     space = {}
     exec(compile(EXAMPLE.read_text(), str(EXAMPLE), "exec"), space)
     return space["answer"]
-
-
-@pytest.fixture(scope="module")
-def people():
-    return list(csv.DictReader(io.StringIO(example_table())))
-
-
-def fitted(region, policy=Policy()):
-    upload = open_table("e.csv", example_table().encode())
-    counts = experiment_from_table(upload, guess_roles(upload)).experiment.counts(0, "validation")
-    program = FairnessProgram(counts, "eo", region, policy=policy)
-    return FairPredictor.from_solution(program.solve(0.01, 0.03))
 
 
 def test_it_is_short_and_without_a_package():
@@ -93,37 +74,6 @@ def test_a_threshold_that_is_somebodys_score_answers_as_the_package(answer):
     wanted = fair.decide(clients, groups, people.scores, row_id=rows)
     seen = zip(clients, groups, people.scores.tolist(), rows.tolist(), strict=True)
     assert [answer(predictor, *one) for one in seen] == list(wanted)
-
-
-@pytest.mark.parametrize("region", ["simplex", "kernel"])
-def test_same_answers_as_the_package(answer, people, region):
-    fair = fitted(region)
-    predictor = json.loads(json.dumps(fair.to_json()))
-    columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(
-        columns["hospital"], columns["sex"], columns["prediction"], row_id=columns["patient"]
-    )
-    mine = [
-        answer(predictor, row["hospital"], row["sex"], row["prediction"], row["patient"])
-        for row in people
-    ]
-    assert (np.array(mine, object) == wanted).all()
-    assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
-
-
-def test_the_group_is_not_looked_at_where_it_is_not_asked_for(answer, people):
-    fair = fitted("kernel", Policy(without_group=True))
-    predictor = json.loads(json.dumps(fair.to_json()))
-    columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(
-        columns["hospital"], None, columns["prediction"], row_id=columns["patient"]
-    )
-    for group in (*predictor["groups"], None):
-        mine = [
-            answer(predictor, row["hospital"], group, row["prediction"], row["patient"])
-            for row in people
-        ]
-        assert (np.array(mine, object) == wanted).all()
 
 
 NUMBERED = {"9": 9.0, "10": 10.0}  # clients that a table holds as numbers
@@ -231,23 +181,3 @@ def test_what_it_cannot_answer_is_a_sentence(answer):
         with pytest.raises(ValueError, match=says):
             for row in range(20) if given[0] is simplex else [given[-1]]:
                 answer(*given[:-1], row)
-
-
-def test_same_answers_as_the_command(answer, people, tmp_path):
-    fair = fitted("kernel")
-    fair.write(tmp_path / "predictor.json")
-    (tmp_path / "rows.csv").write_text(example_table())
-    columns = ("--client", "hospital", "--group", "sex", "--prediction", "prediction")
-    files = ("predictor.json", "rows.csv", "--out", "fair.csv")
-    subprocess.run(
-        [sys.executable, "-m", "fairfl_core", "predict", *files, *columns, "--row-id", "patient"],
-        cwd=tmp_path,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(TOP)},
-        capture_output=True,
-    )
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "fair.csv").read_text())))
-    predictor = json.loads((tmp_path / "predictor.json").read_text())
-    for row in rows:
-        args = (row["hospital"], row["sex"], row["prediction"], row["patient"])
-        assert answer(predictor, *args) == row["answer"]

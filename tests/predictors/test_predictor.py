@@ -130,24 +130,6 @@ def test_clients_that_number_their_rows_alike_are_not_drawn_together():
     assert gap < 5 * evaluate(fair, counts).one_draw_global < 0.06
 
 
-def test_the_same_lottery_whatever_was_solved_before():
-    """Of equally good lotteries always the same: a warm app and a fresh shell must agree."""
-    counts = ClientCounts(
-        [
-            [[[56, 18], [17, 62]], [[35, 19], [19, 36]]],
-            [[[32, 12], [6, 62]], [[20, 16], [12, 35]]],
-        ],
-        ("a", "b"),
-        ("f", "m"),
-        ("no", "yes"),
-    )
-    program = FairnessProgram(counts, "eo")
-    fresh = program.solve(0.02, 0.05)
-    for pair in ((0.3, 0.1), (0.0, 0.3), (0.02, 0.05)):
-        again = program.solve(*pair)
-    np.testing.assert_allclose(again.beta, fresh.beta, atol=1e-7)
-
-
 def test_what_it_was_not_fitted_for_is_refused():
     counts = synthetic(2, 2, 2)
     fair = fitted(counts)

@@ -192,7 +192,7 @@ class Verdict:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return f"{self._broken()} {self._broken_besides()}".strip() + hurt
         if self.is_harmful and self.is_evident:
-            return f"The limits are met, but {self._hurt()}."
+            return f"{self._limits_stand()}, but {self._hurt()}."
         if self.is_harmful:
             return f"{_upper(self._hurt())}. {self._untold()}".strip()
         if self.word == MET:
@@ -213,6 +213,13 @@ class Verdict:
 
     def _met(self) -> str:
         return f"{self._limits_met()} {self._besides_met()}".strip()
+
+    def _limits_stand(self) -> str:
+        """That the limits are met, or that this rests on the confidence; a clause."""
+        if all(one.is_kept for one in self.asked) or self.guarantee is None:
+            return "The limits are met"
+        sure = f"{100 * self.guarantee.confidence:g} % confidence"
+        return f"New people do not contradict the limits it was solved for with {sure}"
 
     def _besides_met(self) -> str:
         """Whether what is asked beside gaps is seen to be kept, or rests on the confidence."""

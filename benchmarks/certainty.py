@@ -52,7 +52,7 @@ def timed(call):
 
 
 class Page:
-    """The numbers of an experiment's page: every run solved, judged and told.
+    """The numbers of an experiment's page: every run solved, judged and summarised.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def against_cvxpy(rows):
 
 
 class Rows:
-    """The table, told row by row as it grows."""
+    """The table, printed row by row as it grows."""
 
     def __init__(self):
         self.table = Table(title="CPU seconds of one process, one run", title_justify="left")

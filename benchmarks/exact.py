@@ -90,34 +90,6 @@ def speed():
     )
 
 
-def slider():
-    """A move with all seeds, judged on fitted and test people: exact beside simplex."""
-    experiment = experiments.open("public_coverage")
-    pairs = ((0.01, 0.02), (0.03, 0.02), (0.02, 0.1), (0.05, 0.01), (0.1, 0.1))
-    median = {}
-    for region in ("simplex", "exact"):
-        seeds = [
-            [people_of("public_coverage", split, seed) for split in experiments.SPLITS]
-            for seed in experiment.seeds
-        ]
-        programs = [FairnessProgram(fit, "eop", region) for fit, _ in seeds]
-
-        def move(pair, programs=programs, seeds=seeds):
-            for program, splits in zip(programs, seeds, strict=True):
-                predictor = predictor_of(program.solve(*pair))
-                for people in splits:
-                    evaluate(predictor, people)
-
-        move((0.05, 0.05))
-        median[region] = np.median([timed(lambda pair=pair: move(pair))[1] for pair in pairs])
-    times = [f"{1000 * value:.0f} ms" for value in median.values()]
-    shown(
-        f"A slider's move, eop, {len(experiment.seeds)} seeds: solve, predictor, two evaluations",
-        [*median, "ratio"],
-        [[*times, f"{median['exact'] / median['simplex']:.1f}x"]],
-    )
-
-
 def many_clients():
     """Two thousand clients of 500 people each; the first build calibrates and finds the corners."""
     rows = []
@@ -264,7 +236,6 @@ def against_logofair():
 
 if __name__ == "__main__":
     speed()
-    slider()
     many_clients()
     against_fairlearn()
     against_aif360()

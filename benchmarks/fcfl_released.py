@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fairfl_core._io.files import write_json  # noqa: E402
 from fairfl_core.data.datasets import People  # noqa: E402
 from fairfl_core.training.data import TEST, TRAINING, Federation  # noqa: E402
-from fairfl_core.training.linear_trainer import LinearTrainer  # noqa: E402
 from fairfl_core.training.local_rounds import count_cells  # noqa: E402
 from fairfl_core.training.method import LocalRound, Plan, Rows  # noqa: E402
 from fairfl_core.training.parameters import first_parameters  # noqa: E402
 from fairfl_core.training.recipes import Recipe  # noqa: E402
 from research.paper.fcfl_released import RELEASED, RELEASED_FORMAT, released_table  # noqa: E402
 from research.trained.fcfl import FCFL  # noqa: E402
+from research.trained.gradients import LinearGradients  # noqa: E402
 
 CATEGORICAL = (
     "workclass",
@@ -73,7 +73,7 @@ def run(
         "adult", "adult", "", "linear", steps, 512, group_input=False, client_input=False
     )
     people = federation.people
-    trainer = LinearTrainer(federation, recipe)
+    trainer = LinearGradients(federation, recipe)
     rows = federation.rows(TRAINING)
     counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0].astype(int)
     plan = Plan(counts, 1, trainer.shapes)

@@ -4,8 +4,7 @@ The server is the real one: Flower's FedAvg, then the fair rounds. Clients repla
 answers at once with arrays of the shapes that the protocol names, so that what is measured is the
 wire and the server, not training (which happens on the clients' own machines, all at once).
 
-    python benchmarks/federation.py                    # K = 3 ... 1,000 by replay
-    python benchmarks/federation.py --simulate 3 30    # the fair rounds alone in Flower's simulation (Ray)
+    python benchmarks/federation.py    # 3 to 1,000 clients
 """
 
 import argparse
@@ -30,17 +29,15 @@ from flwr.app import (  # noqa: E402
     Array,
     ArrayRecord,
     ConfigRecord,
-    Context,
     Message,
     MetricRecord,
     RecordDict,
 )
-from flwr.clientapp import ClientApp  # noqa: E402
-from flwr.serverapp import Grid, ServerApp  # noqa: E402
+from flwr.serverapp import Grid  # noqa: E402
+from flwr.supercore.task_identity import TaskIdentity  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from fairfl_core.federation import fair_rounds, fairfl_client  # noqa: E402
 from fairfl_core.federation.question import Question  # noqa: E402
 from fairfl_core.federation.study import Features, Study  # noqa: E402
 from fairfl_core.federation.training_server import run_study  # noqa: E402
@@ -157,56 +154,17 @@ def measured(clients: int) -> list[str]:
     ]
 
 
-def simulated(clients: int) -> list[str]:
-    """The fair rounds of a made-up app in Flower's simulation: its own grid, its own nodes."""
-    from flwr.simulation import run_simulation
-
-    found: list[Any] = []
-    server = ServerApp()
-
-    @server.main()
-    def main(grid: Grid, context: Context) -> None:
-        begun = time.monotonic()
-        result = fair_rounds(
-            grid, eps_global=0.05, eps_local=0.1, min_clients=clients, out=None, say=found.append
-        )
-        found.append((time.monotonic() - begun, result))
-
-    app = fairfl_client(ClientApp(), _people, folder=Path(tempfile.mkdtemp()))
-    resources = {"client_resources": {"num_cpus": 1, "num_gpus": 0.0}}
-    run_simulation(server, app, clients, backend_config=resources)
-    seconds, result = found[-1]
-    most = max(result.bytes.values())
-    return [f"{clients:,}", f"{most / 1e3:.1f}", f"{seconds:.0f}", result.verdict.word]
-
-
-def _people(context: Context) -> dict[str, Any]:
-    rng = np.random.default_rng(int(context.node_config["partition-id"]))
-    woman, ill = rng.random(ROWS) < 0.5, rng.random(ROWS) < 0.4
-    score = np.clip(0.2 + 0.4 * ill + 0.1 * woman + 0.2 * rng.normal(size=ROWS), 0, 1)
-    split = np.where(np.arange(ROWS) % 2, "fit", "new")
-    return {"label": ill.astype(int), "group": woman.astype(int), "score": score, "split": split}
-
-
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--clients", type=int, nargs="+", default=[3, 30, 100, 300, 1000])
-    parser.add_argument("--simulate", type=int, nargs="+", default=[])
     given = parser.parse_args()
     logging.getLogger("flwr").setLevel(logging.WARNING)
-    if given.simulate:
-        table = Table("clients", "kB a client", "seconds, three exchanges", "verdict")
-        rows = [simulated(clients) for clients in given.simulate]
-    else:
-        from flwr.supercore.task_identity import TaskIdentity
-
-        TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 1
-        head = ("clients", "kB a client and round", "MB a round", "kB a client, fair rounds")
-        table = Table(*head, "server's seconds, whole run", "server's MB")
-        rows = [measured(clients) for clients in given.clients]
-    for row in rows:
-        table.add_row(*row)
+    TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 1
+    head = ("clients", "kB a client and round", "MB a round", "kB a client, fair rounds")
+    table = Table(*head, "server's seconds, whole run", "server's MB")
+    for clients in given.clients:
+        table.add_row(*measured(clients))
     Console().print(table)
 
 

@@ -1,13 +1,13 @@
 """A class at once: forty people who each move a slider every five seconds, one replica killed.
 
-`deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine. Then headlines that were read are read again by one visitor alone, from a server of
-one process that nobody else uses.
+`deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine.
+Then headlines that were read are read again by one visitor alone, from a server of its own.
 
     python benchmarks/load.py --minutes 10 --kill     # what was wanted of a class
     python benchmarks/load.py --minutes 60            # a soak: what becomes of memory
 
 A line of JSON is written when everybody has come and every minute after that, so that a run that
-is killed has told what it saw. On a machine that is busy with other things ask less often:
+is killed has written what it saw. On a machine that is busy with other things ask less often:
 `--people 20 --every 10`. A soak is about memory, and every move asks for another result.
 """
 
@@ -101,7 +101,7 @@ def main() -> None:
             )
         )
         driver = (time.process_time() - begun) / max(len(seen.moves), 1)
-    some = set(sorted(seen.said)[: asked.check])
+    some = set(sorted(seen.headlines)[: asked.check])
     with Server() as server:
         wrong = asyncio.run(alone(server.address, some, **link))
     print(*dict.fromkeys(seen.trouble), *wrong, sep="\n")
@@ -110,8 +110,12 @@ def main() -> None:
     table.add_row("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
     Console(width=100).print(table)
     with asked.log.open("a", encoding="utf-8") as lines:
-        told = {"headlines other than alone": len(wrong), "of": len(some), "reloads": seen.reloads}
-        print(json.dumps(told), file=lines)
+        summary = {
+            "headlines other than alone": len(wrong),
+            "of": len(some),
+            "reloads": seen.reloads,
+        }
+        print(json.dumps(summary), file=lines)
 
 
 def _asked() -> argparse.Namespace:

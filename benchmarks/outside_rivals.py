@@ -37,12 +37,12 @@ from fairfl_core.data.method_answers import (  # noqa: E402
     Answered,
     list_methods,
     open_method,
-    save_method,
 )
 from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.errors import InputError  # noqa: E402
 from fairfl_core.training.data import federate  # noqa: E402
 from fairfl_core.training.recipes import recipe  # noqa: E402
+from research.method_files import save_method  # noqa: E402
 from research.post_processed import EPSILONS  # noqa: E402
 from research.sweep import Trial, choose  # noqa: E402
 from research.sweeps import TRIALS  # noqa: E402
@@ -161,10 +161,10 @@ def thresholds(python: Path, seeds: tuple[int, ...]) -> None:
         }
         people["score"] = np.concatenate([part.scores[:, 1] for part in parts])
         people["split"] = np.repeat([0, 1], [len(part) for part in parts])
-        given, told = RUNS / f"scores_{seed}.npz", RUNS / f"thresholds_{seed}.npz"
+        given, answers_file = RUNS / f"scores_{seed}.npz", RUNS / f"thresholds_{seed}.npz"
         np.savez_compressed(given, **people)
-        run(python, "thresholds.py", given, told, *EPSILONS)
-        with np.load(told, allow_pickle=False) as file:
+        run(python, "thresholds.py", given, answers_file, *EPSILONS)
+        with np.load(answers_file, allow_pickle=False) as file:
             for name in THRESHOLDS:
                 for epsilon, chance in zip(EPSILONS, file[name], strict=True):
                     by_seed = answers[name].setdefault(f"{NOTION} eps={epsilon:g}", {})
@@ -216,11 +216,11 @@ def shipped(seeds: tuple[int, ...]) -> Shipped:
         if f"declearn_{method}" not in list_methods(EXPERIMENT):
             continue
         there = open_method(EXPERIMENT, f"declearn_{method}")
-        for name, told in there.settings.items():
-            if tuple(told["seeds"]) == seeds:
+        for name, setting in there.settings.items():
+            if tuple(setting["seeds"]) == seeds:
                 by_split = {split: there.answered(name, split) for split in SPLITS}
                 answers = {s: {split: by_split[split][s] for split in SPLITS} for s in seeds}
-                found[method, name] = answers, float(told["seconds"])
+                found[method, name] = answers, float(setting["seconds"])
     return found
 
 

@@ -101,7 +101,7 @@ class Cvxpy:
 
 
 class Rows:
-    """The table, told row by row as it grows."""
+    """The table, printed row by row as it grows."""
 
     def __init__(self, title):
         self.table = Table(title=title, title_justify="left")

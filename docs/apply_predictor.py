@@ -1,6 +1,7 @@
 """How a client applies a fair predictor: the same person always gets the same answer."""
 
 from hashlib import blake2b
+from math import exp
 
 
 def answer(predictor, client, group, seen, row_id, salt=None):
@@ -89,8 +90,8 @@ def chances_by_scores(predictor, mine, group, scores):
     if maps:
         shift = maps["shift"][predictor["clients"].index(mine)]
         parts = [max(between(scores[y], *maps["knots"][group][y]), 1e-4) for y in labels]
-        parts = [parts[y] * 2.718281828459045 ** shift[y] for y in labels]
-        scores = [part / sum(parts) for part in parts]
+        parts = [parts[y] * round(exp(shift[y] - max(shift)), 12) for y in labels]
+        scores = [round(part / sum(parts), 12) for part in parts]  # a threshold may be a score
     chances = [0.0 for _ in labels]
     for rule in mine["rules"][group]:
         if "answers" in rule:

@@ -7,21 +7,17 @@ Without a budget a shell's work may take all the time there is, and most of the 
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from fairfl_core.errors import Abandoned, OverBudgetError
+from fairfl_core.errors import OverBudgetError
 
 __all__ = ["MEGABYTE", "Budget", "afford", "look", "watched", "within"]
 
 MEGABYTE = 2**20
 _SHARE = 0.8  # of the machine's memory, for work without a budget of its own
-
-
-def _nobody_left() -> bool:
-    return False
 
 
 @dataclass(frozen=True)
@@ -35,15 +31,12 @@ class Budget:
         this work. It is the whole process's, as the solver works in a thread of its own.
     megabytes : float
         Memory that the work may ask for at a time.
-    left : callable
-        Whether the one it is done for has gone: then it stops.
     instead : str
         Where larger work belongs, as the end of a sentence.
     """
 
     seconds: float = float("inf")
     megabytes: float = float("inf")
-    left: Callable[[], bool] = _nobody_left
     instead: str = "make it smaller"
 
 
@@ -51,7 +44,6 @@ class Budget:
 class _Running:
     budget: Budget
     until: float  # of the process's own time
-    not_before: float  # by the clock on the wall, which costs nothing to read
 
 
 _current: ContextVar[_Running | None] = ContextVar("budget", default=None)
@@ -61,18 +53,8 @@ _current: ContextVar[_Running | None] = ContextVar("budget", default=None)
 def within(budget: Budget) -> Iterator[None]:
     """Do what is inside within a budget; one inside another keeps the outer's end."""
     outer = _current.get()
-    if outer is not None and outer.budget.seconds <= budget.seconds:  # the outer's end is nearer
-        running = replace(outer, budget=budget)
-    else:
-        until = time.process_time() + budget.seconds
-        # Not even all cores at work for it can use it up sooner.
-        soonest = time.monotonic() + budget.seconds / (os.cpu_count() or 1)
-        running = _Running(
-            budget,
-            min(until, outer.until) if outer else until,
-            min(soonest, outer.not_before) if outer else soonest,
-        )
-    token = _current.set(running)
+    until = time.process_time() + budget.seconds
+    token = _current.set(_Running(budget, min(until, outer.until) if outer else until))
     try:
         yield
     finally:
@@ -85,13 +67,9 @@ def watched() -> bool:
 
 
 def look() -> None:
-    """End the work where its time is over, or nobody waits for it any more."""
+    """End the work where its time is over."""
     running = _current.get()
-    if running is None:
-        return
-    if running.budget.left():
-        raise Abandoned
-    if time.monotonic() >= running.not_before and time.process_time() > running.until:
+    if running is not None and time.process_time() > running.until:
         raise OverBudgetError(
             f"this takes longer than the {running.budget.seconds:.0f} seconds of work it has here; "
             f"{running.budget.instead}."

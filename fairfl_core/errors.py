@@ -22,10 +22,6 @@ class OverBudgetError(InputError):
     """The work is larger than its budget of time or memory: the message says what to do instead."""
 
 
-class Abandoned(FairflError):
-    """Nobody waits for the work any more; raised to end it, never shown."""
-
-
 class SolveError(FairflError, RuntimeError):
     """The solver did not return an optimum: the message gives its reason."""
 

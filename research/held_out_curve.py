@@ -4,13 +4,12 @@ Equal tolerances are no fair comparison: a richer region fits the validation peo
 and its gaps open a little more on unseen ones. Regions are compared where their test gaps agree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
@@ -36,8 +35,6 @@ def held_out_curve(
     programs: Sequence[tuple[int, FairnessProgram]],
     unseen: Sequence[People],
     epsilons: Sequence[float] = EPSILONS,
-    *,
-    on_progress: Callable[[int, int], None] | None = None,
 ) -> Curve:
     """Solve every seed for each tolerance and judge it on unseen people.
 
@@ -47,13 +44,9 @@ def held_out_curve(
         As for `run_study`.
     epsilons : sequence of float
         Each is asked of the global and of every local gap.
-    on_progress : callable, optional
-        Called with (tolerances done, tolerances in all).
     """
-    if not len(epsilons):
-        raise InputError("there are no tolerances; give at least one.")
     points = []
-    for place, epsilon in enumerate(epsilons):
+    for epsilon in epsilons:
         study = run_study(programs, unseen, epsilon, epsilon)
         points.append(
             (
@@ -63,8 +56,6 @@ def held_out_curve(
                 pooled_debiased(study)[0],
             )
         )
-        if on_progress:
-            on_progress(place + 1, len(epsilons))
     return Curve(np.array(epsilons, float), *np.array(points).T)
 
 

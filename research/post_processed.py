@@ -18,7 +18,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method, save_method
+from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -26,6 +26,7 @@ from fairfl_core.evaluation.methods import EPSILONS
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
+from research.method_files import save_method
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import fit_logofair
 from research.rivals.post_ffl import fit_post_ffl
@@ -181,7 +182,7 @@ def answers_of(
     seeds: Sequence[int],
     epsilons: Sequence[float] = EPSILONS,
 ) -> Iterator[tuple[str, dict[str, Any], dict[int, dict[str, Answered]]]]:
-    """Each setting's name, what is told of it, and its answers by seed and split.
+    """Each setting's name, what the manifest says of it, and its answers by seed and split.
 
     A setting that has no solution is left out.
     """

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_whole
 from fairfl_core.data.datasets import People
-from fairfl_core.training.gaps import rates_of
 from fairfl_core.training.methods import make_method
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.training import Prepared, Run, plan_of, prepare, train_prepared
 from research.sweeps import MOST_LOST, Sweep
+from research.trained.gaps import rates_of
+from research.trained.gradients import with_gradients
 
 __all__ = ["Kept", "Sweeper", "Trial", "choose"]
 
@@ -196,15 +197,13 @@ class Sweeper:
 
     def _prepared_for(self, seed: int) -> Prepared:
         if seed not in self._prepared:
-            self._prepared[seed] = prepare(self._people, self._recipe, seed)
+            self._prepared[seed] = with_gradients(prepare(self._people, self._recipe, seed))
         return self._prepared[seed]
 
 
 def _mark(recipe: Recipe, goes_on: bool) -> str:
     """A short name of a method's settings and rounds."""
     decisive = {**recipe.to_json(), "title": "", "goes_on": goes_on}
-    if not recipe.from_moments:  # off it changes nothing, and there are runs from before it
-        del decisive["from_moments"]
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -26,7 +26,7 @@ AT = (
     ("gap_local_worst", "worst client's gap", 0.05),
     ("gap_local_worst", "worst client's gap", 0.02),
 )
-SAID = ("ours_exact", "ours_exact_cross_fitted_guaranteed")  # those told in sentences
+IN_SENTENCES = ("ours_exact", "ours_exact_cross_fitted_guaranteed")  # those in sentences
 TOLERANCE = "eps=0.01"
 
 HEAD = """# Other people's programs, on the same people
@@ -120,7 +120,7 @@ def truth(rows: list[MethodRow]) -> str:
     """Who of theirs is as good as ours, in a sentence a gap."""
     lines = ["## What it says", ""]
     for gap, title, at in AT:
-        for ours in SAID:
+        for ours in IN_SENTENCES:
             fare = "; ".join(_fare(rows, ours, gap, at))
             lines.append(f"- At {_an(title)} of {at:g}, beside ours ({OURS[ours]}): {fare}.")
     return "\n".join(lines)
@@ -130,11 +130,15 @@ def _fare(rows: list[MethodRow], ours: str, gap: str, at: float) -> list[str]:
     """Their methods by how they compare with one of ours."""
     if not rows_of(rows, ours) or frontier_of(rows_of(rows, ours), gap).at(at) is None:
         return ["ours never gets there"]
-    told = {"alike": "as good", "worse": "better than ours", "better": "less accurate than ours"}
+    words_of = {
+        "alike": "as good",
+        "worse": "better than ours",
+        "better": "less accurate than ours",
+    }
     fare: dict[str, list[str]] = {}
     for method in dict.fromkeys(row.method for row in rows if is_outside(row)):
         found = apart(rows, ours, method, gap, at)
-        words = told[found.verdict] if found else "never gets there"
+        words = words_of[found.verdict] if found else "never gets there"
         points = f" ({100 * found.mean:+.2f} points)" if found else ""
         fare.setdefault(words, []).append(f"“{rows_of(rows, method)[0].title}”{points}")
     return [f"{words}: {', '.join(names)}" for words, names in fare.items()]

@@ -1,4 +1,4 @@
-"""Names of clients, groups and labels: checked, put in order, told in sentences."""
+"""Names of clients, groups and labels: checked, put in order, listed in sentences."""
 
 import re
 import unicodedata

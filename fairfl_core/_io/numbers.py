@@ -27,7 +27,6 @@ __all__ = [
     "round_percent",
     "round_points",
     "round_signed_points",
-    "signed_points",
 ]
 
 NO_CHANGE = "no change"
@@ -44,12 +43,6 @@ def points(difference: float) -> str:
     """The size of a difference of shares, in percentage points."""
     size = abs(100 * difference)
     return f"{size:.{_digits(size)}f} points"
-
-
-def signed_points(difference: float, digits: int | None = None) -> str:
-    """A difference of shares with its sign, in percentage points; digits as above unless told."""
-    digits = _digits(abs(100 * difference)) if digits is None else digits
-    return f"{100 * difference:+.{digits}f} points"
 
 
 def _digits(size: float) -> int:

@@ -4,11 +4,9 @@ import codecs
 import os
 import sys
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
-from typer.core import TyperCommand
 
 from fairfl_core.cli._shell import say
 from fairfl_core.cli.app import app as dashboard
@@ -33,6 +31,9 @@ from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
 __all__ = ["app", "main", "run_app"]
 
+# Click's, or of the Click that newer versions of Typer bring along.
+_UsageError: Any = typer.BadParameter.__base__
+
 app = typer.Typer(
     name="fairfl",
     help="What local and global fairness cost a federated model, and the predictor that pays it.",
@@ -41,20 +42,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-
-
-class _Command(TyperCommand):
-    """A command in whose help {notions} stands for those that are registered."""
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Look the names up only where help is asked for."""
-        from fairfl_core.fairness.notions import notion_names
-
-        names = ", ".join(notion_names())
-        for option in self.params:
-            if isinstance(option, click.Option) and option.help:
-                option.help = option.help.replace("{notions}", names)
-        super().format_help(ctx, formatter)
 
 
 for _command, _name in (
@@ -76,7 +63,7 @@ for _command, _name in (
     (verify, "verify"),
     (watch, "watch"),
 ):
-    app.command(_name, cls=_Command)(_command)
+    app.command(_name)(_command)
 app.add_typer(federation, name="federation")
 
 
@@ -110,17 +97,18 @@ def run_app(app: typer.Typer, prog_name: str) -> None:
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
         result = app(prog_name=prog_name, standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError:
-        sys.exit(2)
-    except click.UsageError as error:
-        _stop(f"{error.format_message()} See --help.", 2)
+    except _UsageError as error:
+        message = error.format_message()
+        if not message:  # help was asked for by no word at all, and is printed
+            sys.exit(2)
+        _stop(f"{message.rstrip('.')}. See --help.", 2)
     except InfeasibleError as error:
         _stop(str(error), COLLISION)
     except SolveError as error:
         _stop(str(error), 1)
     except FairflError as error:
         _stop(str(error), 2)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _stop("Stopped.", 130)
     except RuntimeError as error:  # Python 3.11 wraps what happens while a class is made
         if not isinstance(error.__cause__, KeyboardInterrupt):

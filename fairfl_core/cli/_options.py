@@ -5,9 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
-from click.core import ParameterSource
 
 from fairfl_core.cli._shell import read_counts, say, split_names, write_apart
 from fairfl_core.errors import InputError
@@ -283,7 +281,7 @@ def scores_json(people: Any) -> dict[str, Any]:
     return {"score_columns": dict(zip(people.labels, people.score_columns, strict=True))}
 
 
-NotionName = Annotated[str, typer.Option("--notion", help="One of {notions}.")]
+NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
 PolicyIn = Annotated[
     Path | None,
     typer.Option(
@@ -428,6 +426,7 @@ class PolicyOptions(LimitOptions):
 
     def asked(
         self,
+        context: typer.Context,
         eps_global: float = 1.0,
         eps_local: float = 1.0,
         eps_local_client: dict[str, float] | None = None,
@@ -436,7 +435,7 @@ class PolicyOptions(LimitOptions):
         from fairfl_core.lp.policy_file import PolicyFile, today
 
         if self.policy is not None:
-            self._check_alone()
+            self._check_alone(context)
             found = PolicyFile.read(self.policy)
         else:
             found = PolicyFile(
@@ -454,12 +453,12 @@ class PolicyOptions(LimitOptions):
             found.write(self.save_policy)
         return found
 
-    def _check_alone(self) -> None:
+    def _check_alone(self, context: typer.Context) -> None:
         """Refuse an option beside a policy file that says it, too."""
-        context = click.get_current_context()
         ours = {one.name for one in fields(self)} - {"policy", "save_policy"}
         for name in (*sorted(ours), "eps_global", "eps_local", "eps_local_client"):
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            source = context.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
                 raise InputError(
                     f"--{name.replace('_', '-')} and --policy are both given; the file says what "
                     "is asked: leave the option out, or change the file."

@@ -8,7 +8,6 @@ import numpy as np
 import typer
 
 from fairfl_core._io.frames import records
-from fairfl_core._io.names import listed
 from fairfl_core.cli._options import PolicyIn, Source, TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import (
     Json,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.evaluation import Evaluation
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.predictors.predictor import People, Predictor
 
 __all__ = [
@@ -61,7 +59,7 @@ def evaluate(
     require: Annotated[
         str | None,
         typer.Option(
-            help="met: end with 1 where the verdict is worse, with 3 where it cannot be told."
+            help="met: end with 1 where the verdict is worse, with 3 where it is undecided."
         ),
     ] = None,
     allow_unsure: Annotated[
@@ -140,7 +138,7 @@ def evaluate(
     else:
         show_alarms(harm)
         show_verdict(verdict)
-        _show_not_judged(asked or PolicyFile.of(fair))
+        _show_besides(verdict)
         _show_accuracy(evaluation, harm)
         say_scores(people)
         _show(fair, evaluation)
@@ -166,12 +164,27 @@ def _people(fair: "Predictor", columns: TableOptions, source: Path) -> "People":
     return replace(columns, labels=names, favourable=fair.favourable).unseen(source, pairs)
 
 
-def _show_not_judged(asked: "PolicyFile") -> None:
-    if asked.not_judged:
-        say(
-            f"The verdict is about gaps; {listed(asked.not_judged)} are asked for too: see who is "
-            "worse off, the rates and the impact ratios below."
-        )
+def _show_besides(verdict: "Verdict | None") -> None:
+    """What the policy asks beyond gaps, worst first."""
+    besides = () if verdict is None else verdict.besides
+    if not besides:
+        return
+    print_table(
+        "Asked besides gaps" + (f" ({_MOST} of {len(besides)})" if len(besides) > _MOST else ""),
+        ["where", "what", "asked", "here", "between", "n", ""],
+        [
+            [
+                one.where,
+                one.what,
+                f"{'≥' if one.at_least else '≤'} {one.bound:g}",
+                number(one.value),
+                f"{number(one.low)} and {number(one.high)}",
+                f"{one.n:,}",
+                one.state,
+            ]
+            for one in besides[:_MOST]
+        ],
+    )
 
 
 def _show_ratios(ratios: "ImpactRatios") -> None:

@@ -24,6 +24,7 @@ __all__ = ["explore"]
 
 @with_options
 def explore(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -50,13 +51,12 @@ def explore(
     from fairfl_core._io.files import write_whole
     from fairfl_core.explore.file import About, explore_file
     from fairfl_core.lp.limits import check_epsilon
-    from fairfl_core.report.text import WORDS
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")
     for given, name in ((eps_global, "--eps-global"), (eps_local, "--eps-local")):
         check_epsilon(given, name)
-    asked = options.asked(eps_global, eps_local)
+    asked = options.asked(context, eps_global, eps_local)
     with progress_bar("Solving 484 pairs of limits") as on_progress:
         program = read_program(source, columns, how, asked)
         if not program.can_judge:
@@ -72,7 +72,6 @@ def explore(
             title=title or source.name,
             noun=noun,
             rests=_rests(program, source, judged_on),
-            words=WORDS,
             start=(asked.eps_global, asked.eps_local),
         )
         html = explore_file(about, [(0, program)], [people], on_progress=on_progress)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fairfl_core._io.names import listed
 from fairfl_core.cli._options import LimitOptions, NotionName
 from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
 from fairfl_core.errors import InputError, extra
@@ -30,6 +31,7 @@ FederationRegion = Annotated[
 Example = Annotated[
     str | None, typer.Option(help="With people in: hospitals (made up) or adult (by education).")
 ]
+Source = Annotated[Path | None, typer.Option(help="Folder with a copy of Adult's files.")]
 ModelName = Annotated[str | None, typer.Option("--model", help="linear or mlp.")]
 Rounds = Annotated[int | None, typer.Option(help="Rounds to train.", min=1)]
 Folds = Annotated[int | None, typer.Option(help="Cross-fit with so many folds.", min=0)]
@@ -52,17 +54,18 @@ def init(
     rounds: Rounds = None,
     folds: Folds = None,
     seed: Seed = None,
+    source: Source = None,
 ) -> None:
     """Write a ready folder for a server and for each client.
 
     Example: `fairfl federation init study --example hospitals`
     """
     from fairfl_core.federation import folders
-    from fairfl_core.federation.server_folder import is_loopback
+    from fairfl_core.federation.folders import is_loopback
 
     here = is_loopback(address)
     if example is not None:
-        study, people = _example(example)
+        study, people = _example(example, source)
     else:
         study, people = folders.blank_study(split_names(clients) or []), None
     study = folders.trained_as(
@@ -81,12 +84,12 @@ def init(
         )
 
 
-def _example(name: str) -> Any:
+def _example(name: str, source: Path | None) -> Any:
     from fairfl_core.federation.folders import EXAMPLES
 
     if name not in EXAMPLES:
         raise InputError(f'there is no example "{name}"; choose one of: {", ".join(EXAMPLES)}.')
-    return EXAMPLES[name]()
+    return EXAMPLES[name](source)
 
 
 @federation.command("server")
@@ -98,8 +101,8 @@ def server(
     Example: `fairfl federation server study/server`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import become_server
-        from fairfl_core.federation.server_folder import ServerFolder
 
     known = ServerFolder.read(folder)
     say(f"The server listens at {known.address}. Ctrl+C ends it.")
@@ -117,8 +120,8 @@ def admit(
     Example: `fairfl federation admit study/server`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import admit as let_in
-        from fairfl_core.federation.server_folder import ServerFolder
 
     for key in let_in(ServerFolder.read(folder)):
         say(f"{key}: let in.")
@@ -131,13 +134,13 @@ def client(
 ) -> None:
     """Check a client's data, then become its Flower SuperNode. Ctrl+C ends it.
 
-    Data that cannot take part are told here in one sentence; the server hears only that this
+    Data that cannot take part are reported here in one sentence; the server hears only that this
     client takes no part, and nothing of the data.
 
     Example: `fairfl federation client study/north`
     """
     with extra("federation"):
-        from fairfl_core.federation.loader import ClientFolder
+        from fairfl_core.federation.folders import ClientFolder
         from fairfl_core.federation.own_rows import OwnRows
         from fairfl_core.federation.programs import become_client
         from fairfl_core.federation.study import Study
@@ -185,9 +188,9 @@ def run(
     --confidence 0.9`
     """
     with extra("federation"):
+        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import run_job
         from fairfl_core.federation.question import Question
-        from fairfl_core.federation.server_folder import ServerFolder
     from fairfl_core.lp.policy import Policy
     from fairfl_core.privacy.mechanisms import Mechanism
 
@@ -235,8 +238,10 @@ def demo(
     messages: Annotated[
         Path | None, typer.Option(help="Write the log of the last client here, for the lesson.")
     ] = None,
+    source: Source = None,
+    as_json: Json = False,
 ) -> None:
-    """Run a whole federation on this machine and compare it with one place, as one line of JSON.
+    """Run a whole federation on this machine, and compare it with one place.
 
     Example: `fairfl federation demo --example hospitals`
     """
@@ -246,10 +251,21 @@ def demo(
         from fairfl_core.federation.question import Question
 
     question = Question(notion, region or "", eps_global, eps_local)
-    study, people = _example(example)
+    study, people = _example(example, source)
     study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)
-    with working("Running the server and its clients"):
+    with working(f"{listed(study.clients)} train and ask for fairness: a minute or two"):
         found = run_here(study, people, question, folder=out, messages=messages)
-    print_json(found)
+    if as_json:
+        print_json(found)
+    else:
+        for sentence in found["sentences"]:
+            say(sentence)
+        apart = found["largest_difference"]
+        say(
+            f"With all people in one place the scores differ by {apart['scores']:.0e}, accuracy "
+            f"and gaps by {apart['solution']:.0e}: {'they agree' if found['agrees'] else 'too far'}"
+            f" (1e-05 and 1e-08 are asked for). No client sent and received more than "
+            f"{max(found['bytes'].values()):,} bytes."
+        )
     if not found["agrees"]:
         raise typer.Exit(1)

@@ -29,6 +29,7 @@ __all__ = ["map_"]
 
 @with_options
 def map_(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -47,7 +48,7 @@ def map_(
     from fairfl_core.lp.regions import default_region_sentence
 
     grid = _numbers(epsilons)
-    asked = options.asked()
+    asked = options.asked(context)
     with progress_bar("Solving the grid") as on_progress:
         program = read_program(source, columns, how, asked)
         found = frontier(program, eps_local=grid, eps_global=grid, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""`plan`: which people to see next, so that what is not sure yet can be told."""
+"""`plan`: which people to see next, so that what is not sure yet is settled."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

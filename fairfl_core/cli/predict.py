@@ -10,7 +10,15 @@ import typer
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import listed
-from fairfl_core.cli._shell import Json, print_json, read_salt, say, split_names, working
+from fairfl_core.cli._shell import (
+    Json,
+    print_json,
+    read_salt,
+    say,
+    split_names,
+    working,
+    write_apart,
+)
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,6 +104,7 @@ def predict(
     from fairfl_core.data.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
+    write_apart(out, rows, predictor)
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)
@@ -119,7 +128,7 @@ def predict(
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         frame = asked.read(fair, file)
         try:
-            code_names(frame[client], client)  # whatever is missing is told by its header
+            code_names(frame[client], client)  # whatever is missing is named by its header
             answers, n, changed = asked.answers(fair, frame)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error

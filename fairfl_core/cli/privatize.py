@@ -13,6 +13,7 @@ from fairfl_core.cli._shell import (
     say,
     split_names,
     working,
+    write_apart,
 )
 
 __all__ = ["privatize"]
@@ -64,6 +65,7 @@ def privatize(
         what_if,
     )
 
+    write_apart(out, counts)
     chosen = Mechanism(name=mechanism, epsilon=epsilon, neighbours=neighbours)
     table = read_counts(counts)
     given = {"groups": split_names(groups), "labels": split_names(labels)}

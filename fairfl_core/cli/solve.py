@@ -45,6 +45,7 @@ _MOST = 15  # clients shown to a person; all of them are in the JSON
 
 @with_options
 def solve(
+    context: typer.Context,
     source: Source,
     options: PolicyOptions,
     how: ProgramOptions,
@@ -62,7 +63,7 @@ def solve(
         typer.Option(
             "--deterministic",
             help="Of two labels: the best rules without chance (a threshold for each client and "
-            "group), told beside the lottery's; --out writes these.",
+            "group), printed beside the lottery's; --out writes these.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the predictor here.")] = None,
@@ -91,10 +92,11 @@ def solve(
     --eps-local 0.01 --out predictor.json`
     """
     from fairfl_core.evaluation.evaluation import evaluate
+    from fairfl_core.predictors.certificate import evidence_of
     from fairfl_core.predictors.load import predictor_of
     from fairfl_core.predictors.without_chance import without_chance
 
-    asked = options.asked(eps_global, eps_local, _own_limits(eps_local_client or []))
+    asked = options.asked(context, eps_global, eps_local, _own_limits(eps_local_client or []))
     salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
         program = read_program(source, columns, how, asked)
@@ -111,7 +113,7 @@ def solve(
         plain = without_chance(fair, program.people) if deterministic else None
     fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
-        evidence = _evidence(program, source)
+        evidence = evidence_of(program)
         fair = fair.certified_by(program, evidence)
         if score_counts is not None:
             _write_score_counts(evidence, score_counts)
@@ -140,6 +142,7 @@ def solve(
             _show_prohibition(price, solution)
 
 
+<<<<<<< HEAD
 def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
     """The counts that prove what is found; of a histogram they are read again."""
     from fairfl_core.lp.exact.histograms import read_histogram
@@ -150,6 +153,8 @@ def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None
     return evidence_of(program)
 
 
+=======
+>>>>>>> main
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     from fairfl_core._io.files import write_json
 
@@ -165,7 +170,7 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     """Of limits that nobody new has been judged by yet; None where none was asked for."""
     from fairfl_core.evaluation.verdict import Verdict
 
-    if min(solution.eps_global, *solution.eps_local) >= 1:
+    if min(solution.eps_global, *solution.eps_local) >= 1 and not solution.policy.asks_for_rows:
         return None
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 

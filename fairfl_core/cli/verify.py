@@ -10,9 +10,18 @@ from fairfl_core.cli._shell import Json, print_json, say
 __all__ = ["verify"]
 
 NOT_PROVED = 1
+_NO_CERTIFICATE = (
+    "the predictor has no certificate: none is made for capacity, precision, rates from scores, people "
+    "without a group, and rules of scores for more than two labels or without the group; with "
+    "anything else make it again with `fairfl solve --out`"
+)
+_SHRUNK = (
+    "Rates are shrunk, as the predictor was fitted: limits are kept on these counts with 100 people of "
+    "the same group from all clients added to every group of a client."
+)
 _NO_CONFIDENCE = (
-    "of limits with a confidence only those inside clients are proved, in the region simplex; an "
-    "overall limit's margin is a cone, and other regions' margins are no sum over answers"
+    "of limits with a confidence only those inside clients are proved, in the regions simplex and "
+    "kernel; an overall limit's margin is a cone, and every cut of a score has a margin of its own"
 )
 
 
@@ -39,7 +48,7 @@ def verify(
 
     value, figures = read_json(predictor), {}
     if isinstance(value, dict) and value.get("certificate") is None:
-        failed = ["the predictor has no certificate; make it again with `fairfl solve --out`"]
+        failed = [_NO_CERTIFICATE]
         if value.get("guarantee") is not None:
             failed = [_NO_CONFIDENCE]
     else:
@@ -51,6 +60,8 @@ def verify(
             say(f"NOT PROVED: {sentence}.")
         if figures:
             _show(figures, proved=not failed)
+            if figures["rates"] == "shrunk":
+                say(_SHRUNK)
             if value.get("guarantee") is not None:
                 say(
                     "The confidence's rows are taken as given: the proof is no proof of its margins."

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairfl_core._io.numbers import plural
 from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, working
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.monitoring.months import Month
     from fairfl_core.monitoring.watch import Watch
     from fairfl_core.predictors.answer_predictor import FairPredictor
 
@@ -70,11 +70,11 @@ def watch(
 
     Of limits that are kept in every month at most 5 % ever raise an alarm, however long and
     however often one looks. Ends with 0 where all limits are shown to be kept, with 1 where one
-    broke, with 3 where it cannot be told yet.
+    broke, with 3 while that is undecided.
 
     Example: `fairfl watch policy.toml --baseline counts.json months/`
     """
-    from fairfl_core.monitoring.months import differences
+    from fairfl_core.monitoring.months import differences, months_from_sql, read_months
     from fairfl_core.monitoring.watch import Watch
 
     if (sql is None) == (not months) or (sql is None) != (connection is None):
@@ -84,15 +84,21 @@ def watch(
         columns = {"period": period, "client": client, "group": group, "label": label}
         columns["answer"] = answer
         if sql is not None and connection is not None:
-            from fairfl_core.monitoring.months import months_from_sql
-
             found = months_from_sql(sql, connection, columns, base)
         else:
-            found = _read(months or [])
+            found = read_months(months or [])
         watched = Watch(_asked(policy), base, differences(found) if cumulative else found)
         value = watched.to_json()
         if out is not None:
-            value["solved_again"] = _solve_again(watched, out)
+            solution, predictor = watched.solve_again()
+            beside = out.with_name(f"{out.stem}-counts.json")  # `fairfl verify` wants them
+            predictor.write(out)
+            solution.counts.write(beside)
+            value["solved_again"] = {
+                "accuracy": solution.accuracy,
+                "before": solution.model_accuracy,
+                "people": solution.counts.n,
+            }
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
         for month in watched.months:
@@ -102,16 +108,10 @@ def watch(
     else:
         _show(watched)
         if out is not None:
-            say(_cost(value["solved_again"]))
-            say(f"Predictor written to {out}.")
+            say(watched.cost_sentence(solution))
+            say(f"Solved again: predictor written to {out}, the people it is of to {beside}.")
     if watched.code:
         raise typer.Exit(watched.code)
-
-
-def _read(paths: list[Path]) -> "list[Month]":
-    from fairfl_core.monitoring.months import read_months
-
-    return read_months(paths)
 
 
 def _asked(path: Path) -> "PolicyFile | FairPredictor":
@@ -135,31 +135,9 @@ def _asked(path: Path) -> "PolicyFile | FairPredictor":
     return predictor  # type: ignore[return-value]
 
 
-def _solve_again(watched: "Watch", out: Path) -> dict[str, float]:
-    """Solve on the months since the first break, write the predictor, and say what it costs."""
-    from fairfl_core.predictors.load import predictor_of
-
-    solution = watched.solve_again()
-    predictor = predictor_of(solution)
-    predictor.certified(solution.counts.to_json()).write(out)
-    return {
-        "accuracy": solution.accuracy,
-        "before": solution.model_accuracy,
-        "people": solution.counts.n,
-    }
-
-
-def _cost(solved: dict[str, float]) -> str:
-    points = 100 * (solved["accuracy"] - solved["before"])
-    return (
-        f"Solved again on {solved['people']:,.0f} people: {solved['accuracy']:.1%} right, "
-        f"{abs(points):.2f} points {'less' if points < 0 else 'more'} than the answers counted."
-    )
-
-
 def _show(watched: "Watch") -> None:
     say(
-        f"{watched.word.upper()}. {len(watched.months)} months, {watched.periods[0]} to "
+        f"{watched.word.upper()}. {plural(len(watched.months), 'month')}, {watched.periods[0]} to "
         f"{watched.periods[-1]}; an alarm ever is false with a chance of at most 5 %."
     )
     for one in watched.broken[:_MOST]:

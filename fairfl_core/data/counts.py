@@ -99,7 +99,7 @@ class ClientCounts:
     clients, groups, labels : tuple of str
         Names, in the order of the table's axes.
     favourable : str
-        The label that equal opportunity (`eop`) looks at; the last one unless said.
+        The label that equal opportunity (`eop`) looks at; the last one unless given.
     noisy : bool
         Whether noise was added for privacy, so that the counts may be reals.
     estimated : bool
@@ -211,7 +211,7 @@ class ClientCounts:
             return "noised counts"
         return "people" if self.weighting is None else "people (the effective number)"
 
-    @property
+    @cached_property
     def n(self) -> float:
         """All people."""
         return cast(float, self.table.sum().item())
@@ -391,7 +391,7 @@ class ClientCounts:
         prediction : str, optional
             The column of the model's answers; or
         scores : sequence of str, or mapping from label to column, optional
-            One column of scores per label. Which is whose is told by their names (``ill``,
+            One column of scores per label. Which is whose follows from their names (``ill``,
             ``p_ill``, ``P(ill)``), by the mapping, or else by the order of `labels`, which must
             then be given. The largest score is the prediction; of equal ones, the first.
         clients, groups, labels : sequence of str, optional
@@ -408,7 +408,7 @@ class ClientCounts:
             The column of what each person counts for (a survey's weights); see `Weighting`.
         missing_group : {"drop", "own", "bound"}, optional
             What becomes of rows whose group is missing: left out, a group of their own, or gaps
-            are the worst of what they may be. Refused unless said.
+            are the worst of what they may be. Refused unless given.
         """
         from fairfl_core.data.coding import code_people
 

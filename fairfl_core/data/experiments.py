@@ -415,7 +415,7 @@ class Experiment:
             One of `splits`.
         fold : int, optional
             Of a cross-fitted experiment: only the people held out in this fold, or the test
-            people as this fold's model scores them. All fitted people unless said; test people
+            people as this fold's model scores them. All fitted people unless given; test people
             have a score of every fold, so theirs must be named (or see `fold_scores`).
         """
         self._check_asked(seed, split, fold)
@@ -508,7 +508,7 @@ class Experiment:
 def list_experiments(folder: str | Path = FOLDER, protocol: str | None = PAPER_SPLIT) -> list[str]:
     """Names of the experiments in a folder: the paper's three, then others by name.
 
-    Those of the paper's split unless said; `cross_fitted_of` names the companion of one. With
+    Those of the paper's split unless given; `cross_fitted_of` names the companion of one. With
     ``protocol=None`` those of every protocol, each followed by its companion.
     """
     paper_split = {name: _paper_split(folder, name) for name in _folders(folder)}

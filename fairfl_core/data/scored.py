@@ -263,7 +263,7 @@ class FoldedData:
     """The same people once for each fold model, in the same order.
 
     The predictor is a mixture: a person is answered by the lottery on the score of one fold model,
-    drawn by the person's row id. So p_i(k) is the mean over folds, and what is told of it is the
+    drawn by the person's row id. So p_i(k) is the mean over folds, and what is reported of it is the
     exact expectation over that draw too.
     """
 

@@ -55,7 +55,7 @@ Ints = NDArray[np.int64]
 class RowIds:
     """A column of row ids as codes into its values; -1 where a row has none.
 
-    There are as many ids as people, so an id becomes a name only where it is told.
+    There are as many ids as people, so an id becomes a name only in a sentence.
     """
 
     header: str

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _EQUAL = 0.01  # shares of a label closer than this are as good as equal
-_SOMEBODY = 0.5  # where fewer people are to expect an answer, nobody is said to get it
+_SOMEBODY = 0.5  # where fewer people are to expect an answer, nobody is reported to get it
 MENDS, BREAKS, UNCHANGED, UNTOLD = "mends", "breaks", "unchanged", "not sure yet"
 
 

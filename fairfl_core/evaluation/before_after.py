@@ -18,7 +18,7 @@ _Z = normal_quantile(1 - (1 - LEVEL) / 2)
 
 
 def scopes(evaluation: Evaluation) -> tuple[str | None, ...]:
-    """Where shares are told: overall (None) first, then in each client."""
+    """Where shares are reported: overall (None) first, then in each client."""
     return None, *evaluation.counts.clients
 
 
@@ -93,7 +93,7 @@ NOT_ASSESSABLE = "not assessable"
 def assessable(counts: ClientCounts, people: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each of these groups can be judged.
 
-    Crossing cuts people into ever smaller groups: one with fewer than 30 people is said to be not
+    Crossing cuts people into ever smaller groups: one with fewer than 30 people is reported as not
     assessable. Groups of one column are all judged; their intervals say how little that may be.
 
     Parameters

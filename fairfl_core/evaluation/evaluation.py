@@ -94,7 +94,7 @@ class Asked:
         """What a policy asks of a predictor, whatever that was solved for.
 
         The confidence that the predictor was solved with counts where it is about the same notion,
-        as strict limits and as large a confidence; else people alone must tell.
+        as strict limits and floors, and as large a confidence; else people alone must tell.
         """
         limits = policy.limits(clients)
         asked = np.array([limits["eps_local"][name] for name in clients], float)
@@ -105,6 +105,7 @@ class Asked:
             wanted is None
             or (solved.confidence >= wanted.confidence and solved.scope in ("all", wanted.scope))
         )
+        is_as_strict &= all(own.policy.keeps(floor) for floor in policy.policy.floors)
         holds = predictor.notion == policy.notion and is_as_strict and is_as_sure
         return cls(policy.eps_global, asked, solved if holds else None, policy.policy)
 
@@ -143,7 +144,7 @@ class Evaluation:
     asked: Asked | None = None
     lottery: Floats | None = None
 
-    # ---------------------------------------------------------------- what is to be told first
+    # ---------------------------------------------------------------- what is reported first
 
     @cached_property
     def verdict(self) -> "Verdict | None":
@@ -156,9 +157,8 @@ class Evaluation:
         if self.asked is None:
             return None
         asked = self.asked
-        return verdict_of(
-            [self], asked.eps_global, asked.eps_local, asked.guarantee, harm=self.harm
-        )
+        limits = (asked.eps_global, asked.eps_local, asked.guarantee)
+        return verdict_of([self], *limits, policy=asked.policy, harm=self.harm)
 
     @cached_property
     def harm(self) -> "Harm":
@@ -290,7 +290,7 @@ class Evaluation:
         return float(low), float(high)
 
     def reported_interval(self, client: int | None = None) -> tuple[float, float]:
-        """Limits of the gap that is told of everyone (None), or of the client that is worst.
+        """Limits of the gap that is reported of everyone (None), or of the client that is worst.
 
         The verdict's where it judges them, so that one gap has one interval; else its own, or the
         one that holds for all clients at once.
@@ -417,11 +417,12 @@ class Evaluation:
 
     def plot(self) -> Any:
         """Draw each client's gap before and after with its interval: a Plotly figure."""
-        from fairfl_core.report.figures import client_gaps
+        from fairfl_core.explore.figures import client_gaps
 
-        asked = {} if self.asked is None else {"eps_local": self.asked.eps_local}
-        columns = self.client_columns() | self.chance_columns()
-        return client_gaps({"client": self.counts.clients} | columns | asked)
+        clients = self.counts.clients
+        asked = np.ones(len(clients)) if self.asked is None else self.asked.eps_local
+        columns = {"client": clients, **self.client_columns(), "eps_local": asked}
+        return client_gaps(columns, self.verdict, self.counts.groups)
 
     def model_card(
         self,
@@ -623,6 +624,7 @@ def evaluate(
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
     clients = people.counts.clients
+    (predictor if policy is None else policy).policy.check(people.counts)
     asked = (
         Asked.of(predictor, clients)
         if policy is None

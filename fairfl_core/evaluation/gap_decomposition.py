@@ -25,7 +25,7 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.fairness.notions import Rate
 
 Floats = NDArray[np.float64]
-_NONE = 0.005  # a smaller share is not told
+_NONE = 0.005  # a smaller share is not reported
 _WORDS = (
     *((0.2, "a little"), (0.29, "a quarter"), (0.42, "a third")),
     *((0.58, "half"), (0.71, "two thirds")),

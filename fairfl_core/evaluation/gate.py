@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.limit_check import LimitCheck
+from fairfl_core.evaluation.policy_check import PolicyCheck
 from fairfl_core.evaluation.verdict import MET, NOT_SURE, Verdict
 
 PASSED, FAILED, UNSURE = 0, 1, 3  # exit codes
@@ -47,31 +48,31 @@ class Gate:
 
     @property
     def code(self) -> int:
-        """How the process ends: 0 passed, 1 the verdict is worse, 3 it cannot be told."""
+        """How the process ends: 0 passed, 1 the verdict is worse, 3 undecided."""
         if self.verdict.word == NOT_SURE:
             return PASSED if self.allow_unsure else UNSURE
         return PASSED if self.verdict.word == MET else FAILED
 
     @property
     def _cases(self) -> list[tuple[str, int, str]]:
-        """The verdict, and each limit: its name, its code and what there is to say of it."""
+        """The verdict, and all that is asked: its name, its code and what there is to say of it."""
         verdict = self.verdict
         sentence = f"{verdict.word.upper()}. {verdict.why}"
         return [
             ("verdict", self.code, sentence),
-            *((_name(one), self._code_of(one), _sentence(one)) for one in verdict.limits),
+            *((_name(one), self._code_of(one), _sentence(one)) for one in verdict.asked),
         ]
 
-    def _code_of(self, limit: LimitCheck) -> int:
-        if limit.is_broken:
+    def _code_of(self, check: LimitCheck | PolicyCheck) -> int:
+        if check.is_broken:
             return FAILED
-        conclusive = limit.is_conclusive or (self.verdict.is_evident and self.verdict.unseen)
-        return PASSED if conclusive or self.allow_unsure else UNSURE
+        passes = self.verdict.is_evident_of(check) or self.allow_unsure
+        return PASSED if passes else UNSURE
 
     def to_junit(self) -> str:
-        """JUnit XML: a test case for the verdict and for every limit.
+        """JUnit XML: a test case for the verdict and for all that is asked.
 
-        What failed is a failure, what cannot be told an error.
+        What failed is a failure, what is undecided an error.
         """
         cases = self._cases
         codes = [code for _, code, _ in cases]
@@ -93,7 +94,7 @@ class Gate:
         return ElementTree.tostring(suite, "unicode", xml_declaration=True)
 
     def to_github(self, file: str = "") -> str:
-        """Annotations of a GitHub workflow: the verdict, and each limit that did not pass."""
+        """Annotations of a GitHub workflow: the verdict, and whatever did not pass."""
         kinds = {PASSED: "notice", FAILED: "error", UNSURE: "warning"}
         where = f"file={_property(file)}," if file else ""
         return "\n".join(
@@ -103,20 +104,26 @@ class Gate:
         )
 
 
-def _name(limit: LimitCheck) -> str:
-    return "limit overall" if limit.client is None else f"limit in {limit.client}"
+def _name(check: LimitCheck | PolicyCheck) -> str:
+    if isinstance(check, PolicyCheck):
+        return f"{check.what}, {check.where}"
+    return "limit overall" if check.client is None else f"limit in {check.client}"
 
 
-def _sentence(limit: LimitCheck) -> str:
-    state = "broken" if limit.is_broken else "kept" if limit.is_kept else "cannot be told"
+def _sentence(check: LimitCheck | PolicyCheck) -> str:
+    state = "broken" if check.is_broken else "kept" if check.is_kept else "cannot be told"
+    if isinstance(check, PolicyCheck):
+        return f"{check.describe()}: {state} (n = {check.n:,})."
     return (
-        f"{_name(limit)}: gap {limit.gap:.3f}, between {limit.low:.3f} and {limit.high:.3f}, where "
-        f"{limit.eps:g} is allowed: {state} ({limit.behind})."
+        f"{_name(check)}: gap {check.gap:.3f}, between {check.low:.3f} and {check.high:.3f}, where "
+        f"{check.eps:g} is allowed: {state} ({check.behind})."
     )
 
 
 def _text(text: str) -> str:
     """Text that XML can hold: without letters that act, which it forbids."""
+    if text.isprintable():
+        return text
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 

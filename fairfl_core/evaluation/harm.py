@@ -1,7 +1,7 @@
 """Who is worse off: recognition of every label before and after, alarms, and the word for it.
 
 Equal gaps alone can be had by levelling down: answer everybody the same, and all groups are
-treated alike. So what happens to each label in each client and group is always told, asked or not.
+treated alike. So what happens to each label in each client and group is always reported, asked or not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -114,9 +114,9 @@ class Harm:
         return {client: ClientHarm(client, self._ordered(own)) for client, own in found.items()}
 
     def _ordered(self, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-        """Inside a client the favourable label is told first, as floors are about it first.
+        """Inside a client the favourable label is reported first, as floors are about it first.
 
-        What is seen on few people, or may be chance, is told after what is beyond it.
+        What is seen on few people, or may be chance, is reported after what is beyond it.
         """
         return tuple(
             sorted(
@@ -200,7 +200,7 @@ class Harm:
     def recognition_columns(self, at: Sequence[int] | None = None) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits.
 
-        `at` names the scopes by position, in the order of the rows; all unless told.
+        `at` names the scopes by position, in the order of the rows; all unless given.
         """
         chosen = np.arange(len(self.scopes)) if at is None else np.asarray(at, int)
         before, after = self.recognition.before, self.recognition.after
@@ -427,7 +427,7 @@ class Effect:
     word : {"costs", "gains", "gains on average"}
         The last where somebody is worse off all the same.
     but : str
-        Who that is, to be said in the same breath; empty where nobody is.
+        Who that is, to be written in the same sentence; empty where nobody is.
     colour : {"better", "worse", "mixed"}
         Green is for *better* alone; *mixed* is never green.
     """

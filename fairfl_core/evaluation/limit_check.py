@@ -21,18 +21,18 @@ from fairfl_core.fairness.intervals import gap_interval, normal_quantile
 from fairfl_core.fairness.notions import Rate, number_or_none
 
 CHANCE = 0.0005  # a lower end below this is none, at the three decimals that gaps are shown with
-_SLACK = 5e-4  # a gap shown with three decimals equals its limit up to this
-_SHARE, _LEAST = 0.2, 0.02  # a margin: so much of the limit, and at least so much
+SLACK = 5e-4  # a gap shown with three decimals equals its limit up to this
+_SHARE, LEAST_MARGIN = 0.2, 0.02  # a margin: so much of the limit, and at least so much
 Floats = NDArray[np.float64]
 
 
 def margin(eps: float) -> float:
     """How far above a limit the upper end of its gap's interval may lie for it to be kept."""
-    return max(_SHARE * eps, _LEAST)
+    return max(_SHARE * eps, LEAST_MARGIN)
 
 
 def within_chance(low: ArrayLike) -> NDArray[np.bool_]:
-    """Whether gaps cannot be told from none, by the lower ends of their own 95 % intervals."""
+    """Whether gaps cannot be distinguished from none, by the lower ends of their own 95 % intervals."""
     return np.less(low, CHANCE)
 
 
@@ -87,7 +87,7 @@ class LimitCheck:
     @property
     def is_broken(self) -> bool:
         """Whether the limit is broken beyond chance."""
-        return self.low > self.eps + _SLACK
+        return self.low > self.eps + SLACK
 
     @property
     def is_kept(self) -> bool:

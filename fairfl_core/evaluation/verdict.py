@@ -2,13 +2,15 @@
 
 ======================  ===========================================================================
 ``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
-                        lies above it. Or somebody is hurt beyond chance, and people are too few
-                        to tell that the limits are met: harm outranks what cannot be told.
+                        lies above it. Or a floor, a ratio, a precision, a capacity or a limit of
+                        another grouping is (`policy_check`). Or somebody is hurt beyond chance, and people are too few
+                        to tell that the limits are met: harm outranks what is undecided.
 ``met but harmful``     There is evidence for every limit, but beyond chance a label is lost, or
                         almost everybody of a group is answered alike to whom the model spoke.
 ``met``                 There is evidence for every limit: the upper end of each interval lies
                         within the limit and its margin (a fifth of it, at least 0.02), or the
-                        predictor was solved with a confidence that new people do not contradict.
+                        predictor was solved with a confidence that new people do not contradict
+                        (of gaps and floors); what else is asked likewise, its margin being 0.02.
                         And no group is answered alike to whom the model spoke (on however few
                         people), and the worst gap is smaller than before, or nothing was to mend.
 ``not sure yet``        Everything else: too few people, no new people, counts with noise, or a
@@ -18,14 +20,13 @@
 
 All intervals hold at once with 95 %, and tests of harm are adjusted for all cells (Holm). So *not
 met* where every true gap is within its limit, and *met* by evidence where some true gap is beyond
-limit and margin, are each said in at most 5 of 100 samples (benchmarks/verdicts.py). Harm is told
+limit and margin, are each given in at most 5 of 100 samples (benchmarks/verdicts.py). Harm is reported
 against the model as it is, whether or not a predictor of no limit would do the same.
 
 That the worst gap is no smaller than before takes *met* and a recommendation away; it makes no
 *not met* of its own, which chance would give too often: a true gap of 0.12 that is mended to the
 0.10 asked is seen no smaller than before in .26 to .77 of samples of 10 to 30 people a group, and
-in .05 to .14 of 100 people (1, 5 and 50 clients, benchmarks/verdicts.py). Floors, ratios and limits
-of further groupings are not judged here.
+in .05 to .14 of 100 people (1, 5 and 50 clients, benchmarks/verdicts.py).
 """
 
 from collections.abc import Sequence
@@ -40,8 +41,10 @@ from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
 from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
+from fairfl_core.evaluation.policy_check import PolicyCheck, check_policy
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Policy
 
 MET, NOT_SURE, NOT_MET, HARMFUL = "met", "not sure yet", "not met", "met but harmful"
 SHAPES = {MET: "●", NOT_SURE: "○", NOT_MET: "✕", HARMFUL: "✕"}
@@ -66,6 +69,9 @@ class Verdict:
         Whether the people are new; those it was fitted on settle nothing.
     noisy : bool
         Whether their counts carry noise, which the intervals do not contain.
+    besides : tuple of PolicyCheck
+        What the policy asks beyond gaps, worst first: floors, ratios, precision, capacity, gaps of
+        other groupings.
     """
 
     limits: tuple[LimitCheck, ...]
@@ -74,13 +80,14 @@ class Verdict:
     alike: tuple[Alarm, ...] = ()
     unseen: bool = True
     noisy: bool = False
+    besides: tuple[PolicyCheck, ...] = ()
 
     @property
     def word(self) -> str:
         """One of "met", "not sure yet", "not met", "met but harmful"."""
-        if self.noisy or not self.unseen or not self.limits:
+        if self.noisy or not self.unseen or not (self.limits or self.besides):
             return NOT_SURE
-        if self.broken:
+        if self.broken or self.broken_besides:
             return NOT_MET
         if self.is_harmful:
             return HARMFUL if self.is_evident else NOT_MET
@@ -88,8 +95,15 @@ class Verdict:
 
     @property
     def is_evident(self) -> bool:
-        """Whether there is evidence for every limit: enough people, or a confidence."""
-        return not self.broken and (self.guarantee is not None or not self.inconclusive)
+        """Whether there is evidence for all that is asked: enough people, or a confidence."""
+        promised = self.guarantee is not None
+        limits = not self.broken and (promised or not self.inconclusive)
+        return limits and not self.broken_besides and all(map(self.is_evident_of, self.besides))
+
+    def is_evident_of(self, check: LimitCheck | PolicyCheck) -> bool:
+        """Whether there is evidence that one thing is kept: enough people, or a confidence."""
+        promised = isinstance(check, LimitCheck) or check.is_promised
+        return check.is_kept or (promised and self.guarantee is not None and not check.is_broken)
 
     @property
     def shape(self) -> str:
@@ -106,6 +120,16 @@ class Verdict:
         """Limits whose people are too few to tell."""
         return tuple(one for one in self.limits if not one.is_conclusive)
 
+    @property
+    def broken_besides(self) -> tuple[PolicyCheck, ...]:
+        """What else is asked and broken beyond chance, worst first."""
+        return tuple(one for one in self.besides if one.is_broken)
+
+    @property
+    def asked(self) -> tuple[LimitCheck | PolicyCheck, ...]:
+        """All that is asked."""
+        return *self.limits, *self.besides
+
     def interval_of(self, client: str | None, several: int = 1) -> tuple[float, float] | None:
         """The interval of a client's gap (None: the overall one); None where it is not judged.
 
@@ -115,11 +139,6 @@ class Verdict:
         if client is not None and sum(one.client is not None for one in self.limits) < several:
             return None
         return next(((one.low, one.high) for one in self.limits if one.client == client), None)
-
-    @property
-    def worse(self) -> tuple[LimitCheck, ...]:
-        """Gaps that are larger than the model's own, beyond what three decimals hide."""
-        return tuple(one for one in self.limits if one.is_worse)
 
     @property
     def is_harmful(self) -> bool:
@@ -167,15 +186,15 @@ class Verdict:
         if not self.unseen:
             hurt = f" Of those it was fitted on, {self._hurt()}." if self.is_harmful else ""
             return f"There are no new people to judge it on.{hurt}{self._promise()}"
-        if not self.limits:
+        if not self.asked:
             return "Nobody here can be judged by the limits asked: no gap can be computed."
-        if self.broken:
+        if self.broken or self.broken_besides:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
-            return self._broken() + hurt
+            return f"{self._broken()} {self._broken_besides()}".strip() + hurt
         if self.is_harmful and self.is_evident:
-            return f"The limits are met, but {self._hurt()}."
+            return f"{self._limits_stand()}, but {self._hurt()}."
         if self.is_harmful:
-            return f"{_upper(self._hurt())}. {self._untold()}"
+            return f"{_upper(self._hurt())}. {self._untold()}".strip()
         if self.word == MET:
             return self._met()
         return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()
@@ -193,6 +212,35 @@ class Verdict:
         return self.guarantee.promise(len(clients), max(clients or overall))
 
     def _met(self) -> str:
+        return f"{self._limits_met()} {self._besides_met()}".strip()
+
+    def _limits_stand(self) -> str:
+        """That the limits are met, or that this rests on the confidence; a clause."""
+        if all(one.is_kept for one in self.asked) or self.guarantee is None:
+            return "The limits are met"
+        sure = f"{100 * self.guarantee.confidence:g} % confidence"
+        return f"New people do not contradict the limits it was solved for with {sure}"
+
+    def _besides_met(self) -> str:
+        """Whether what is asked beside gaps is seen to be kept, or rests on the confidence."""
+        if not self.besides:
+            return ""
+        nearest = max(self.besides, key=lambda one: one.excess).describe()
+        if all(one.is_kept for one in self.besides):
+            return f"All else that is asked is kept ({nearest})."
+        assert self.guarantee is not None
+        floors = [one for one in self.besides if one.is_promised]
+        enough = sum(one.is_kept for one in floors)
+        others = " All else that is asked is kept." if len(floors) < len(self.besides) else ""
+        return (
+            f"The floors were solved for with {100 * self.guarantee.confidence:g} % confidence; new "
+            f"people do not contradict them (for {enough or 'none'} of {len(floors):,} they are "
+            f"enough to tell on their own; {nearest}).{others}"
+        )
+
+    def _limits_met(self) -> str:
+        if not self.limits:
+            return ""
         if not self.inconclusive:
             largest = max(self.limits, key=lambda one: one.high - one.eps)
             return (
@@ -207,6 +255,8 @@ class Verdict:
         )
 
     def _broken(self) -> str:
+        if not self.broken:
+            return ""
         worst = self.broken[0]
         text = (
             f"{worst.client or 'Overall'}: gap {worst.gap:.3f} on new people where {worst.eps:g} was "
@@ -222,6 +272,14 @@ class Verdict:
             are = "is" if len(others) == 1 else "are"
             text += f". {len(others):,} more {are} broken: {names}{more}"
         return text + "."
+
+    def _broken_besides(self) -> str:
+        if not self.broken_besides:
+            return ""
+        worst, others = self.broken_besides[0], len(self.broken_besides) - 1
+        more = f", and {others:,} more of what is asked {'are' if others > 1 else 'is'} broken"
+        people = plural(worst.n, "person", "people")
+        return f"{worst.describe()}, beyond chance ({people} behind it){more * (others > 0)}."
 
     def _hurt(self) -> str:
         """Who is hurt most, and how many more; a clause."""
@@ -250,6 +308,19 @@ class Verdict:
         return f"{self.alike[0].sentence()} " if self.alike else ""
 
     def _untold(self) -> str:
+        return f"{self._untold_limits()}{self._untold_besides()}".strip()
+
+    def _untold_besides(self) -> str:
+        untold = [one for one in self.besides if not one.is_conclusive]
+        if not untold:
+            return ""
+        worst = max(untold, key=lambda one: one.excess)
+        return (
+            f"Too few people to tell {len(untold):,} of {len(self.besides):,} asked besides gaps: "
+            f"{worst.describe()} ({plural(worst.n, 'person', 'people')} behind it). "
+        )
+
+    def _untold_limits(self) -> str:
         if not self.inconclusive:
             return ""
         worst = max(self.inconclusive, key=lambda one: one.high - one.eps)
@@ -258,12 +329,13 @@ class Verdict:
             f"{plural(len(self.limits), 'limit')}: the gap {_where(worst)} is {worst.gap:.3f}, "
             f"between {worst.low:.3f} and {worst.high:.3f} where {worst.eps:g} was asked "
             f"({worst.behind} stand behind it; it takes about {worst.needed:,} of the smaller "
-            "group)."
+            "group). "
         )
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry."""
-        return {
+        more = {"besides": [one.to_json() for one in self.besides]} if self.besides else {}
+        return more | {
             "word": self.word,
             "why": self.why,
             "harmful": self.is_harmful,
@@ -291,10 +363,11 @@ def verdict_of(
     eps_local: Floats,
     guarantee: Guarantee | None = None,
     *,
+    policy: Policy = Policy(),
     unseen: bool = True,
     harm: Harm | None = None,
 ) -> Verdict | None:
-    """Judge limits on people; several runs of one setting are averaged.
+    """Judge all that is asked on people; several runs of one setting are averaged.
 
     Parameters
     ----------
@@ -304,6 +377,8 @@ def verdict_of(
         What was asked; 1 asks for nothing and is not judged. None is returned where nothing is.
     guarantee : Guarantee, optional
         With what confidence the predictor was solved.
+    policy : Policy
+        What else was asked.
     unseen : bool
         Whether the people are new; those it was fitted on can settle nothing.
     harm : Harm, optional
@@ -311,9 +386,9 @@ def verdict_of(
     """
     eps_local = np.asarray(eps_local, float)
     asked = int((eps_local < 1).sum()) + int(eps_global < 1)
-    if not asked:
+    if not asked and not policy.asks_for_rows:
         return None
-    level = at_once(LEVEL, asked)
+    level = at_once(LEVEL, asked + len(check_policy(evaluations, policy, LEVEL)))
     found = []
     if eps_global < 1:
         found += check_limits(evaluations, level, np.array([eps_global]), overall=True)
@@ -327,4 +402,7 @@ def verdict_of(
         alike=harm.constant,
         unseen=unseen,
         noisy=evaluations[0].counts.has_noise,
+        besides=tuple(
+            sorted(check_policy(evaluations, policy, level), key=lambda one: -one.excess)
+        ),
     )

@@ -1,23 +1,21 @@
 """From results to what the two charts of Explore draw. Nothing is computed here but places."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.study import Summary
-from fairfl_core.lp.frontier import Frontier
-from fairfl_core.report.figures import LEAST_SPAN, colour_limits, free_cells, index_on
+from fairfl_core.evaluation.verdict import Verdict
+from fairfl_core.explore.text import gap_axis
+from fairfl_core.lp.frontier import FREE, Frontier
 
 __all__ = [
     "LEAST_SPAN",
-    "FoundData",
-    "GapData",
     "MANY",
     "Picture",
-    "PriceData",
     "ROWS",
     "STATES",
     "alone",
@@ -26,12 +24,12 @@ __all__ = [
     "found",
     "free_edges",
     "gaps",
-    "index_on",
     "map_data",
     "prices",
 ]
 
 Picture = Literal["gaps", "map", "found", "price"]
+LEAST_SPAN = 2.0  # points of accuracy that the colours of a map span at least
 LOSERS = 8  # of many clients, those in which most people lose a label
 ROWS = 12  # clients drawn as rows, in their own order; more are columns, in the order of gaps
 MANY = 60  # clients drawn at all; of more the worst rows
@@ -46,82 +44,18 @@ STATES = frozenset(
 Floats = NDArray[np.float64]
 
 
-# -------------------------------------------------------------------- what the charts take
-
-
-class GapClient(TypedDict):
-    """A client's gap before and after, between 0 and 1; None where it cannot be told."""
-
-    name: str
-    n: int
-    before: float | None
-    after: float | None
-    low: float | None  # ends of the interval of `after`
-    high: float | None
-    asked: float  # this client's limit, 1.0 for none
-    within: bool  # the gap may be chance
-    above: bool  # above its limit beyond chance
-
-
-class GapData(TypedDict):
-    """What the views "gaps" and "map" show."""
-
-    clients: Sequence[GapClient]
-    axis: str  # such as "gap between women and men"
-
-
-class FoundGroup(TypedDict):
-    """How many of a label are recognised in one group of a client, in per cent."""
-
-    before: float | None
-    after: float | None
-    n: int
-    sure: bool  # the change is beyond chance
-
-
-class FoundClient(TypedDict):
-    """A client's groups, in the order of `FoundData.groups`."""
-
-    name: str
-    n: int
-    alarm: bool  # somebody's loss is beyond chance
-    groups: Sequence[FoundGroup]
-
-
-class FoundData(TypedDict):
-    """What the view "found" shows."""
-
-    clients: Sequence[FoundClient]
-    groups: Sequence[str]
-    label: str
-
-
-class PriceClient(TypedDict):
-    """The points of accuracy that a client gains (positive) or loses (negative)."""
-
-    name: str
-    n: int
-    points: float | None
-
-
-class PriceData(TypedDict):
-    """What the view "price" shows."""
-
-    clients: Sequence[PriceClient]
-
-
 # -------------------------------------------------------------------- the map
 
 
 def map_data(
-    heat: Frontier, here: tuple[float, float], kept: Sequence[tuple[float, float]] = ()
+    heat: Frontier, here: tuple[float, float] | None, kept: Sequence[tuple[float, float]] = ()
 ) -> dict[str, Any]:
     """The map in per cent, where one stands on it, and where kept settings stand.
 
     Parameters
     ----------
     heat : Frontier
-    here : (eps_global, eps_local)
+    here : (eps_global, eps_local) or None
         The limits where one stands.
     kept : sequence of (eps_global, eps_local)
         Those of the settings kept for Compare, at most four.
@@ -131,22 +65,36 @@ def map_data(
     return {
         "accuracy": [[_known(cell, 2) for cell in row] for row in accuracy.tolist()],
         "limits": heat.eps_global.tolist(),
-        "here": list(_place(heat, here)),
+        "here": None if here is None else list(_place(heat, here)),
         "kept": [["ABCD"[at], *_place(heat, one)] for at, one in enumerate(kept)],
         "low": low,
         "high": high,
-        "free": free_edges(accuracy),
+        "free": free_edges(heat),
     }
 
 
+def colour_limits(*accuracies: Floats) -> tuple[float, float]:
+    """The colour scale of maps in per cent: from the lowest to the highest, at least two points."""
+    low = min(float(np.nanmin(one)) for one in accuracies)
+    high = max(float(np.nanmax(one)) for one in accuracies)
+    return min(low, high - LEAST_SPAN), high
+
+
 def _place(heat: Frontier, limits: tuple[float, float]) -> tuple[float, float]:
-    return index_on(heat.eps_global, limits[0]), index_on(heat.eps_local, limits[1])
+    """Where limits lie on axes of equal steps over uneven grids."""
+    grids = (heat.eps_global, heat.eps_local)
+    across, up = (
+        float(np.interp(limit, grid, np.arange(len(grid))))
+        for limit, grid in zip(limits, grids, strict=True)
+    )
+    return across, up
 
 
-def free_edges(accuracy: Floats) -> list[list[int]]:
+def free_edges(heat: Frontier) -> list[list[int]]:
     """Edges between cells as accurate as no limit at all (the last cell) and those that cost."""
-    free = free_cells(accuracy)
-    if free.all():
+    with np.errstate(invalid="ignore"):
+        free = heat.accuracy >= heat.accuracy[-1, -1] - FREE
+    if free.all() or min(heat.eps_global[-1], heat.eps_local[-1]) < 1:
         return []
     left = free & ~np.pad(free, ((0, 0), (1, 0)))[:, :-1]
     below = free & ~np.pad(free, ((1, 0), (0, 0)))[:-1]
@@ -177,11 +125,20 @@ def client_order(before: Floats) -> NDArray[np.intp]:
     return order if len(before) <= MANY else order[:ROWS]
 
 
-def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
-    """Each client's gap before and after, with its interval and what was asked."""
+def gaps(
+    columns: Mapping[str, Any], verdict: Verdict | None, groups: Sequence[str]
+) -> dict[str, Any]:
+    """Each client's gap before and after, with its interval and what was asked.
+
+    Gaps are between 0 and 1, None where they are unknown; `asked` is 1 for no limit, `within` says
+    that the gap may be chance, `above` that it is above its limit beyond chance. `columns` are those
+    of a study's or an evaluation's table of clients, and ``eps_local``; without ``gap_low`` and
+    ``gap_high`` there are no intervals.
+    """
+    unknown = np.full(len(columns["client"]), np.nan)
     names = ("gap_before", "gap", "gap_low", "gap_high")
-    before, after, low, high = (np.array(columns[name], float) for name in names)
-    judged = {} if summary.verdict is None else {one.client: one for one in summary.verdict.limits}
+    before, after, low, high = (np.array(columns.get(name, unknown), float) for name in names)
+    judged = {} if verdict is None else {one.client: one for one in verdict.limits}
     for at, client in enumerate(columns["client"]):  # one gap has one interval: the verdict's
         if client in judged:
             low[at], high[at] = judged[client].low, judged[client].high
@@ -201,12 +158,15 @@ def gaps(columns: dict[str, Any], summary: Summary, axis: str) -> GapData:
             }
             for at, client in ((at, columns["client"][at]) for at in client_order(before))
         ],
-        "axis": axis,
+        "axis": gap_axis(groups),
     }
 
 
-def found(summary: Summary, label: str, before: Floats) -> FoundData:
-    """How many of a label are recognised in each client and group, before and after."""
+def found(summary: Summary, label: str, before: Floats) -> dict[str, Any]:
+    """How many of a label are recognised in each client and group, before and after, in per cent.
+
+    `sure` says that a change is beyond chance, `alarm` that somebody's loss is.
+    """
     harm = summary.harm
     y = harm.labels.index(label)
     was, now = (
@@ -242,7 +202,7 @@ def found(summary: Summary, label: str, before: Floats) -> FoundData:
     }
 
 
-def prices(summary: Summary, columns: dict[str, Any]) -> PriceData:
+def prices(summary: Summary, columns: dict[str, Any]) -> dict[str, Any]:
     """Points of accuracy that each client gains or loses against the model as it is."""
     change = np.array([payer.change for payer in summary.payers])
     order = np.argsort(np.nan_to_num(change), kind="stable")[:MANY]

@@ -26,6 +26,7 @@ from fairfl_core.explore import charts, text
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
+from fairfl_core.report.text import WORDS
 
 __all__ = ["LIMITS", "About", "KeptOption", "explore_file", "screen_of"]
 
@@ -61,8 +62,6 @@ class About:
         What a client is called: "age band".
     rests : sequence of (str, str)
         What the numbers rest on: data, terms, split, runs, notion.
-    words : sequence of (str, str)
-        Words and their meanings.
     start : (eps_global, eps_local)
         Where the file opens.
     kept : sequence of KeptOption
@@ -71,7 +70,6 @@ class About:
     title: str
     noun: str
     rests: Sequence[tuple[str, str]]
-    words: Sequence[tuple[str, str]] = ()
     start: Limits = (1.0, 0.05)
     kept: Sequence[KeptOption] = ()
 
@@ -124,40 +122,29 @@ def explore_file(
 def screen_of(study: Study, noun: str) -> dict[str, Any]:
     """Return what the screen shows of one setting, but for the map: words, and charts' data.
 
-    A chart is ``{"columns": [...], "rows": [[...], ...], "spoken": ..., "note": ...}``, a row a
-    client; a group of a row of ``found`` is ``[before, after, n, sure]``.
+    A chart is what `charts` returns, with its view and words.
     """
     summary = summarise(study)
     columns = study.client_columns(unseen=study.has_held_out)
     before = np.asarray(columns["gap_before"], float)
-    axis = text.gap_axis(summary.harm.groups)
-    clients = len(summary.payers)
 
-    def chart(picture: str, rows: Sequence[Mapping[str, Any]], label: str = "") -> dict[str, Any]:
-        return {
-            "columns": list(rows[0]),
-            "rows": [list(row.values()) for row in rows],
-            "spoken": text.clients_spoken(picture, noun, label),
-            "note": text.clients_note(picture, len(rows), clients),
-        }
+    def chart(picture: str, data: dict[str, Any]) -> dict[str, Any]:
+        note = text.clients_note(picture, len(data["clients"]), len(summary.payers))
+        spoken = text.clients_spoken(picture, noun, data.get("label", ""))
+        return data | {"view": picture, "spoken": spoken, "note": note}
 
-    found = {}
-    for label in _labels(summary):
-        data = charts.found(summary, label, before)["clients"]
-        groups = [[list(group.values()) for group in client["groups"]] for client in data]
-        rows = [client | {"groups": own} for client, own in zip(data, groups, strict=True)]
-        found[label] = chart("found", rows, label)
     return {
         "numbers": [list(number) for number in text.numbers(summary, noun)],
         "sentence": text.sentence(summary, noun),
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
         "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
         "opens": "found" if summary.harm.proved else "gaps",
-        "axis": axis,
-        "groups": list(summary.harm.groups),
-        "gaps": chart("gaps", charts.gaps(columns, summary, axis)["clients"]),
-        "price": chart("price", charts.prices(summary, columns)["clients"]),
-        "found": found,
+        "gaps": chart("gaps", charts.gaps(columns, summary.verdict, summary.harm.groups)),
+        "price": chart("price", charts.prices(summary, columns)),
+        "found": {
+            label: chart("found", charts.found(summary, label, before))
+            for label in _labels(summary)
+        },
     }
 
 
@@ -181,18 +168,17 @@ def _study_data(
         collides=bool(np.isnan(heat.accuracy).any()),
     )
     costs = [charts.alone(heat, (limit, limit), own) for limit in limits]
-    names = {client[0] for cell in cells if cell for client in cell["gaps"]["rows"]}
+    names = {one["name"] for cell in cells if cell for one in cell["gaps"]["clients"]}
     return {
         "title": about.title,
         "noun": about.noun,
         "made": f"Made with fairfl {__version__} on {date.today().isoformat()}.",
         "rests": about.rests,
-        "words": about.words,
+        "words": WORDS,
         "options": [[one.letter, one.title, *one.limits] for one in about.kept],
         "sweep": [limit for limit in SWEEP if limit in limits],
         "map": drawn
         | {
-            "accuracy": [[_rounded(value) for value in row] for row in drawn["accuracy"]],
             "kept": [
                 [one.letter, *place[1:]]
                 for one, place in zip(about.kept, drawn["kept"], strict=True)
@@ -211,10 +197,6 @@ def _study_data(
         ],
         "cells": cells,
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else round(value, 2)
 
 
 # -------------------------------------------------------------------- the HTML

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairfl_core.federation.client import Consent, fairfl_client, received_model
+    from fairfl_core.federation.client import fairfl_client, received_model
+    from fairfl_core.federation.folders import Consent
     from fairfl_core.federation.server import FairRounds, fair_rounds
     from fairfl_core.federation.wire import FederationStopped
 
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Consent": "client",
+    "Consent": "folders",
     "FairRounds": "server",
     "FederationStopped": "wire",
     "fair_rounds": "server",

@@ -4,10 +4,8 @@ It works on the client's own rows; tables come out, and each is a line in the cl
 """
 
 import hashlib
-import io
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,11 +14,12 @@ from flwr.app import ArrayRecord, ConfigRecord, Context, Message
 from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
 
-from fairfl_core._io.files import write_json, write_whole
+from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.federation.message_log import MessageLog, entry_of
+from fairfl_core.federation.folders import Consent
+from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.scores import (
     ClientScores,
     Names,
@@ -41,7 +40,6 @@ from fairfl_core.federation.wire import (
     to_records,
 )
 from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
-from fairfl_core.predictors.hashed_draws import fold_draws
 from fairfl_core.predictors.load import predictor_from_json
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.privacy.mechanisms import Mechanism, release, release_histogram
@@ -58,23 +56,6 @@ _TABLE = "fairfl.table"
 Arrays = dict[str, NDArray[Any]]
 Answer = tuple[dict[str, Any], Arrays]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Consent:
-    """What a client allows.
-
-    Attributes
-    ----------
-    statistics : tuple of str
-        Those that may be asked for: ``counts``, ``histogram``.
-    largest_epsilon : float
-        0 where tables leave as they are; else they leave with noise only, and this is the largest
-        privacy budget that may be spent on one.
-    """
-
-    statistics: tuple[str, ...] = STATISTICS
-    largest_epsilon: float = 0.0
 
 
 _EVERYTHING = Consent()
@@ -196,7 +177,7 @@ def respond(
     spent = ""
     try:
         asked = read()
-        log.add(entry_of(asked, "received", "the server", reply=False, note=note))
+        log.add(asked, "received", "the server", reply=False, note=note)
         if asked.kind != kind:
             raise Refusal(
                 f'the server asked for "{asked.kind[:40]}" where "{kind}" was called; nothing '
@@ -214,7 +195,7 @@ def respond(
         log.say(f"A fault of the program: {traceback.format_exc()}")
         public = f"a fault of the program ({type(error).__name__}); its log says more"
         reply = WireMessage(REFUSAL, {"client": name, "public": public})
-    log.add(entry_of(reply, "sent", "the server", reply=True, note=spent))
+    log.add(reply, "sent", "the server", reply=True, note=spent)
     return reply
 
 
@@ -330,33 +311,26 @@ class _Client:
                     "it has answers and no scores",
                 )
             histogram = ScoreHistogram.of(people.fit)
-            table, noised = (
-                histogram.table,
-                lambda by: release_histogram(histogram, by).table,
-            )
-        else:
-            counts = people.fit.counts
-            table, noised = counts.table, lambda by: release(counts, by).table
-        return self._released(asked, asked.kind, table, mechanism, noised)
+            return self._released(asked, histogram, release_histogram, mechanism)
+        return self._released(asked, people.fit.counts, release, mechanism)
 
     def _released(
         self,
         asked: WireMessage,
-        name: str,
-        table: NDArray[Any],
+        counted: Any,
+        noised: Callable[[Any, Mechanism], Any],
         mechanism: Mechanism | None,
-        noised: Callable[[Mechanism], NDArray[Any]],
     ) -> Answer:
         """A table as it is, or with noise; asked again in the same run, the same noisy one."""
+        name = "histogram" if asked.kind == "histogram" else "counts"
         if mechanism is None:
-            return {}, {name: table[0]}
-        question = f"{asked.header.get('run')} {asked.kind} {mechanism}".encode() + table.tobytes()
-        path = self.folder / f"released_{hashlib.sha256(question).hexdigest()[:16]}.npy"
+            return {}, {name: counted.table[0]}
+        question = f"{asked.header.get('run')} {asked.kind} {mechanism}".encode()
+        question += counted.table.tobytes()
+        path = self.folder / f"released_{hashlib.sha256(question).hexdigest()[:16]}.json"
         if not path.is_file():
-            file = io.BytesIO()
-            np.save(file, noised(mechanism)[0])
-            write_whole(path, file.getvalue())
-        sent = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+            write_json(path, noised(counted, mechanism).table[0].tolist())
+        sent = np.array(read_json(path))
         return {"budget": mechanism.spent, "spent": mechanism.sentence()}, {name: sent}
 
     def _consented(self, asked: WireMessage) -> Mechanism | None:
@@ -378,7 +352,7 @@ class _Client:
         return mechanism
 
     def _predictor(self, asked: WireMessage, people: ClientScores) -> Answer:
-        """Keep this client's part, write its new people's answers, and count how they fare."""
+        """Keep this client's part, and count how its new people fare by it."""
         predictor = predictor_from_json(asked.header.get("predictor"))
         if predictor.clients != (self.name,):
             raise Refusal(
@@ -388,7 +362,6 @@ class _Client:
         write_json(self.folder / "predictor.json", predictor.to_json())
         if people.new is None:
             return {}, {}
-        self._write_answers(predictor, people)
         judged = evaluate(predictor, people.new)
         self._say_own(judged, predictor)
         mechanism = self._consented(asked)
@@ -396,10 +369,7 @@ class _Client:
             return {}, _tables(judged)
         if isinstance(people.new, FoldedData) or predictor.needs_scores:
             return {}, {}  # more than one table would have to leave, and be paid for
-        counts = people.new.counts
-        return self._released(
-            asked, "counts", counts.table, mechanism, lambda by: release(counts, by).table
-        )
+        return self._released(asked, people.new.counts, release, mechanism)
 
     def _say_own(self, judged: Evaluation, predictor: Predictor) -> None:
         """Write this client's own figures into its log: its gap, and who is worse off here."""
@@ -413,36 +383,6 @@ class _Client:
         for alarm in judged.alarms:
             if alarm.client is not None:
                 self.log.say(f"Worse off: {alarm.sentence()}")
-
-    def _write_answers(self, predictor: Predictor, people: ClientScores) -> None:
-        """One line a new person: id, group, the model's answer and the fair one; stays here."""
-        import pyarrow as pa
-        import pyarrow.csv
-
-        models = people.new.by_fold if isinstance(people.new, FoldedData) else (people.new,)
-        first, ids = models[0], np.array(people.new_id, object)
-        assert first is not None
-        names = np.full(len(first), self.name)
-        which = fold_draws(names, ids, len(models))
-        place = np.arange(len(first))
-        labels = np.array(first.labels, object)
-        model = labels[np.stack([one.predicted for one in models if one])[which, place]]
-        scores = np.stack([one.scores for one in models if one])[which, place]
-        group = np.array(first.groups, object)[first.group]
-        seen = scores if predictor.needs_scores else model
-        table = pa.table(
-            {
-                "row": ids.astype(str),
-                "group": group.astype(str),
-                "model": model.astype(str),
-                "fair_answer": np.asarray(predictor.decide(names, group, seen, row_id=ids)).astype(
-                    str
-                ),
-            }
-        )
-        file = io.BytesIO()
-        pyarrow.csv.write_csv(table, file)
-        write_whole(self.folder / "answers.csv", file.getvalue())
 
 
 def _tables(judged: Evaluation) -> Arrays:

@@ -16,13 +16,17 @@ from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.federation.folders import People, write_folders
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import (
+    ClientFolder,
+    People,
+    ServerFolder,
+    free_port,
+    write_folders,
+)
 from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.own_rows import OwnRows, pooled_scalers
 from fairfl_core.federation.programs import run_job, wait_until_up
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.server_folder import ServerFolder, free_port
 from fairfl_core.federation.study import Study
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
@@ -56,7 +60,7 @@ def in_one_place(folders: Sequence[ClientFolder], study: Study, question: Questi
     """Train, solve and judge in one process, on the rows that the folders name."""
     rows = [OwnRows(folder, study) for folder in folders]
     scalers = pooled_scalers(study, [one.moments() for one in rows])
-    parts = [one.own.people for one in rows]
+    parts = [one.people for one in rows]
     together: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("inputs", "label", "group", "client")
@@ -178,6 +182,9 @@ def compare(
         "largest_difference": {"scores": scores, "solution": apart},
         "agrees": scores <= 1e-5 and apart <= 1e-8,
         "clients": result["clients"],
+        "verdict": result["verdict"],
+        "alarms": result["alarms"],
+        "sentences": result["sentences"],
         "bytes": result["bytes"],
         "messages": len(result["messages"]),
     }
@@ -185,7 +192,7 @@ def compare(
 
 def _largest_difference(rows: Sequence[OwnRows], one: OnePlace, out: Path) -> float:
     """Between the scores by the federation's models and those of one place, over everybody."""
-    largest, starts = 0.0, np.cumsum([0, *(len(own.own.people) for own in rows)])
+    largest, starts = 0.0, np.cumsum([0, *(len(own.people) for own in rows)])
     with np.load(out / "model.npz", allow_pickle=False) as kept:
         for model, trained in enumerate(one.trained):
             arrays = {name: kept[f"{model}/{name}"] for name in ("theta", "shift", "spread")}

@@ -1,7 +1,10 @@
-"""Ready folders for a server and its clients: empty ones to fill, and examples with people in."""
+"""The folders of a federation: a server's, a client's, and ready ones, empty or with people in."""
 
+import contextlib
+import ipaddress
+import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +12,30 @@ import numpy as np
 
 from fairfl_core._io.files import write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.study import STATISTICS, Features, Study, toml_of
+from fairfl_core.federation.study import STATISTICS, Features, Study, read_toml, toml_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "EXAMPLES",
+    "ClientFolder",
+    "Consent",
+    "ServerFolder",
     "adult_example",
+    "all_there",
     "blank_study",
+    "free_port",
     "hospital_example",
+    "host_and_port",
+    "is_loopback",
     "trained_as",
     "write_folders",
 ]
 
 ADDRESS = "127.0.0.1:8000"
+CLIENT, CLIENT_FORMAT = "client.toml", "fairfl-client/1"
+SERVER, SERVER_FORMAT = "server.toml", "fairfl-server/1"
 _BANDS = {
     "school": (
         "Preschool",
@@ -69,6 +81,185 @@ echo "Send client.pub to the server's operator; client.key never leaves this mac
 """
 
 People = Mapping[str, "pd.DataFrame"]
+
+
+# -------------------------------------------------------------------- addresses
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is this very machine's own."""
+    host = host_and_port(address)[0]
+    if host == "localhost":
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The two parts of an address, or a sentence."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f'"{address}" is not an address like 127.0.0.1:8000; correct it.')
+    return host.strip("[]"), int(port)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+# -------------------------------------------------------------------- what a folder says
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What a client allows.
+
+    Attributes
+    ----------
+    statistics : tuple of str
+        Those that may be asked for: ``counts``, ``histogram``.
+    largest_epsilon : float
+        0 where tables leave as they are; else they leave with noise only, and this is the largest
+        privacy budget that may be spent on one.
+    """
+
+    statistics: tuple[str, ...] = STATISTICS
+    largest_epsilon: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClientFolder:
+    """What a client's ``client.toml`` says.
+
+    Attributes
+    ----------
+    path : Path
+        The folder; other paths are relative to it.
+    name : str
+        One of the study's clients.
+    server : str
+        Address of the server, host and port.
+    data : mapping
+        ``table``, and its columns ``label``, ``group`` and perhaps ``unit`` and ``row_id``.
+    consent : Consent
+        What it allows to be asked for.
+    root_certificate, private_key : str
+        By which it knows the server, and by which the server knows it.
+    """
+
+    path: Path
+    name: str
+    server: str
+    data: Mapping[str, str]
+    consent: Consent = Consent()
+    root_certificate: str = ""
+    private_key: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> "ClientFolder":
+        """Read a client's folder."""
+        file, value = _read(path / CLIENT, CLIENT_FORMAT)
+        allowed = value.get("consent", {})
+        security = value.get("security", {})
+        try:
+            return cls(
+                path,
+                str(value["name"]),
+                str(value["server"]),
+                {key: str(given) for key, given in value["data"].items()},
+                Consent(
+                    tuple(allowed.get("statistics", STATISTICS)),
+                    float(allowed.get("largest_epsilon", 0.0)),
+                ),
+                str(security.get("root_certificate", "")),
+                str(security.get("private_key", "")),
+            )
+        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{file}: lacks or misnames something ({error}); compare it with one that "
+                "`fairfl federation init` writes."
+            ) from error
+
+
+@dataclass(frozen=True)
+class ServerFolder:
+    """What a server's ``server.toml`` says; paths are relative to its folder.
+
+    Attributes
+    ----------
+    address : str
+        Where it listens, host and port.
+    ca_certificate, certificate, private_key : str
+        By which clients know it.
+    client_keys : str
+        The folder of the clients' public keys, one file a client.
+    """
+
+    path: Path
+    address: str
+    ca_certificate: str = "ca.crt"
+    certificate: str = "server.crt"
+    private_key: str = "server.key"
+    client_keys: str = "keys"
+
+    @classmethod
+    def read(cls, path: Path) -> "ServerFolder":
+        """Read a server's folder."""
+        file, value = _read(path / SERVER, SERVER_FORMAT)
+        try:
+            return cls(path, str(value["address"]), **value.get("security", {}))
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{file}: lacks or misnames something ({error}).") from error
+
+    def certificates(self) -> dict[str, Path]:
+        """The three files, all there; refused otherwise."""
+        return all_there(
+            self.path,
+            {
+                name: getattr(self, name)
+                for name in ("ca_certificate", "certificate", "private_key")
+            },
+            f"{self.address} is not this machine alone",
+        )
+
+    def keys(self) -> list[Path]:
+        """The public keys of the clients that are let in."""
+        keys = sorted((self.path / self.client_keys).glob("*.pub"))
+        if not keys:
+            raise InputError(
+                f"{self.path / self.client_keys}: holds no client's public key (*.pub), so nobody "
+                "could be let in; docs/federation.md has the commands that make them."
+            )
+        return keys
+
+
+def _read(file: Path, form: str) -> tuple[Path, dict[str, Any]]:
+    value = read_toml(file)
+    if value.get("format") != form:
+        raise InputError(
+            f'{file}: "format" is not "{form}"; make it with `fairfl federation init`.'
+        )
+    return file, value
+
+
+def all_there(folder: Path, files: Mapping[str, str], why: str) -> dict[str, Path]:
+    """The files that security needs, all of them there; else the one that is not is named."""
+    found = {name: (folder / file).resolve() for name, file in files.items()}
+    for name, path in found.items():
+        if not files[name] or not path.is_file():
+            raise InputError(
+                f"{why}, so certificates are needed, and there is no {name.replace('_', ' ')} "
+                f"({folder / (files[name] or name)}); docs/federation.md has the commands that "
+                "make them."
+            )
+    return found
+
+
+# -------------------------------------------------------------------- ready folders
 
 
 def write_folders(
@@ -209,7 +400,7 @@ def adult_example(source: Path | None = None) -> tuple[Study, People]:
     return study, parts
 
 
-EXAMPLES = {"hospitals": hospital_example, "adult": adult_example}
+EXAMPLES = {"hospitals": lambda source: hospital_example(), "adult": adult_example}
 
 
 def trained_as(study: Study, **choices: Any) -> Study:

@@ -5,7 +5,6 @@ Every message is one line of ``log.txt``, and the same as data in ``log.jsonl``.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,50 +13,85 @@ from fairfl_core._io.names import shown
 from fairfl_core.errors import InputError
 from fairfl_core.federation.wire import KINDS, REFUSAL, WireMessage
 
-__all__ = ["Entry", "MessageLog", "entry_of", "read_log"]
+__all__ = ["MessageLog", "read_log"]
+
+Entry = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One message as the log tells it.
+class MessageLog:
+    """The log of one folder, or of none; lines are added at its end."""
 
-    Attributes
-    ----------
-    time : str
-        When, in UTC.
-    way : {"sent", "received"}
-        As seen by whoever keeps the log.
-    whom : str
-        The other side.
-    kind, purpose : str
-        The name of the message, and what it is for.
-    bytes : int
-        The size of what it carries.
-    arrays : mapping of str to list of int
-        Every array in it, with its shape.
-    note : str
-        Whatever else there is to know: the round, the privacy budget spent.
-    """
+    def __init__(self, folder: Path | None, entries: Sequence[Entry] = ()) -> None:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self.entries: list[Entry] = list(entries)
 
-    time: str
-    way: str
-    whom: str
-    kind: str
-    purpose: str
-    bytes: int
-    arrays: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    note: str = ""
+    def add(
+        self, message: WireMessage, way: str, whom: str, *, reply: bool, note: str = ""
+    ) -> None:
+        """Write a message down, as data and as a sentence.
 
-    def sentence(self) -> str:
-        """One line for a person."""
-        to = "to" if self.way == "sent" else "from"
-        what = ", ".join(_array(name, shape) for name, shape in self.arrays.items())
-        carried = f"It carries {what}." if what else "It carries no table."
-        note = f" {self.note}" if self.note else ""
-        return (
-            f"{self.time}  {self.way} {to} {self.whom}: {self.kind} ({self.bytes:,} bytes). "
-            f"{self.purpose[:1].upper()}{self.purpose[1:]}. {carried}{note}"
-        )
+        Parameters
+        ----------
+        message : WireMessage
+        way : {"sent", "received"}
+            As seen by whoever keeps the log.
+        whom : str
+            The other side.
+        reply : bool
+            Whether it is a client's answer.
+        note : str
+            Whatever else there is to know: the round, the privacy budget spent.
+        """
+        entry = {
+            "time": _now(),
+            "way": way,
+            "whom": whom,
+            "kind": shown(message.kind),
+            "purpose": _purpose(message, reply),
+            "bytes": message.bytes,
+            "arrays": {name: list(array.shape) for name, array in message.arrays.items()},
+            "note": note,
+        }
+        self.entries.append(entry)
+        self._append("log.jsonl", json.dumps(entry, ensure_ascii=False))
+        self._append("log.txt", _sentence(entry))
+
+    def say(self, sentence: str) -> None:
+        """Write a sentence that is no message."""
+        self._append("log.txt", f"{_now()}  {sentence}")
+
+    def _append(self, name: str, line: str) -> None:
+        if self._folder is not None:
+            with open(self._folder / name, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _purpose(message: WireMessage, reply: bool) -> str:
+    """What a message is for."""
+    if message.kind == REFUSAL:
+        return f"takes no part: {shown(str(message.header.get('public', '')))}"
+    if message.kind not in KINDS:
+        return "is not part of the protocol"
+    kind = KINDS[message.kind]
+    return kind.replies if reply else kind.asks
+
+
+def _sentence(entry: Entry) -> str:
+    """One line for a person."""
+    to = "to" if entry["way"] == "sent" else "from"
+    what = ", ".join(_array(name, shape) for name, shape in entry["arrays"].items())
+    carried = f"It carries {what}." if what else "It carries no table."
+    purpose, note = entry["purpose"], entry["note"] and f" {entry['note']}"
+    return (
+        f"{entry['time']}  {entry['way']} {to} {entry['whom']}: {entry['kind']} "
+        f"({entry['bytes']:,} bytes). {purpose[:1].upper()}{purpose[1:]}. {carried}{note}"
+    )
 
 
 def _array(name: str, shape: Sequence[int]) -> str:
@@ -65,56 +99,6 @@ def _array(name: str, shape: Sequence[int]) -> str:
     for length in shape:
         size *= length
     return f"{name.replace('_', ' ')} ({size:,} number{'s' * (size != 1)})"
-
-
-def entry_of(message: WireMessage, way: str, whom: str, *, reply: bool, note: str = "") -> Entry:
-    """The entry of a message; `reply` says whether it is a client's answer."""
-    if message.kind == REFUSAL:
-        purpose = f"takes no part: {shown(str(message.header.get('public', '')))}"
-    elif message.kind in KINDS:
-        kind = KINDS[message.kind]
-        purpose = kind.replies if reply else kind.asks
-    else:
-        purpose = "is not part of the protocol"
-    return Entry(
-        datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-        way,
-        whom,
-        shown(message.kind),
-        purpose,
-        message.bytes,
-        {name: list(array.shape) for name, array in message.arrays.items()},
-        note,
-    )
-
-
-class MessageLog:
-    """The log of one folder, or of none; entries are added at its end."""
-
-    def __init__(self, folder: Path | None, entries: Sequence[Mapping[str, Any]] = ()) -> None:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self.entries: list[Mapping[str, Any]] = list(entries)
-
-    def add(self, entry: Entry) -> None:
-        """Write an entry down, as data and as a sentence."""
-        self.entries.append(asdict(entry))
-        for name, line in (
-            ("log.jsonl", json.dumps(asdict(entry), ensure_ascii=False)),
-            ("log.txt", entry.sentence()),
-        ):
-            self._append(name, line)
-
-    def say(self, sentence: str) -> None:
-        """Write a sentence that is no message."""
-        time = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        self._append("log.txt", f"{time}  {sentence}")
-
-    def _append(self, name: str, line: str) -> None:
-        if self._folder is not None:
-            with open(self._folder / name, "a", encoding="utf-8") as file:
-                file.write(line + "\n")
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

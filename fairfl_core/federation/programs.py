@@ -8,7 +8,6 @@ and keys, or nothing is started.
 import contextlib
 import json
 import os
-import secrets
 import socket
 import subprocess
 import sys
@@ -17,18 +16,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import flwr  # noqa: F401  (where it is missing, the command names the extra)
+
 import fairfl_core
 from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.loader import ClientFolder
-from fairfl_core.federation.question import Question
-from fairfl_core.federation.server_folder import (
+from fairfl_core.federation.folders import (
+    ClientFolder,
     ServerFolder,
     all_there,
     free_port,
     host_and_port,
     is_loopback,
 )
+from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import toml_of
 
 __all__ = [
@@ -185,20 +186,21 @@ def run_job(
         "question": question.to_json(),
         "min_clients": min_clients,
         "patience": patience,
-        "attempt": secrets.token_hex(8),
     }
     write_json(out / "job.json", job)
+    ended = out / "outcome.json"
+    ended.unlink(missing_ok=True)
     app = folder.path / ".flower" / "job"
     app.mkdir(parents=True, exist_ok=True)
     write_whole(app / "pyproject.toml", toml_of(_app((out / "job.json").resolve())))
     done = _flwr(folder, ["run", str(app.resolve()), _CONNECTION, "--stream"], quiet=quiet)
-    outcome = read_json(out / "outcome.json") if (out / "outcome.json").is_file() else {}
-    if outcome.get("attempt") != job["attempt"]:
+    if not ended.is_file():
         raise InputError(
             "the run ended before it was done"
             + (f": {_last_line(done.stderr)}" if done.stderr else "")
             + "; run the same command again, and it goes on where it was."
         )
+    outcome = read_json(ended)
     if not outcome["ok"]:
         raise InputError(outcome["sentence"])
     return dict(read_json(out / "result.json"))

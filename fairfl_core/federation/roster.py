@@ -7,7 +7,6 @@ left out: the run goes on without it or stops, as the operator chose.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from flwr.app import ArrayRecord, Message
@@ -15,7 +14,7 @@ from flwr.serverapp import Grid
 
 from fairfl_core._io.names import check_readable, in_order, shown
 from fairfl_core.errors import InputError
-from fairfl_core.federation.message_log import MessageLog, entry_of
+from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.wire import (
     REFUSAL,
     FederationStopped,
@@ -26,10 +25,10 @@ from fairfl_core.federation.wire import (
     to_records,
 )
 
-__all__ = ["Lost", "Roster", "read_reply", "wait_for_nodes"]
+__all__ = ["Expected", "Lost", "Roster"]
 
 _POLL = 0.5
-Check = Callable[[str, WireMessage], None]
+_FAILED = "its machine could not be reached, or failed"
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,49 @@ class Lost:
         return f'Client "{self.client}" is left out ({self.when}): {self.reason}.'
 
 
-def wait_for_nodes(grid: Grid, least: int, patience: float) -> list[int]:
-    """Wait until so many nodes are connected; return those that are there when patience ends."""
-    end = time.monotonic() + patience
-    while len(nodes := sorted(grid.get_node_ids())) < least and time.monotonic() < end:
-        time.sleep(_POLL)
-    return nodes
+@dataclass(frozen=True)
+class Expected:
+    """What a client's reply must be.
+
+    Attributes
+    ----------
+    kind : str
+        One of `wire.KINDS`.
+    when : str
+        Where the run stands, for whoever is left out.
+    lengths : mapping of str to int
+        How long each axis of the arrays is.
+    people : mapping of str to int, optional
+        How many people each client may count; any number where it is not known yet.
+    needs : tuple of str
+        Arrays that a reply must have.
+    noisy : bool
+        Whether counts may be reals.
+    check : callable
+        Raises `HostileReply` where a reply does not go with what is known of the client.
+    """
+
+    kind: str
+    when: str
+    lengths: Mapping[str, int]
+    people: Mapping[str, int] | None = None
+    needs: tuple[str, ...] = ()
+    noisy: bool = False
+    check: Callable[[str, WireMessage], None] = lambda name, reply: None
+
+    def check_reply(self, name: str, reply: WireMessage) -> None:
+        """Refuse a reply that cannot be what this client was asked for."""
+        claimed = shown(str(reply.header.get("client", "")))
+        if claimed != name:
+            raise HostileReply(f'it answered in the name of "{claimed}"')
+        if reply.kind == REFUSAL:
+            raise HostileReply(f"it takes no part: {shown(str(reply.header.get('public', '')))}")
+        people = float("inf") if self.people is None else float(self.people[name])
+        check_reply(reply, self.kind, self.lengths, people=people, noisy=self.noisy)
+        missing = [array for array in self.needs if array not in reply.arrays]
+        if missing:
+            raise HostileReply(f'its reply lacks "{missing[0]}"')
+        self.check(name, reply)
 
 
 class Roster:
@@ -70,8 +106,13 @@ class Roster:
         Seconds that one answer may take, and that missing clients are waited for.
     say : callable
         Gets a sentence whenever a client is left out.
-    lost, spent
-        Who was left out before, and the bytes of each client so far.
+
+    Attributes
+    ----------
+    lost : list of Lost
+        Who was left out so far.
+    bytes : dict of str to int
+        What each client sent and received so far.
     """
 
     def __init__(
@@ -83,15 +124,13 @@ class Roster:
         min_clients: int = 0,
         patience: float = 600.0,
         say: Callable[[str], None] = print,
-        lost: Sequence[Lost] = (),
-        spent: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self.grid, self.log, self.patience = grid, log, patience
-        self._expected, self._say = tuple(clients), say
+        self.grid, self.log, self.patience, self.say = grid, log, patience, say
+        self._expected = tuple(clients)
         self.least = min_clients or len(clients)
         self._node: dict[str, int] = {}
-        self.lost: list[Lost] = list(lost)
-        self.bytes: dict[str, int] = dict(spent)
+        self.lost: list[Lost] = []
+        self.bytes: dict[str, int] = {}
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -100,52 +139,111 @@ class Roster:
             return tuple(name for name in self._expected if name in self._node)
         return in_order(list(self._node))
 
-    @property
-    def names(self) -> dict[int, str]:
-        """The client of each node."""
-        return {node: name for name, node in self._node.items()}
+    # ---------------------------------------------------------------- asking
 
     def join(
-        self,
-        kind: str,
-        header: Mapping[str, Any],
-        *,
-        model: ArrayRecord | None = None,
-        lengths: Mapping[str, int] = MappingProxyType({}),
-        needs: Iterable[str] = (),
-        check: Check = lambda name, reply: None,
+        self, header: Mapping[str, Any], expected: Expected, model: ArrayRecord | None = None
     ) -> dict[str, WireMessage]:
-        """Ask every node who it is; return the replies that can be believed, by name."""
-        nodes = wait_for_nodes(self.grid, max(self.least, len(self._expected), 1), self.patience)
-        self.least = self.least or len(nodes)
-        self._node, replies = {}, {}
-        found = self._exchange(kind, {node: WireMessage(kind, header) for node in nodes}, model)
-        silent = False
-        for node in nodes:
-            name = f"node {node}"
-            if self._expected and not isinstance(found.get(node), WireMessage):
-                silent = True  # whose node it is shows below: by the name that is missing
-                continue
-            try:
-                name, reply = self._named(found.get(node))
-                self._node[name] = node
-                replies[name] = self.believed(
-                    name, reply, kind, lengths, float("inf"), needs, False, check
-                )
-            except HostileReply as error:
-                self.lose(name, "joining", str(error))
-        refused = {one.client for one in self.lost if one.when == "joining"}
-        for name in self._expected:
-            if name not in self._node and name not in refused:
-                reason = "it did not answer" if silent else "it is not there"
-                self.lose(name, "joining", reason)
-        self.check_enough("joining")
-        return replies
+        """Ask every node who it is; return the replies that can be believed, by name.
 
-    def _named(self, reply: WireMessage | str | None) -> tuple[str, WireMessage]:
-        """The name a node goes by: a new one, and one of those expected."""
-        if not isinstance(reply, WireMessage):
-            raise HostileReply(reply or "it did not answer in time")
+        All who are expected are waited for the first time; later, who is gone is gone.
+        """
+        everybody = len(self._expected) if not self._node else 0
+        nodes = self.wait_for_nodes(max(self.least, everybody, 1))
+        self.least = self.least or len(nodes)
+        self._node = {}
+        found = self._exchange(dict.fromkeys(nodes, header), expected, model)
+        refused = {one.client for one in self.lost if one.when == expected.when}
+        for name in self._expected:
+            if name not in found and name not in refused:
+                there = len(nodes) >= len(self._expected)
+                reason = "it did not answer" if there else "it is not there"
+                self._lose(name, expected.when, reason)
+        self.check_enough(len(found), expected.when)
+        return found
+
+    def ask(
+        self, header: Callable[[str], Mapping[str, Any]], expected: Expected
+    ) -> dict[str, WireMessage]:
+        """Ask every client; return the replies that can be believed, by name."""
+        asked = {self._node[name]: header(name) for name in self.clients}
+        found = self._exchange(asked, expected, None)
+        for name in set(self._node) - set(found):
+            del self._node[name]
+        self.check_enough(len(found), expected.when)
+        return found
+
+    def _exchange(
+        self,
+        headers: Mapping[int, Mapping[str, Any]],
+        expected: Expected,
+        model: ArrayRecord | None,
+    ) -> dict[str, WireMessage]:
+        asked = {node: WireMessage(expected.kind, header) for node, header in headers.items()}
+        messages = [
+            Message(
+                to_records(one, model),
+                dst_node_id=node,
+                message_type=f"query.fairfl_{expected.kind}",
+                ttl=self.patience + 60,
+            )
+            for node, one in asked.items()
+        ]
+        self.log_asked(asked)
+        replies = self.grid.send_and_receive(messages, timeout=self.patience)
+        more = 0 if model is None else sum(len(one.data) for one in model.values())
+        found = self.believe(asked, replies, expected, more)
+        return {name: reply for name, (_, reply) in found.items()}
+
+    def log_asked(self, asked: Mapping[int, WireMessage]) -> None:
+        """Write down what each node is about to be sent."""
+        names = {node: name for name, node in self._node.items()}
+        for node, one in asked.items():
+            self.log.add(one, "sent", names.get(node, f"node {node}"), reply=False)
+
+    # ---------------------------------------------------------------- believing
+
+    def believe(
+        self,
+        asked: Mapping[int, WireMessage],
+        replies: Iterable[Message],
+        expected: Expected,
+        more: int = 0,
+    ) -> dict[str, tuple[Message, WireMessage]]:
+        """Return the replies that can be believed, by name, in the order of the clients.
+
+        Whoever is silent or cannot be believed is said to be left out. `more` bytes went with
+        each message.
+        """
+        names = {node: name for name, node in self._node.items()}
+        by_name = bool(self._expected) and not names  # joining: who is missing shows by its name
+        found: dict[str, tuple[Message, WireMessage]] = {}
+        silent, silence = set(asked), f"no answer in {self.patience:g} s"
+        for message in replies:
+            node = message.metadata.src_node_id
+            if node not in silent:  # of a node that is gone the SuperLink itself says so
+                silence = _FAILED
+                continue
+            name = names.get(node, "")
+            try:
+                reply = _read(message)
+                name = name or self._introduced(reply, found)
+                self.log.add(reply, "received", name, reply=True)
+                size = asked[node].bytes + reply.bytes + more
+                self.bytes[name] = self.bytes.get(name, 0) + size
+                expected.check_reply(name, reply)
+                found[name], self._node[name] = (message, reply), node
+            except HostileReply as error:
+                if by_name and message.has_error():
+                    continue
+                self._lose(name or f"node {node}", expected.when, str(error))
+            silent.discard(node)
+        for node in () if by_name else sorted(silent):
+            self._lose(names.get(node, f"node {node}"), expected.when, silence)
+        return {name: found[name] for name in self.clients if name in found}
+
+    def _introduced(self, reply: WireMessage, found: Mapping[str, Any]) -> str:
+        """The name a new node goes by: one of those expected, and nobody else's."""
         name = str(reply.header.get("client", ""))
         try:
             check_readable([name], "client")
@@ -153,138 +251,29 @@ class Roster:
             raise HostileReply("its name cannot be read") from error
         if not name or (self._expected and name not in self._expected):
             raise HostileReply(f'it goes by "{shown(name)}", which is no name of this study')
-        if name in self._node:
+        if name in found:
             raise HostileReply(f'it goes by "{shown(name)}", as another node does')
-        return name, reply
+        return name
 
-    def ask(
-        self,
-        kind: str,
-        make: Callable[[str], Mapping[str, Any]],
-        *,
-        when: str,
-        lengths: Mapping[str, int],
-        people: Mapping[str, float],
-        needs: Iterable[str] = (),
-        noisy: bool = False,
-        check: Check = lambda name, reply: None,
-    ) -> dict[str, WireMessage]:
-        """Ask every client; return the replies that can be believed, by name.
+    # ---------------------------------------------------------------- who is there
 
-        Parameters
-        ----------
-        kind : str
-            One of `wire.KINDS`.
-        make : callable
-            The header of one client's message.
-        when : str
-            Where the run stands, for whoever is left out.
-        lengths : mapping of str to int
-            How long each axis of the arrays is.
-        people : mapping of str to float
-            How many people each client may count.
-        needs : iterable of str
-            Arrays that a reply must have.
-        noisy : bool
-            Whether counts may be reals.
-        check : callable
-            Raises `HostileReply` where a reply does not go with what is known of the client.
-        """
-        names = {self._node[name]: name for name in self.clients}
-        asked = {node: WireMessage(kind, make(name)) for node, name in names.items()}
-        found = self._exchange(kind, asked, None)
-        replies = {}
-        for node, name in names.items():
-            reply = found.get(node, f"no answer in {self.patience:g} s")
-            try:
-                if not isinstance(reply, WireMessage):
-                    raise HostileReply(reply)
-                replies[name] = self.believed(
-                    name, reply, kind, lengths, people[name], needs, noisy, check
-                )
-            except HostileReply as error:
-                self.lose(name, when, str(error))
-        self.check_enough(when)
-        return replies
+    def wait_for_nodes(self, least: int) -> list[int]:
+        """Wait until so many nodes are connected; return those there when patience ends."""
+        end = time.monotonic() + self.patience
+        while len(nodes := sorted(self.grid.get_node_ids())) < least and time.monotonic() < end:
+            time.sleep(_POLL)
+        return nodes
 
-    def believed(
-        self,
-        name: str,
-        reply: WireMessage,
-        kind: str,
-        lengths: Mapping[str, int],
-        people: float,
-        needs: Iterable[str],
-        noisy: bool,
-        check: Check,
-    ) -> WireMessage:
-        """Return a reply that can be what the client was asked for; refuse any other."""
-        claimed = shown(str(reply.header.get("client", "")))
-        if claimed != name:
-            raise HostileReply(f'it answered in the name of "{claimed}"')
-        if reply.kind == REFUSAL:
-            raise HostileReply(f"it takes no part: {shown(str(reply.header.get('public', '')))}")
-        check_reply(reply, kind, lengths, people=people, noisy=noisy)
-        missing = [array for array in needs if array not in reply.arrays]
-        if missing:
-            raise HostileReply(f'its reply lacks "{missing[0]}"')
-        check(name, reply)
-        return reply
-
-    def _exchange(
-        self, kind: str, asked: Mapping[int, WireMessage], model: ArrayRecord | None
-    ) -> dict[int, WireMessage | str]:
-        """Send all messages and read the replies, by node; a text says why one is missing."""
-        known = {node: name for name, node in self._node.items()}
-        messages = []
-        for node, one in asked.items():
-            self.log.add(
-                entry_of(one, "sent", known.get(node, f"node {node}"), reply=False, note="")
-            )
-            messages.append(
-                Message(
-                    to_records(one, model),
-                    dst_node_id=node,
-                    message_type=f"query.fairfl_{kind}",
-                    ttl=self.patience + 60,
-                )
-            )
-        found: dict[int, WireMessage | str] = {}
-        failed = ""
-        for message in self.grid.send_and_receive(messages, timeout=self.patience):
-            node = message.metadata.src_node_id
-            if node not in asked:  # of a node that is gone the SuperLink itself says so
-                failed = str(read_reply(message))
-                continue
-            found[node] = read_reply(message)
-            reply = found[node]
-            if isinstance(reply, WireMessage):
-                name = known.get(node) or shown(str(reply.header.get("client", "")))
-                self.log.add(entry_of(reply, "received", name, reply=True))
-                more = 0 if model is None else sum(len(one.data) for one in model.values())
-                self.account(name, asked[node].bytes + reply.bytes + more)
-        return {node: failed for node in asked if failed} | found
-
-    def account(self, name: str, size: int) -> None:
-        """Add to the bytes that a client sent and received."""
-        self.bytes[name] = self.bytes.get(name, 0) + size
-
-    def missed(self, name: str, when: str, reason: str) -> None:
-        """Say that a client missed one round; it is asked again in the next."""
+    def _lose(self, name: str, when: str, reason: str) -> None:
+        """Say that a client is left out."""
         lost = Lost(name, when, reason)
         if lost not in self.lost:
             self.lost.append(lost)
         self.log.say(lost.sentence())
-        self._say(lost.sentence())
+        self.say(lost.sentence())
 
-    def lose(self, name: str, when: str, reason: str) -> None:
-        """Leave a client out, and say so."""
-        self._node.pop(name, None)
-        self.missed(name, when, reason)
-
-    def check_enough(self, when: str) -> None:
+    def check_enough(self, left: int, when: str) -> None:
         """Stop the run where too few clients are left."""
-        left = len(self.clients)
         if left < max(self.least, 1):
             why = " ".join(lost.sentence() for lost in self.lost)
             many = len(self._expected) or left + len({lost.client for lost in self.lost})
@@ -296,11 +285,11 @@ class Roster:
             )
 
 
-def read_reply(message: Message) -> WireMessage | str:
+def _read(message: Message) -> WireMessage:
     """Read a reply, or say why there is none."""
     if message.has_error():
-        return "its machine could not be reached, or failed"
+        raise HostileReply(_FAILED)
     try:
         return from_records(message.content)
-    except InputError:
-        return "its reply cannot be read"
+    except InputError as error:
+        raise HostileReply("its reply cannot be read") from error

@@ -21,7 +21,16 @@ from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.federation.wire import Refusal
 
-__all__ = ["ClientScores", "Names", "from_bytes", "names_in", "read_scores", "to_bytes"]
+__all__ = [
+    "ClientScores",
+    "Names",
+    "check_groups",
+    "codes_among",
+    "from_bytes",
+    "names_in",
+    "read_scores",
+    "to_bytes",
+]
 
 _SPLITS = ("fit", "new")
 _LACKS = "its table lacks what was asked for"
@@ -52,15 +61,12 @@ class ClientScores:
         Those fairness is solved on, each scored by a model that never saw them.
     new : ScoredData, FoldedData or None
         Those it is judged on.
-    new_id : tuple of str
-        The row ids of the new ones.
     has_scores : bool
         Whether the table holds scores, or answers only.
     """
 
     fit: ScoredData
     new: ScoredData | FoldedData | None
-    new_id: tuple[str, ...]
     has_scores: bool
 
 
@@ -91,15 +97,10 @@ def names_in(table: pa.Table, declared: Names) -> Names:
     _check_columns(table)
     label, group = (_coded(table, name) for name in ("label", "group"))
     if declared.labels:
-        _check_declared(table, label, "label", declared.labels)
+        codes_among(label, "label", declared.labels, "labels")
     if declared.groups:
-        _check_declared(table, group, "group", declared.groups)
-    if len(group.names) < 2:
-        raise Refusal(
-            f'all {table.num_rows:,} people are of one group ("{shown(group.names[0])}"), and '
-            "fairness compares at least two; add people of another group, or take no part.",
-            "its people are all of one group",
-        )
+        codes_among(group, "group", declared.groups, "groups")
+    check_groups(group)
     if declared.labels:
         return Names(declared.labels, declared.groups or in_order(group.names))
     found = list(label.names)
@@ -137,7 +138,7 @@ def read_scores(table: pa.Table, client: str, names: Names, *, least: int = 1) -
         rows |= {"fold": table["fold"], "row_id": table["row_id"]}
     given: dict[str, Any] = {}
     if scores is None:
-        _check_declared(table, _coded(table, "answer"), "answer", names.labels)
+        codes_among(_coded(table, "answer"), "answer", names.labels, "answers")
         rows["answer"], given["prediction"] = table["answer"], "answer"
     else:
         columns = {label: f"score_{label}" for label in names.labels}
@@ -173,7 +174,6 @@ def _parted(
             _LACKS,
         )
     fit, new = which == 0, which == 1
-    ids = tuple(map(str, table["row_id"].to_pylist())) if "row_id" in table.column_names else ()
     if fit.sum() < max(least, 1):
         raise Refusal(
             f"{int(fit.sum()):,} people to solve on, and at least {max(least, 1):,} are asked "
@@ -184,11 +184,11 @@ def _parted(
         fitted = ScoredData.from_coded(people, names.favourable, np.flatnonzero(fit))
         rows = np.flatnonzero(new)
         judged = ScoredData.from_coded(people, names.favourable, rows) if len(rows) else None
-        return ClientScores(fitted, judged, _chosen(ids, rows), has_scores)
+        return ClientScores(fitted, judged, has_scores)
     folds = people.dealt.fitted(fit)
     fitted = ScoredData.from_coded(people, names.favourable, np.flatnonzero(fit), folds=len(folds))
     if not new.any():
-        return ClientScores(fitted, None, (), has_scores)
+        return ClientScores(fitted, None, has_scores)
     people.dealt.check_apart(fit, new)
     alike = {
         "group": Coded(people.group.astype(np.int32), people.groups),
@@ -196,11 +196,7 @@ def _parted(
     }
     pairs = people.dealt.paired(new, folds, alike)
     by_fold = tuple(ScoredData.from_coded(people, names.favourable, mine) for mine in pairs)
-    return ClientScores(fitted, FoldedData(by_fold), _chosen(ids, pairs[0]), has_scores)
-
-
-def _chosen(ids: tuple[str, ...], rows: NDArray[np.intp]) -> tuple[str, ...]:
-    return tuple(ids[row] for row in rows) if ids else tuple(str(row + 1) for row in rows)
+    return ClientScores(fitted, FoldedData(by_fold), has_scores)
 
 
 # -------------------------------------------------------------------- columns
@@ -235,15 +231,27 @@ def _coded(table: pa.Table, name: str) -> Coded:
         raise Refusal(str(error), f'its column "{name}" cannot be used as it is') from error
 
 
-def _check_declared(table: pa.Table, column: Coded, name: str, known: Sequence[str]) -> None:
-    codes = column.among(known)
+def codes_among(column: Coded, name: str, known: Sequence[str], what: str) -> NDArray[np.int64]:
+    """Code a column into the names agreed on; refuse any other name, and say in which row."""
+    codes = np.asarray(column.among(known), np.int64)
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise Refusal(
             f'column "{name}", data row {row + 1:,} holds '
             f'"{shown(column.names[column.codes[row]])}", which was not agreed on '
             f"({listed(known)}); correct the row, or agree on other names.",
-            f"its {name}s are not those agreed on",
+            f"its {what} are not those agreed on",
+        )
+    return codes
+
+
+def check_groups(group: Coded) -> None:
+    """Refuse people who are all of one group."""
+    if len(group.names) < 2:
+        raise Refusal(
+            f'all {len(group.codes):,} people are of one group ("{shown(group.names[0])}"), and '
+            "fairness compares at least two; add people of another group, or take no part.",
+            "its people are all of one group",
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.roster import Lost, Roster
+from fairfl_core.federation.roster import Expected, Lost, Roster
 from fairfl_core.federation.scores import Names
-from fairfl_core.federation.wire import HostileReply, WireMessage
+from fairfl_core.federation.wire import KINDS, HostileReply, WireMessage
 from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -35,7 +36,7 @@ from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.privacy.mechanisms import Mechanism
 
-__all__ = ["FORMAT", "FairRounds", "fair_rounds", "own_parts", "solve_with"]
+__all__ = ["FORMAT", "FairRounds", "fair_rounds", "own_parts", "run_fair_rounds"]
 
 FORMAT = "fairfl-federation/1"
 Replies = Mapping[str, WireMessage]
@@ -99,6 +100,7 @@ class FairRounds:
             "evaluation": None if judged is None else judged.to_json(),
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "alarms": [alarm.to_json() for alarm in self.alarms],
+            "sentences": self.sentences(),
             "bytes": dict(self.bytes),
             "messages": list(self.messages),
         }
@@ -110,7 +112,7 @@ class FairRounds:
         write_json(folder / "result.json", self.to_json())
 
     def sentences(self) -> list[str]:
-        """What is to be told: the figures, every alarm, each client's gap, the verdict."""
+        """What is reported: the figures, every alarm, each client's gap, the verdict."""
         solved, judged = self.solution.to_json(), self.evaluation
         whom = "noised counts" if self.solution.counts.noisy else "people"
         found = [
@@ -163,11 +165,7 @@ def fair_rounds(
     min_people: int = 1,
     timeout: float = 600.0,
     out: Path | str | None = "fairfl-result",
-    log: MessageLog | None = None,
-    run: str = "",
     say: Callable[[str], None] = print,
-    more: Mapping[str, Any] | None = None,
-    earlier: Roster | None = None,
 ) -> FairRounds:
     """Make the answers of any federated model fair, once it is trained.
 
@@ -203,9 +201,6 @@ def fair_rounds(
         Where `result.json`, `predictor.json`, `counts.json` and the log go; None writes nothing.
     say : callable
         Gets each sentence of what came of it.
-    log, run, more, earlier
-        For our own training, which has a log, a name for its run, more to write, and a roster of
-        clients already.
 
     Returns
     -------
@@ -213,66 +208,77 @@ def fair_rounds(
     """
     guarantee = Guarantee(confidence) if isinstance(confidence, int | float) else confidence
     question = Question(notion, region, eps_global, eps_local, guarantee, policy, privacy)
-    folder = Path("." if out is None else out)
-    log = log or MessageLog(None if out is None else folder)
+    folder = None if out is None else Path(out)
     roster = Roster(
         grid,
-        log,
+        MessageLog(folder),
         clients=clients,
         min_clients=min_clients,
         patience=timeout,
         say=say,
-        lost=earlier.lost if earlier else (),
-        spent=earlier.bytes if earlier else {},
     )
-    rounds = _Rounds(roster, question, run or secrets.token_hex(8))
-    names = rounds.join(Names.of(labels, groups, favourable), min_people, arrays)
-    say(
+    names = Names.of(labels, groups, favourable)
+    return run_fair_rounds(roster, question, names, folder, model=arrays, min_people=min_people)
+
+
+def run_fair_rounds(
+    roster: Roster,
+    question: Question,
+    declared: Names,
+    folder: Path | None,
+    *,
+    model: ArrayRecord | None = None,
+    min_people: int = 1,
+    run: str = "",
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> FairRounds:
+    """Do what `fair_rounds` tells, with the clients of a roster.
+
+    `run` names the run where it may be asked for a second time, `more` is what else `result.json`
+    holds.
+    """
+    rounds = _Rounds(roster, question, run or secrets.token_hex(8), min_people)
+    names = rounds.join(declared, model)
+    roster.say(
         f"{len(roster.clients)} clients take part ({listed(roster.clients)}), "
         f"{sum(rounds.fit.values()):,} people to solve on, {sum(rounds.new.values()):,} new ones."
     )
-    solution = solve_with(rounds.program(names), question)
+    solution = rounds.program(names).solve(question.eps_global, question.eps_local)
     predictor = predictor_of(solution)
-    evaluation = rounds.judge(names, predictor)
     result = FairRounds(
         question,
         solution,
         predictor,
-        evaluation,
+        rounds.judge(names, predictor),
         tuple(roster.lost),
         roster.bytes,
-        log.entries,
-        {"run": rounds.run, **(more or {})},
+        roster.log.entries,
+        {"run": rounds.run, **more},
     )
-    if out is not None:
+    if folder is not None:
         result.write(folder)
     for sentence in result.sentences():
-        say(sentence)
+        roster.say(sentence)
     return result
-
-
-def solve_with(program: FairnessProgram, question: Question) -> Solution:
-    """Solve a program under the limits asked for."""
-    return program.solve(question.eps_global, question.eps_local)
 
 
 class _Rounds:
     """The three exchanges: join, statistic, predictor."""
 
-    def __init__(self, roster: Roster, question: Question, run: str) -> None:
-        self._roster, self._question, self.run = roster, question, run
-        self._least = 1
+    def __init__(self, roster: Roster, question: Question, run: str, least: int) -> None:
+        self._roster, self._question, self.run, self._least = roster, question, run, least
+        self._noisy = question.privacy is not None
         self.fit: dict[str, int] = {}
         self.new: dict[str, int] = {}
         self._folds = 1
 
     # ---------------------------------------------------------------- join
 
-    def join(self, declared: Names, least: int, model: ArrayRecord | None) -> Names:
+    def join(self, declared: Names, model: ArrayRecord | None) -> Names:
         """Learn who takes part; return the names of the labels and groups of all of them."""
-        self._least = least
-        replies = self._roster.join("join", self._header(declared), model=model, check=_check_join)
-        header = {name: replies[name].header for name in self._roster.clients}
+        expected = Expected("join", "joining", {}, check=_check_join)
+        replies = self._roster.join(self._header(declared), expected, model)
+        header = {name: reply.header for name, reply in replies.items()}
         self.fit = {name: one["fit"] for name, one in header.items()}
         self.new = {name: one["new"] for name, one in header.items()}
         self._folds = self._same([(name, one["folds"]) for name, one in header.items()])
@@ -317,20 +323,13 @@ class _Rounds:
 
     def program(self, names: Names) -> FairnessProgram:
         """Ask every client for its table, and build the program that is solved from them."""
-        question, kind = self._question, self._question.statistic
-        replies = self._roster.ask(
-            kind,
-            lambda name: self._header(names),
-            when="statistics",
-            lengths=_lengths(names),
-            people={name: float(many) for name, many in self.fit.items()},
-            needs=(kind,),
-            noisy=question.privacy is not None,
-            check=self._check_budget,
+        question, kind, noisy = self._question, self._question.statistic, self._noisy
+        expected = Expected(
+            kind, "statistics", _lengths(names), self.fit, (kind,), noisy, self._check_budget
         )
-        clients, noisy = self._roster.clients, question.privacy is not None
-        table = np.stack([replies[name].arrays[kind] for name in clients])
-        whose = clients, names.groups, names.labels, names.favourable
+        replies = self._roster.ask(lambda name: self._header(names), expected)
+        table = np.stack([reply.arrays[kind] for reply in replies.values()])
+        whose = tuple(replies), names.groups, names.labels, names.favourable
         more: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
         if kind == "histogram":
             histogram = ScoreHistogram(table.astype(float), *whose, noisy=noisy, folds=self._folds)
@@ -346,36 +345,42 @@ class _Rounds:
         if reply.arrays and not (isinstance(budget, int | float) and abs(budget - spent) <= 1e-9):
             raise HostileReply("it spent another privacy budget than was asked for")
 
+    def _check_judged(self, name: str, reply: WireMessage) -> None:
+        self._check_budget(name, reply)
+        if (
+            reply.arrays
+            and not self._noisy
+            and reply.arrays.keys() != KINDS["predictor"].arrays.keys()
+        ):
+            raise HostileReply("its reply lacks some of the tables that the verdict needs")
+
     # ---------------------------------------------------------------- predictor
 
     def judge(self, names: Names, predictor: Predictor) -> Evaluation | None:
         """Give every client its own part, and judge what new people are answered by it."""
-        parts, noisy = own_parts(predictor), self._question.privacy is not None
-        roster = self._roster
-        replies = roster.ask(
+        parts, noisy = own_parts(predictor), self._noisy
+        expected = Expected(
             "predictor",
-            lambda name: self._header(names) | {"predictor": parts[name]},
-            when="the verdict",
-            lengths=_lengths(names),
-            people={name: float(many) for name, many in self.new.items()},
+            "the verdict",
+            _lengths(names),
+            self.new,
             noisy=noisy,
-            check=self._check_budget,
+            check=self._check_judged,
         )
-        answering = [
-            name for name in predictor.clients if name in replies and replies[name].arrays
-        ]
-        if not answering:
+        replies = self._roster.ask(
+            lambda name: self._header(names) | {"predictor": parts[name]}, expected
+        )
+        tables = {name: reply.arrays for name, reply in replies.items() if reply.arrays}
+        if not tables:
             return None
-        table = np.stack([replies[name].arrays["counts"] for name in answering])
-        counts = ClientCounts(
-            table, tuple(answering), names.groups, names.labels, names.favourable, noisy=noisy
-        )
+
+        def stacked(name: str) -> NDArray[Any]:
+            return np.stack([arrays[name] for arrays in tables.values()])
+
+        whose = tuple(tables), names.groups, names.labels, names.favourable
+        counts = ClientCounts(stacked("counts"), *whose, noisy=noisy)
         if noisy:
             return evaluate(predictor, counts)
-
-        def stacked(name: str) -> NDArray[np.float64]:
-            return np.stack([replies[client].arrays[name] for client in answering])
-
         fair, own = (
             Answers(
                 stacked(f"{who}/confusion"),

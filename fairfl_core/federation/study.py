@@ -126,17 +126,11 @@ class Study:
         return parameter_shapes(self.model, self.features.inputs, side, len(self.labels))
 
     @property
-    def table(self) -> tuple[int, int, int]:
-        """The shape of one client's table of counts: groups, labels, answers."""
-        return len(self.groups), len(self.labels), len(self.labels)
-
-    @property
     def lengths(self) -> dict[str, int]:
         """How long each axis of the arrays is that travel in training."""
-        groups, labels, _ = self.table
         return {
-            "groups": groups,
-            "labels": labels,
+            "groups": len(self.groups),
+            "labels": len(self.labels),
             "models": self.models,
             "quantities": 1 + 2 * len(self.features.numbers),
             "parameters": size_of(self.shapes),
@@ -160,7 +154,6 @@ class Study:
             class_weighting=self.class_weighting,
             split=self.split,
             folds=self.folds,
-            from_moments=True,
             threads=self.threads,
         )
 

@@ -13,21 +13,21 @@ from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
 
 from fairfl_core.federation.client import fairfl_client, received_model, respond
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import ClientFolder
 from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import Refusal, WireMessage, from_records, to_records
-from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation
+from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation, Scaler
 from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
 from fairfl_core.training.method import Plan, State
 from fairfl_core.training.methods import make_method
-from fairfl_core.training.scaling import Scaler
 from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["app", "scores_of_study"]
 
 app = ClientApp()
+Arrays = dict[str, NDArray[Any]]
 
 
 def _folder(context: Context) -> Path:
@@ -47,7 +47,7 @@ def moments(message: Message, context: Context) -> Message:
         rows = _agreed(context, asked.header.get("study"))
         arrays = {"label_rows": rows.label_rows(), "moments": rows.moments()}
         reply = WireMessage("moments", {"client": folder.name}, arrays)
-        return reply, rows.study.lengths, len(rows.own.people)
+        return reply, rows.study.lengths, len(rows.people)
 
     reply = respond(
         lambda: from_records(message.content),
@@ -83,29 +83,25 @@ def evaluate(message: Message, context: Context) -> Message:
     return _in_rounds(message, context, "evaluate", _judged)
 
 
-Figures = tuple[dict[str, NDArray[Any]], int]
-
-
 def _in_rounds(
     message: Message,
     context: Context,
     kind: str,
-    work: Callable[[OwnRows, Federation, LocalTrainer, NDArray[np.float32], Any], Figures],
+    work: Callable[[OwnRows, Federation, LocalTrainer, NDArray[np.float32], Any], Arrays],
 ) -> Message:
     """Answer a message of Flower's FedAvg: arrays and figures, each a line in the log."""
     config = message.content.config_records["config"]
     theta = message.content.array_records["arrays"]["theta"].numpy()
     folder = ClientFolder.read(_folder(context))
-    figures: list[Figures] = []
 
     def answer(_: WireMessage) -> tuple[WireMessage, Mapping[str, int], int]:
         rows = _agreed(context, config["study"])
         scaler = Scaler(np.array(config["shift"], float), np.array(config["spread"], float))
         federation = rows.federation(int(str(config["model"])), scaler)
         trainer = make_trainer(federation, rows.study.recipe)
-        figures.append(work(rows, federation, trainer, theta.astype(np.float32), config))
-        reply = WireMessage(kind, {"client": folder.name}, figures[0][0])
-        return reply, rows.study.lengths, len(rows.own.people)
+        found = work(rows, federation, trainer, theta.astype(np.float32), config)
+        reply = WireMessage(kind, {"client": folder.name}, found)
+        return reply, rows.study.lengths, len(rows.people)
 
     note = f"Round {int(str(config['done'])) + int(str(config['server-round']))}."
     reply = respond(
@@ -118,11 +114,10 @@ def _in_rounds(
     )
     content = to_records(WireMessage(reply.kind, reply.header))
     if reply.arrays:  # Flower's FedAvg takes one record of arrays and one of figures
-        found, weight = figures[0]
-        numbers = {name: float(array) for name, array in found.items() if name != "theta"}
-        content["metrics"] = MetricRecord({"num-examples": weight, **numbers})
-        if "theta" in found:
-            content["arrays"] = ArrayRecord({"theta": Array(found["theta"])})
+        figures = {name: its.item() for name, its in reply.arrays.items() if not its.shape}
+        content["metrics"] = MetricRecord(figures)
+        if "theta" in reply.arrays:
+            content["arrays"] = ArrayRecord({"theta": Array(reply.arrays["theta"])})
     return Message(content, reply_to=message)
 
 
@@ -132,11 +127,11 @@ def _trained(
     trainer: LocalTrainer,
     theta: NDArray[np.float32],
     config: Any,
-) -> Figures:
+) -> Arrays:
     study, people = rows.study, federation.people
     training = federation.rows(TRAINING)
     pooled = np.array(config["label-rows"], np.int64) if study.class_weighting else None
-    own = np.zeros(study.table[:2], np.int64)
+    own = np.zeros((len(study.groups), len(study.labels)), np.int64)
     np.add.at(own, (people.group[training], people.label[training]), 1)
     local = make_local_round(
         people,
@@ -151,7 +146,8 @@ def _trained(
     )
     reply = make_method(study.method, study.settings).client(State(theta), local, trainer)
     uniform = study.settings.get("weighting") == "uniform"
-    return {"theta": reply.theta.astype(np.float64)}, 1 if uniform else reply.rows
+    weight = np.array(1 if uniform else reply.rows)
+    return {"theta": reply.theta.astype(np.float64), "num-examples": weight}
 
 
 def _judged(
@@ -160,13 +156,15 @@ def _judged(
     trainer: LocalTrainer,
     theta: NDArray[np.float32],
     config: Any,
-) -> Figures:
+) -> Arrays:
     held_out = federation.rows(VALIDATION)
     scores, label = trainer.scores(theta, held_out), federation.people.label[held_out]
     truth = scores[np.arange(len(held_out)), label]
-    loss = -np.log(truth + 1e-12).mean()
-    right = (scores.argmax(axis=1) == label).mean()
-    return {"loss": np.array(loss), "accuracy": np.array(right)}, len(held_out)
+    return {
+        "loss": np.array(-np.log(truth + 1e-12).mean()),
+        "accuracy": np.array((scores.argmax(axis=1) == label).mean()),
+        "num-examples": np.array(len(held_out)),
+    }
 
 
 # -------------------------------------------------------------------- the fair rounds
@@ -175,7 +173,7 @@ def _judged(
 def scores_of_study(context: Context) -> dict[str, Any]:
     """Score this client's people by the models that were trained: our own scores function."""
     rows, model = _rows(context), received_model(context)
-    study, people = rows.study, rows.own.people
+    study, people = rows.study, rows.people
     parts = []
     for place in range(study.models):
         names = ("theta", "shift", "spread")
@@ -187,7 +185,7 @@ def scores_of_study(context: Context) -> dict[str, Any]:
         "label": np.array(study.labels)[people.label[row]],
         "group": np.array(study.groups)[people.group[row]],
         "split": np.where(rows.base_split[row] == TEST, "new", "fit"),
-        "row_id": np.array(rows.own.row_id)[row],
+        "row_id": np.array(rows.row_id)[row],
         **{f"score_{label}": scores[:, place] for place, label in enumerate(study.labels)},
     }
     return table | ({"fold": fold} if study.folds else {})

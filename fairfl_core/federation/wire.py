@@ -125,12 +125,12 @@ KINDS: dict[str, Kind] = {
     "train": Kind(
         "brings the model, to be trained on this client's people",
         "the model as trained here, and how many rows it was trained on",
-        {"theta": ("parameters",)},
+        {"theta": ("parameters",), "num-examples": ()},
     ),
     "evaluate": Kind(
         "brings the model of this round, to be judged on people it was not trained on",
         "the mean loss and the share of right answers, and on how many people",
-        {"loss": (), "accuracy": ()},
+        {"loss": (), "accuracy": (), "num-examples": ()},
     ),
 }
 
@@ -167,11 +167,15 @@ def to_records(message: WireMessage, model: ArrayRecord | None = None) -> Record
 
 
 def from_records(record: RecordDict) -> WireMessage:
-    """Read the message that Flower brought; refused where it is none of ours."""
+    """Read the message that Flower brought, arrays and figures; refused where it is none of ours."""
     try:
         words: Any = json.loads(str(record.config_records[_HEADER]["json"]))
-        sent: Any = record.array_records.get(_ARRAYS, {})
-        arrays = {str(name): np.asarray(array.numpy()) for name, array in sent.items()}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, sent in record.array_records.items():
+            if name != MODEL:
+                arrays |= {key: np.asarray(array.numpy()) for key, array in sent.items()}
+        for figures in record.metric_records.values():
+            arrays |= {key: np.asarray(value) for key, value in figures.items()}
         if not isinstance(words["header"], dict):
             raise TypeError("no header")
         return WireMessage(str(words["kind"]), words["header"], arrays)

@@ -1,6 +1,6 @@
-"""From an uploaded table to codes: whose row, which group, which label, what the model said.
+"""From an uploaded table to codes: whose row, which group, which label, what the model answered.
 
-As `people.coding`, but forgiving: a row that lacks something keeps its place with the code -1, so
+As `data.coding`, but forgiving: a row that lacks something keeps its place with the code -1, so
 that the page can say how many were dropped and why.
 """
 

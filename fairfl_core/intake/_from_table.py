@@ -212,7 +212,7 @@ def roles_of_models(
 
     A column whose values are labels is a model's answer; one of numbers is, where there are two
     labels, the probability of the label it is named after, else of the favourable one, which must
-    then be said.
+    then be given.
     """
     first = _columns_of(roles)
     for column in roles.models:
@@ -339,7 +339,7 @@ def experiment_from_table(
         Which column is what, as a person confirmed it. With `fold` it is cross-fitted: it needs
         `split` and `row_id` too.
     favourable : str
-        The label that equal opportunity looks at; the last one unless said.
+        The label that equal opportunity looks at; the last one unless given.
     join : bool
         Take names that differ only in case or spaces as one.
     missing : {"drop", "own"}

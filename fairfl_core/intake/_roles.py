@@ -181,7 +181,7 @@ _TEXTS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """All that a person said of a file beside the file itself.
+    """All that a person chose for a file beside the file itself.
 
     Attributes
     ----------

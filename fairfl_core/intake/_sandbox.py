@@ -5,7 +5,7 @@ ended. A file of a few pages is read in the caller's process.
 
 The process is a `multiprocessing` one, started by "spawn", that binds itself with rlimits before
 it reads. It is one process a file and not a `ProcessPoolExecutor`, whose workers live on when the
-server is killed and whose exit code (out of time? out of memory?) nobody is told.
+server is killed and whose exit code (out of time? out of memory?) is lost.
 """
 
 import multiprocessing
@@ -18,7 +18,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
-from fairfl_core.budget import MEGABYTE, afford, look
+from fairfl_core.budget import MEGABYTE, afford
 from fairfl_core.data.tables import MAGIC
 from fairfl_core.errors import InputError, OverBudgetError
 
@@ -30,7 +30,6 @@ _SECONDS = (20, 0.5)  # of processor time: to begin with, and for each megabyte
 _MEGABYTES = (500, 7)  # of memory, likewise
 _MEGABYTES_OF_JSON = (500, 30)  # each number is an object until it stands in a table
 _SLOTS = threading.BoundedSemaphore(2)  # files of one server that are read at a time
-_POLL = 0.1  # seconds
 _NICENESS = 5
 _BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 _SPAWN = multiprocessing.get_context("spawn")
@@ -52,7 +51,7 @@ def apart(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     Returns
     -------
     What the function returns. What it may take is computed from the files' size, and checked
-    against the budget before it begins; it is ended when the caller's budget is.
+    against the caller's budget before it begins.
     """
     files = list(_files(given))
     size = sum(map(len, files))
@@ -61,12 +60,8 @@ def apart(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return function(*given, **named)
     seconds, megabytes = _limits(size, files, compressed=compressed)
     afford(megabytes, f"reading {size / MEGABYTE:,.0f} MB", ADVICE)
-    while not _SLOTS.acquire(timeout=_POLL):
-        look()
-    try:
+    with _SLOTS:
         return cast(T, _call_in_process(seconds, megabytes, function, given, named))
-    finally:
-        _SLOTS.release()
 
 
 def _files(value: Any) -> Iterator[bytes]:
@@ -103,8 +98,6 @@ def _call_in_process(
     process.start()
     sender.close()
     try:
-        while not receiver.poll(_POLL):
-            look()
         result, error = receiver.recv()
     except EOFError:
         process.join()

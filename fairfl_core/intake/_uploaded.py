@@ -269,7 +269,7 @@ class UploadedExperiment(Experiment):
 class Intake:
     """A set that was taken in, and what a person would want to know before trusting it.
 
-    `reading` is all that a person said of the file. `roles` are those of the columns of the table
+    `reading` is all that a person chose for the file. `roles` are those of the columns of the table
     it came from, of the first model where it has several; None for counts. `messages` are
     what travelled, where it is the result of a federation's run, and `predictor` what the run
     handed out. `models` are all models of the table, the first among them, where it has several.

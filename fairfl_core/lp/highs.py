@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairfl_core.budget import look, watched
-from fairfl_core.errors import Abandoned, InfeasibleError, OverBudgetError, SolveError
+from fairfl_core.errors import InfeasibleError, OverBudgetError, SolveError
 
 __all__ = ["HighsSolver"]
 
@@ -186,8 +186,7 @@ class HighsSolver:
         ended = self._highs.getModelStatus()
         if ended == highspy.HighsModelStatus.kInterrupt:
             self._highs.clearSolver()
-            look()
-            raise Abandoned  # the one it was done for has come back in between
+            look()  # says so
         return ended
 
 
@@ -199,10 +198,10 @@ def _status(basic: Ints, many: int) -> list[highspy.HighsBasisStatus]:
 
 
 def _stop_where_over(event: highspy.HighsCallbackEvent) -> None:
-    """End a long solve where nobody waits for it any more."""
+    """End a long solve where its time is over."""
     over = False
     try:
         look()
-    except (Abandoned, OverBudgetError):
+    except OverBudgetError:
         over = True
     event.interrupt(over)  # set either way: HiGHS remembers the last

@@ -45,14 +45,14 @@ class Objective:
         self.scale = float(np.abs(self.gain).max())
         self._clients, self._groups = counts.table.shape[:2]
 
-    @property
+    @cached_property
     def _unit(self) -> float:
         return float(self._counts.n / (self._clients * self._groups))
 
     @property
     def utility_per_unit(self) -> float:
         """The utility that one unit of the objective is."""
-        return self.scale * self._unit / self._counts.n
+        return self.scale / (self._clients * self._groups)
 
     @property
     def gain_in_units(self) -> Floats:

@@ -5,7 +5,7 @@ counts are too high, and over many clients these errors add up where chance aver
 that is, is measured by cross-validation of the whole fit: the program is fitted without one part of
 the people, whose rates are then compared with those it was fitted on.
 
-It is told in units of 1 / (2 sqrt n), a rate's largest standard error, for each group and rate, and
+It is measured in units of 1 / (2 sqrt n), a rate's largest standard error, for each group and rate, and
 measured once a program, at one setting. The dearer a rule is, the fewer cells take one, those in
 which it looks best: so it is measured again with twice what was found in force, and the larger
 counts. Only what one group's rate is too high by beyond another's moves a gap; twice that is
@@ -119,7 +119,7 @@ def _kept(stays: NDArray[np.bool_], client: Ints) -> NDArray[np.bool_]:
 
 
 def _counts_without(counts: ClientCounts) -> list[Sample]:
-    """Counts: nobody is told apart but by what is counted."""
+    """Counts: people differ only by what is counted."""
     table = counts.table
     entry = np.repeat(np.arange(table.size), table.ravel())
     part = _parts(entry // table.shape[3])

@@ -47,6 +47,12 @@ class Floor:
             keeps = _share(self.keeps, f'what "{self.label}" may lose')
             object.__setattr__(self, "keeps", keeps)
 
+    def is_as_strict_as(self, other: "Floor") -> bool:
+        """Whether keeping this floor keeps another one, of the same label and kind."""
+        if self.label != other.label or (self.keeps is None) != (other.keeps is None):
+            return False
+        return self.rate >= other.rate and (self.keeps or 0.0) <= (other.keeps or 0.0)
+
     def __str__(self) -> str:
         if self.keeps is None:
             return f"at least {self.rate:g} of “{self.label}” recognised"
@@ -114,7 +120,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Policy:
-    """Everything asked beyond eps_global and eps_local; nothing unless said.
+    """Everything asked beyond eps_global and eps_local; nothing unless given.
 
     Attributes
     ----------
@@ -196,6 +202,10 @@ class Policy:
     def is_plain(self) -> bool:
         """Whether nothing is asked: the paper's own program."""
         return self == Policy()
+
+    def keeps(self, floor: Floor) -> bool:
+        """Whether it asks for a floor, or a higher one of the same kind."""
+        return any(one.is_as_strict_as(floor) for one in self.floors)
 
     def check(self, counts: ClientCounts) -> None:
         """Raise a sentence where these people do not have what is named."""

@@ -30,7 +30,7 @@ def today() -> date:
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """All that is asked of a predictor, whatever people and region; what is not said is not asked.
+    """All that is asked of a predictor, whatever people and region; what does not stand there is not asked.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class PolicyFile:
         return {"eps_global": self.eps_global, "eps_local": by_client}
 
     @property
-    def not_judged(self) -> tuple[str, ...]:
-        """What is asked beyond the gaps' limits, which a verdict does not judge."""
+    def beyond_gaps(self) -> tuple[str, ...]:
+        """What is asked beyond the gaps' limits, by kind."""
         policy = self.policy
         asked = {"floors": policy.floors, "ratios": policy.has_ratios}
         asked["precision or capacity"] = policy.has_shares
@@ -172,5 +172,5 @@ class PolicyFile:
         return write_whole(path, self.to_toml())
 
     def decided(self, by: str, on: date | None = None) -> "PolicyFile":
-        """The same policy as somebody decided it, today unless said."""
+        """The same policy as somebody decided it, today unless given."""
         return replace(self, decided_by=by, decided_on=on or today())

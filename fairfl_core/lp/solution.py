@@ -185,16 +185,17 @@ class Solution:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a client: people, gap allowed, the model's own, reached, and the limit's price."""
-        return to_frame(
-            {
-                "client": self.counts.clients,
-                "n": self.counts.n_client,
-                "eps_local": self.eps_local,
-                "gap_before": self._model_gaps.local,
-                "gap": self.gaps.local,
-                "price": self.price_local,
-            }
-        )
+        return to_frame(self._client_columns())
+
+    def _client_columns(self) -> dict[str, Any]:
+        return {
+            "client": self.counts.clients,
+            "n": self.counts.n_client,
+            "eps_local": self.eps_local,
+            "gap_before": self._model_gaps.local,
+            "gap": self.gaps.local,
+            "price": self.price_local,
+        }
 
     def metrics(self) -> dict[str, float]:
         """The figures of all clients by name, for a logger such as MLflow; undefined ones left out."""
@@ -212,9 +213,9 @@ class Solution:
 
     def plot(self) -> Any:
         """Draw each client's gap before and after, and what was asked: a Plotly figure."""
-        from fairfl_core.report.figures import client_gaps
+        from fairfl_core.explore.figures import client_gaps
 
-        return client_gaps(self.to_frame())
+        return client_gaps(self._client_columns(), None, self.counts.groups)
 
     @cached_property
     def _model_gaps(self) -> Gaps:

@@ -1,4 +1,4 @@
-"""What counts as good: a gain for every label and answer, accuracy unless said."""
+"""What counts as good: a gain for every label and answer, accuracy unless given."""
 
 from dataclasses import dataclass
 from pathlib import Path

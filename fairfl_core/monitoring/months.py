@@ -180,7 +180,7 @@ def ordered(months: Sequence[Month]) -> list[Month]:
 
 
 def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, list[str]]:
-    """The months' people in the baseline's order, and what is to be said of its clients.
+    """The months' people in the baseline's order, and remarks on its clients.
 
     Returns
     -------

@@ -191,7 +191,7 @@ class Watch:
         The limits. Of a policy the counts hold the answers that people got. Of a predictor they
         hold the model's answers, and its lottery is applied to them in expectation.
     baseline : ClientCounts
-        The people of the decision: who is watched, and what drift is told against.
+        The people of the decision: who is watched, and what drift is measured against.
     months : sequence of Month
         In order; see `months.read_months`.
     """
@@ -241,7 +241,7 @@ class Watch:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said beside the verdict, in sentences."""
+        """Remarks beside the verdict, in sentences."""
         table, waiting, notes = self._aligned
         sentences = list(notes)
         if waiting.sum():
@@ -251,9 +251,9 @@ class Watch:
                 f"{int(waiting.sum()):,} of {int(waiting.sum() + table.sum()):,} people have no "
                 f"label yet; for {self.notion.name} they are {how}."
             )
-        not_judged = self.policy.not_judged
-        if not_judged:
-            sentences.append(f"Not watched, though asked: {', '.join(not_judged)}.")
+        beyond = self.policy.beyond_gaps
+        if beyond:
+            sentences.append(f"Not watched, though asked: {', '.join(beyond)}.")
         return sentences
 
     @cached_property
@@ -271,10 +271,9 @@ class Watch:
         free = np.array([rate.label is None for rate in self.notion.rates], float)
         counted += np.einsum("mcak,rk->mcar", waited, wanted) * free
         people += waited.sum(axis=3)[..., None] * free
-        both = (
+        counted, people = (
             np.concatenate([x.sum(axis=1, keepdims=True), x], axis=1) for x in (counted, people)
         )
-        counted, people = both
         return counted, people
 
     @cached_property
@@ -296,70 +295,49 @@ class Watch:
         weight = n_high * n_low / np.maximum(n_high + n_low, 1.0)
         share = ALPHA / len(scope)
         log_e, since = evidence(difference, weight, eps[scope])
+        strength = np.exp(np.minimum(log_e + np.log(share), 700.0))
         middle, width = confidence_sequence(difference, weight, 2 * share)
+        month = np.where(weight > 0, difference, -np.inf)
         found = []
-        for one in np.unique(scope):
-            mine = np.flatnonzero(scope == one)
+        for one in np.unique(scope).tolist():
+            mine = np.flatnonzero(scope == one)  # of each rate all ordered pairs of groups
+            most = strength[:, mine].max(axis=1)
+            over = np.flatnonzero(most >= 1)
+            broke = int(over[0]) if over.size else None
+            farthest = middle[-1, mine] if broke is None else strength[broke, mine]
+            at = mine[farthest.argmax()]
+            began = None if broke is None else int(since[broke, at])
+            alone = month[:, mine].max(axis=1)
             found.append(
-                self._scope(
-                    int(one) - 1,
-                    float(eps[one]),
-                    np.exp(np.minimum(log_e[:, mine] + np.log(share), 700.0)),
-                    since[:, mine],
-                    (middle[:, mine], width[:, mine]),
-                    np.where(weight[:, mine] > 0, difference[:, mine], np.nan),
-                    people[:, one].sum(axis=1),
-                    (which[mine], low[mine], high[mine]),
+                ScopeWatch(
+                    client=self.baseline.clients[one - 1] if one else None,
+                    eps=float(eps[one]),
+                    gap=np.maximum(middle[:, mine].max(axis=1), 0.0),
+                    low=np.clip((middle - width)[:, mine].max(axis=1), 0.0, 1.0),
+                    high=np.clip((middle + width)[:, mine].max(axis=1), 0.0, 1.0),
+                    month=np.where(np.isfinite(alone), alone, np.nan),
+                    evidence=most,
+                    people=people[:, one].sum(axis=1).cumsum(axis=0)[:, which[at]],
+                    broke=broke,
+                    since=began,
+                    rate=self.notion.rates[which[at]],
+                    lower=self.baseline.groups[low[at]],
+                    higher=self.baseline.groups[high[at]],
+                    drift=self._drift(one - 1, began, (low[at], high[at]), which[at]),
                 )
             )
         return found
 
-    def _scope(
-        self,
-        client: int,
-        eps: float,
-        strength: Floats,
-        since: NDArray[np.int64],
-        sequence: tuple[Floats, Floats],
-        difference: Floats,
-        people: Floats,
-        compared: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    ) -> ScopeWatch:
-        """One limit from its comparisons: of each rate all ordered pairs of groups."""
-        middle, width = sequence
-        most = strength.max(axis=1)
-        over = np.flatnonzero(most >= 1)
-        broke = int(over[0]) if over.size else None
-        place = int(middle[-1].argmax() if broke is None else strength[broke].argmax())
-        which, low, high = (int(part[place]) for part in compared)
-        began = None if broke is None else int(since[broke, place])
-        some = np.isfinite(difference).any(axis=1)
-        month = np.full(len(difference), np.nan)
-        month[some] = np.nanmax(difference[some], axis=1)
-        cumulated = people.cumsum(axis=0)
-        groups = self.baseline.groups
-        drift = None
-        if began is not None and client >= 0:
-            table = self._aligned[0][began:, client].sum(axis=0)
-            drift = drift_of(self.baseline.table[client], table, (low, high), self.notion, which)
-        return ScopeWatch(
-            client=None if client < 0 else self.baseline.clients[client],
-            eps=eps,
-            gap=np.maximum(middle.max(axis=1), 0.0),
-            low=np.clip((middle - width).max(axis=1), 0.0, 1.0),
-            high=np.clip((middle + width).max(axis=1), 0.0, 1.0),
-            month=month,
-            evidence=most,
-            people=cumulated[:, which],
-            broke=broke,
-            since=began,
-            rate=self.notion.rates[which],
-            lower=groups[low],
-            higher=groups[high],
-            drift=drift,
-        )
+    def _drift(
+        self, client: int, began: int | None, pair: tuple[int, int], rate: int
+    ) -> Drift | None:
+        """What changed in a client against the baseline since a break."""
+        if began is None or client < 0:
+            return None
+        recent = self._aligned[0][began:, client].sum(axis=0)
+        return drift_of(self.baseline.table[client], recent, pair, self.notion, rate)
 
-    # ---------------------------------------------------------------- what is said
+    # ---------------------------------------------------------------- sentences
 
     @property
     def broken(self) -> list[ScopeWatch]:
@@ -375,7 +353,7 @@ class Watch:
 
     @property
     def code(self) -> int:
-        """How the process ends: 0 met, 1 a limit broke, 3 it cannot be told."""
+        """How the process ends: 0 met, 1 a limit broke, 3 undecided."""
         return {MET: PASSED, NOT_MET: FAILED, NOT_SURE: UNSURE}[self.word]
 
     def sentence_of(self, one: ScopeWatch) -> str:
@@ -398,34 +376,42 @@ class Watch:
 
     # ---------------------------------------------------------------- what to do next
 
-    def people(self, first: int = 0) -> ClientCounts:
-        """Everybody with a label since a month, as counts to solve on; clients without any go."""
-        table = self._aligned[0][first:].sum(axis=0)
+    def solve_again(self) -> tuple[Solution, FairPredictor]:
+        """The most accurate lottery within the limits on the people since the first break.
+
+        Without a break on everybody; clients without anybody labelled go. The solution's `accuracy`
+        less `model_accuracy` is what it would cost against the answers that were counted; the
+        predictor has its certificate.
+        """
+        first = min((one.since or 0 for one in self.broken), default=0)
+        table, base, policy = self._aligned[0][first:].sum(axis=0), self.baseline, self.policy
         there = table.sum(axis=(1, 2, 3)) > 0
         if not there.any():
             raise InputError(
                 "nobody has a label yet, so there is nobody to solve on; wait for labels."
             )
-        base = self.baseline
         names = tuple(name for name, one in zip(base.clients, there, strict=True) if one)
-        return ClientCounts(
+        counts = ClientCounts(
             table[there], names, base.groups, base.labels, base.favourable, grouping=base.grouping
         )
-
-    def solve_again(self) -> Solution:
-        """The most accurate lottery within the limits on the people since the first break.
-
-        Without a break on everybody. Its `accuracy` less `model_accuracy` is what it would cost
-        against the answers that were counted.
-        """
-        first = min((one.since or 0 for one in self.broken), default=0)
-        counts, policy = self.people(first), self.policy
         region = None if isinstance(self.asked, PolicyFile) else self.asked.region
         program = FairnessProgram(
             counts, policy.notion, region, guarantee=policy.guarantee, policy=policy.policy
         )
-        local = {name: self._eps_local[name] for name in counts.clients}
-        return program.solve(policy.eps_global, local)
+        local = {name: self._eps_local[name] for name in names}
+        solution = program.solve(policy.eps_global, local)
+        return solution, FairPredictor.from_solution(solution).certified_by(program)
+
+    @staticmethod
+    def cost_sentence(solution: Solution) -> str:
+        """What `solve_again` would cost."""
+        points = 100 * (solution.accuracy - solution.model_accuracy)
+        how = "less" if points < 0 else "more"
+        return (
+            f"On {members(solution.counts.n, 'people')} since the break: {solution.accuracy:.1%} "
+            f"right, {abs(points):.2f} points {how} than the answers counted; worst gap inside a "
+            f"client {solution.gaps.local_worst:.3f}."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `fairfl watch --json` prints."""

@@ -75,7 +75,7 @@ class Predictor(ABC):
     salt_check : str or None
         The fingerprint of the secret salt that its draw by row id takes; None for a public draw.
     certificate : dict or None
-        What proves that it is optimal on those counts; see `certified` and `verify_predictor`.
+        What proves that it is optimal on those counts; see `certified_by` and `verify_predictor`.
     needs_scores : bool
         Whether it looks at scores, not only at the model's answer.
     needs_group : bool
@@ -459,35 +459,17 @@ class Predictor(ABC):
         return value
 
     def certified_by(self, program: FairnessProgram, counts: dict[str, Any] | None = None) -> Self:
-        """The same with its certificate, on the people of the program that found it.
+        """The same with the proof that it is optimal on the people of the program that found it.
 
-        `counts` are these people as `certified` takes them; by default found from the program.
+        `counts` are these people as `docs/verify_predictor.py` will be given them; by default
+        `certificate.evidence_of(program)`. Without change where no certificate can be made (three
+        labels by their scores, rates from scores, a confidence overall or of scores).
         """
-        from fairfl_core.predictors.certificate import confidence_rows, evidence_of
+        from fairfl_core.predictors.certificate import certify, evidence_of  # SciPy starts slowly
 
-        counts, rows = counts or evidence_of(program), None
-        if self.guarantee is not None and self.eps_global >= 1:
-            rows = confidence_rows(program, self.eps_local)
-        return self if counts is None else self.certified(counts, program.rates, rows=rows)
-
-    def certified(
-        self,
-        counts: dict[str, Any],
-        rates: str = "labels",
-        *,
-        rows: Sequence[dict[str, Any]] | None = None,
-    ) -> Self:
-        """The same predictor with the proof that it is optimal on the counts it was fitted on.
-
-        `counts` is what `docs/verify_predictor.py` will be given: a `fairfl-counts/1` object, or of
-        the exact region what `certificate.score_counts` returns; `rows` are those of a confidence
-        (`certificate.confidence_rows`). Without change where no certificate can be made (three
-        labels by their scores, rates from scores, a confidence without rows).
-        """
-        from fairfl_core.predictors.certificate import certify  # SciPy starts slowly
-
-        certificate = certify(self._to_json(), counts, rates, rows)
-        return self if certificate is None else replace(self, certificate=certificate)
+        counts = counts or evidence_of(program)
+        found = None if counts is None else certify(self._to_json(), counts, program)
+        return self if found is None else replace(self, certificate=found)
 
     def write(self, path: str | Path) -> Path:
         """Write a `fairfl-predictor/1` file, whole or not at all."""

@@ -253,30 +253,14 @@ def names_note(counts: ClientCounts | ScoreHistogram, found: Sequence[str]) -> s
 # ------------------------------------------------------------------- score histograms
 
 
-def what_if_histogram(
-    histogram: ScoreHistogram, mechanism: Mechanism, *, seed: int
-) -> ScoreHistogram:
-    """Draw noise from a seeded generator: to study what it does, never to publish."""
-    _check_histogram(histogram, mechanism)
-    return _received_histogram(histogram, drawn(histogram.table, mechanism, seed))
-
-
 def release_histogram(histogram: ScoreHistogram, mechanism: Mechanism) -> ScoreHistogram:
     """Publish noisy histograms through OpenDP, each client's on its own budget."""
-    _check_histogram(histogram, mechanism)
-    return _received_histogram(histogram, published(histogram.table, mechanism))
-
-
-def _check_histogram(histogram: ScoreHistogram, mechanism: Mechanism) -> None:
     if mechanism.name != "histogram":
         raise InputError(
             'the paper\'s mechanism is for its own statistics; use the mechanism "histogram".'
         )
     if histogram.noisy:
         raise InputError("this histogram is noisy already; add noise to the true one only.")
-
-
-def _received_histogram(histogram: ScoreHistogram, noisy: Floats) -> ScoreHistogram:
-    """Repair what came: no bin holds fewer than nobody."""
-    table = cast(Floats, np.maximum(noisy, 0.0))
+    # No bin holds fewer than nobody.
+    table = cast(Floats, np.maximum(published(histogram.table, mechanism), 0.0))
     return replace(histogram, table=table, noisy=True)

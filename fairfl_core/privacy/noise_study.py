@@ -225,12 +225,6 @@ def without_noise(
     return _judge_both(runs, np.stack(lotteries)[None], notion)
 
 
-def model_alone(runs: Runs, notion: str = "eo") -> tuple[Judged, Judged | None]:
-    """The model's own answers on validation and on test; one budget, one draw a run."""
-    keep = np.stack([_keep(true) for true, _ in runs])
-    return _judge_both(runs, keep[None], notion)
-
-
 def _lottery(
     counts: ClientCounts,
     notion: str,

@@ -4,7 +4,7 @@ The model as it is stands first, then the options in their order, and nothing th
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -96,7 +96,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Detail:
-    """What is told of one option after the first page."""
+    """What is reported of one option after the first page."""
 
     title: str
     verdict: str
@@ -115,7 +115,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Board:
-    """What is told; every field is plain text or a number, nothing in it is markup."""
+    """What is reported; every field is plain text or a number, nothing in it is markup."""
 
     title: str
     question: str
@@ -138,10 +138,6 @@ class Board:
     def options(self) -> tuple[Column, ...]:
         """The columns but for the model as it is."""
         return self.columns[1:]
-
-    def to_json(self) -> dict[str, Any]:
-        """The values as plain ones."""
-        return asdict(self)
 
 
 # -------------------------------------------------------------------- what is recommended
@@ -213,7 +209,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
         recommended="" if best is None else best.option.name,
         decision=_decision(results, best, noun),
         reasons=(*reasons, text.ORDER),
-        rows=_rows(columns, label, noun),
+        rows=_rows(columns, label, noun, left_out=any(map(_leaves_out, results))),
         columns=tuple(columns),
         label=label,
         found=_found_rows(results),
@@ -261,6 +257,13 @@ def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
     return max((one for one in checks if text.enough(one)), key=lambda one: one.gap, default=None)
 
 
+def _leaves_out(result: Result) -> bool:
+    """Whether the widest gap of some client is not shown, for fewer than 10 people are behind it."""
+    checks = _checks(_judged(result))
+    shown = _worst(checks)
+    return shown is not None and any(one.gap > shown.gap for one in checks)
+
+
 def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
     summary, option = result.summary, result.option
     judged, verdict = summary.judged, summary.verdict
@@ -303,8 +306,8 @@ def _as_it_is(first: Result) -> Column:
     if low is not None:
         share = harm.recognition.before
         found = Cell(
-            text.found(share.share[low], harm.groups[low[1]], str(harm.scopes[low[0]])),
-            "",
+            text.found(share.share[low]),
+            f"{harm.groups[low[1]]}, {harm.scopes[low[0]]}",
             Mark(*(float(part[low]) for part in (share.share, share.low, share.high))),
         )
     nothing = Cell(text.NOTHING_TO_SAY)
@@ -363,14 +366,15 @@ def _found_cell(result: Result) -> Cell:
     before, after = harm.recognition.before, harm.recognition.after
     share, was = float(after.share[at]), float(before.share[at])
     return Cell(
-        text.found(share, harm.groups[at[1]], str(harm.scopes[at[0]])),
-        text.was(was, share),
+        text.found(share, was),
+        f"{harm.groups[at[1]]}, {harm.scopes[at[0]]}",
         Mark(share, float(after.low[at]), float(after.high[at]), was),
     )
 
 
-def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
+def _rows(columns: Sequence[Column], label: str, noun: str, *, left_out: bool) -> tuple[Row, ...]:
     """The rows that are shown, each number row with one axis for all options."""
+    worst = f"Worst gap in one {noun}" + (f", {FEW} people or more" if left_out else "")
     ends = {code: _ends(columns, code) for code in ("worst", "found", "accuracy")}
     low, high = ends["accuracy"]
     middle, span = (low + high) / 2, max(high - low, 0.02)  # two points at least, as on maps
@@ -379,7 +383,7 @@ def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
     found_end = max(0.1, ends["found"][1])
     return (
         Row("verdict", "Verdict"),
-        Row("worst", f"Worst gap in one {noun}", 0.0, gap_end, "0", text.gap(gap_end)),
+        Row("worst", worst, 0.0, gap_end, "0", text.gap(gap_end)),
         Row(
             "found", f"“{label}” found, worst group", 0.0, found_end, "0", text.percent(found_end)
         ),
@@ -408,7 +412,7 @@ def _found_rows(results: Sequence[Result]) -> tuple[Found, ...]:
     after = np.stack([one.summary.harm.recognition.after.share[:, :, label] for one in results])
     was, n = before.share[:, :, label], before.n[:, :, label].round()
     there = (n >= FEW) & ~np.isnan(was) & ~np.isnan(after).any(axis=0)
-    there[0] = False  # everyone together: of whom single groups are told
+    there[0] = False  # everyone together: of whom single groups are reported
     fall = np.where(there, (was - after).max(axis=0), -np.inf)
     order = np.argsort(-fall, axis=None, kind="stable")[: min(_PICTURED, int(there.sum()))]
     places = zip(*np.unravel_index(order, fall.shape), strict=True)
@@ -481,7 +485,8 @@ def _share(row: dict[str, Any], side: str) -> str:
 
 def _limits(result: Result, most: int) -> Table:
     verdict = result.summary.verdict
-    checks = () if verdict is None else text.without_few(verdict).limits
+    told = None if verdict is None else text.without_few(verdict)
+    checks = () if told is None else told.limits
     rows = [
         (
             "overall" if check.client is None else check.client,
@@ -493,7 +498,25 @@ def _limits(result: Result, most: int) -> Table:
         )
         for check in checks[:most]
     ]
-    header = ("where", "asked", "gap (95 %, all limits at once)", "before", "people behind it", "")
+    rows += [
+        (
+            check.where,
+            f"{check.what} {'≥' if check.at_least else '≤'} {check.bound:g}",
+            f"{text.gap(check.value)} ({text.gaps(check.low, check.high)})",
+            "",
+            numbers.count(check.n),
+            text.conclusion(check),
+        )
+        for check in (() if told is None else told.besides[:most])
+    ]
+    header = (
+        "where",
+        "asked",
+        "here (95 %, all limits at once)",
+        "before",
+        "people behind it",
+        "",
+    )
     return Table("Limits and the people behind each, worst first", header, tuple(rows))
 
 

@@ -29,7 +29,7 @@ from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable, notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text as review_text
-from fairfl_core.report.board import Table, clients_table, recognition_table
+from fairfl_core.report.board import Table, clients_table, recognition_table, rests_on
 from fairfl_core.report.render import html_card, markdown_card
 from fairfl_core.report.review import Option, Result
 
@@ -166,7 +166,7 @@ def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code:
     ----------
     result : Result
     data : sequence of str
-        What is told of the people.
+        What is reported of the people.
     link : str
         Where it can be seen again.
     code : str
@@ -176,6 +176,10 @@ def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code:
     held_out = study.has_held_out
     judged = study.evaluations(unseen=held_out)
     groups = study.group_table(unseen=held_out)
+    asked = [
+        ("Asked", review_text.asked(result.option, review_text.noun_of(experiment))),
+        ("Made", date.today().isoformat()),
+    ]
     sections = [
         Section(VERDICT, verdict(summary)),
         Section(WHAT_IT_IS, what_it_is(result.option, experiment.favourable)),
@@ -195,7 +199,7 @@ def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code:
         Section(DATA, tuple(data)),
         Section(LIMITS_OF_USE, CAVEATS),
         _how(experiment.folds, code),
-        Section(SETTINGS, tables=(((), settings(result, link, date.today().isoformat())),)),
+        Section(SETTINGS, tables=(((), [*rests_on(result, link), *asked]),)),
     ]
     return Card(title(experiment.manifest["title"]), tuple(sections))
 
@@ -276,7 +280,6 @@ RANDOM_RULE = (
     "the same answer. The model itself is not changed."
 )
 WITHOUT_PACKAGE = "With fairfl predict, or in Python without any package:"
-NO_LINK = "none: an uploaded set lives in one session, and this machine's own server on it alone"
 _CELLS = 20  # cells that cannot be judged, listed by name
 
 
@@ -426,33 +429,6 @@ def not_assessable(cells: Sequence[NotAssessable]) -> str:
     more = f"; and {len(cells) - _CELLS:,} more" if len(cells) > _CELLS else ""
     sentence = "; ".join(parts) + more
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def settings(result: Result, link: str, made: str) -> list[tuple[str, ...]]:
-    """Everything the results depend on, by its name."""
-    manifest, summary, option = result.experiment.manifest, result.summary, result.option
-    dataset = manifest["dataset"]
-    people = [format.count(summary.reached.n)]
-    people += [format.count(summary.unseen.n) if summary.unseen else f"none ({NO_CHECK})"]
-    own = ", ".join(f"{client} {format.epsilon(limit)}" for client, limit in option.own_limits)
-    return [
-        ("Experiment", f"{manifest['title']} ({dataset['sample']})"),
-        ("Notion", notion_kind(option.notion).title),
-        ("Region", region_kind(option.region).title),
-        ("Rates", RATE_KINDS[option.rates][0]),
-        ("Split", result.experiment.protocol),
-        ("Certainty", review_text.sure(option.guarantee)),
-        ("Asked beyond the two limits", review_text.policy(option.policy)),
-        ("Runs", ", ".join(map(str, option.seeds))),
-        ("Gap allowed overall", format.epsilon(option.eps_global)),
-        ("Gap allowed inside each client", format.epsilon(option.eps_local)),
-        ("Clients with a limit of their own", own or "none"),
-        ("People (fitted on, new)", " and ".join(people)),
-        ("Data", f"{dataset['source']}, {dataset['licence']}"),
-        ("Scores, sha256", manifest["scores"]["sha256"]),
-        ("Made", made),
-        ("Link", link or NO_LINK),
-    ]
 
 
 # -------------------------------------------------------------------- of one evaluation

@@ -1,4 +1,4 @@
-"""What is said of options, in words for people who decide; numbers are given to it."""
+"""Sentences about options, in words for people who decide; numbers are given to it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,8 +6,9 @@ from dataclasses import replace
 from fairfl_core._io import numbers
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.alarms import FEW, LostLabel
+from fairfl_core.evaluation.alarms import FEW, LostLabel, groups_of
 from fairfl_core.evaluation.limit_check import LimitCheck
+from fairfl_core.evaluation.policy_check import PolicyCheck
 from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind
@@ -37,7 +38,6 @@ ROWS = (
 AS_IT_IS = "The model as it is"
 NOTHING_ASKED, NOTHING_TO_SAY = "nothing asked", "–"
 NONE_OF_THESE = "None of these can be recommended"
-NO_SMALLER = "its worst gap is no smaller than before"
 TOO_FEW = f"fewer than {FEW} people"
 NOBODY = "nobody beyond chance"
 DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"
@@ -182,21 +182,24 @@ def brief_why(verdict: Verdict | None) -> str:
     """The rule that made the word, in a few words: what a cell of the table has room for."""
     if verdict is None:
         return ""
-    many = numbers.plural(len(verdict.limits), "limit")
+    many = numbers.plural(len(verdict.asked), "limit")
+    broken = len(verdict.broken) + len(verdict.broken_besides)
+    untold = sum(not one.is_conclusive for one in verdict.asked)
     if verdict.noisy:
         return "counts carry noise"
     if not verdict.unseen:
         return "no new people"
-    if verdict.broken:
-        return f"{len(verdict.broken):,} of {many} broken"
+    if broken:
+        return f"{broken:,} of {many} broken"
     if verdict.is_harmful:
-        return numbers.plural(len(verdict.hurt), "alarm")
+        hurt = len(groups_of(verdict.hurt))
+        return f"{numbers.plural(hurt, 'group')} {'loses' if hurt == 1 else 'lose'}"
     if verdict.grown:
         return "worst gap no smaller than before"
     if verdict.alike:
         return f"{numbers.plural(len(verdict.alike), 'group')} answered alike"
-    if verdict.inconclusive and verdict.guarantee is None:
-        return f"too few people for {len(verdict.inconclusive):,} of {many}"
+    if untold and not verdict.is_evident:
+        return f"too few people for {untold:,} of {many}"
     return f"{many} kept"
 
 
@@ -218,6 +221,7 @@ def without_few(verdict: Verdict) -> Verdict:
         limits=tuple(one for one in verdict.limits if enough(one)),
         hurt=tuple(alarm for alarm in verdict.hurt if alarm.n >= FEW),
         alike=tuple(alarm for alarm in verdict.alike if alarm.n >= FEW),
+        besides=tuple(one for one in verdict.besides if one.n >= FEW),
     )
 
 
@@ -272,14 +276,11 @@ def between(low: float, high: float) -> str:
     return f"{gap(low)} – {gap(high)}"
 
 
-def found(share: float, group: str, client: str) -> str:
-    """How many of a label are found in a group of a client."""
-    return f"{percent(share)} of {group}, {client}"
-
-
-def was(before: float, after: float) -> str:
-    """What it was in the same place."""
-    return numbers.NO_CHANGE if percent(before) == percent(after) else f"was {percent(before)}"
+def found(share: float, was: float | None = None) -> str:
+    """How many of a label are found in a group, and how many were."""
+    if was is None:
+        return percent(share)
+    return numbers.before_after(was, share, percent)
 
 
 def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> tuple[str, str]:
@@ -292,7 +293,8 @@ def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> t
         one = max(lost, key=lambda alarm: (alarm.client is not None, alarm.people))
         change = numbers.before_after(one.before, one.after, percent)
         where = "overall" if one.client is None else one.client
-        return f"{one.group}, {where}", f"“{one.label}” {change}"
+        label = "" if one.label == summary.harm.favourable else f"“{one.label}” "
+        return f"{one.group}, {where}", f"{label}{change}"
     losers = [one for one in accuracy_of if one[1] >= FEW and -one[2] > FREE]
     if losers:
         client, _, loss = min(losers, key=lambda one: one[2])
@@ -339,12 +341,14 @@ def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     return "▲ more" if change > 0 else "fewer"
 
 
-def conclusion(check: LimitCheck) -> str:
-    """Whether the people behind a gap suffice."""
+def conclusion(check: LimitCheck | PolicyCheck) -> str:
+    """Whether the people behind a gap, or behind what else is asked, suffice."""
     if check.is_broken:
-        return "✕ above its limit, beyond chance"
+        return "✕ beyond its limit, beyond chance"
     if check.is_kept:
         return "● within its limit and margin"
+    if isinstance(check, PolicyCheck):
+        return "○ too few"
     return f"○ too few; it takes about {check.needed:,} of the smaller group"
 
 

@@ -54,6 +54,27 @@ class Run:
         """The round (from 1) with the least criterion, the first of equals."""
         return int(np.argmin(self.criterion)) + 1
 
+    def after(
+        self,
+        state: State,
+        memories: tuple[Memory, ...],
+        models: NDArray[np.float32],
+        *,
+        loss: float,
+        accuracy: float,
+        criterion: float,
+    ) -> "Run":
+        """Add a round; keep its `models` if its criterion is less than any before."""
+        worse = self.round > 0 and criterion >= self.criterion.min()
+        return Run(
+            state,
+            memories,
+            self.best if worse else models,
+            np.append(self.loss, loss),
+            np.append(self.accuracy, accuracy),
+            np.append(self.criterion, criterion),
+        )
+
 
 def checkpoint_name(seed: int, fold: int | None) -> str:
     """The file of one training."""

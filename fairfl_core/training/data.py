@@ -10,7 +10,6 @@ from fairfl_core.data.datasets import People
 from fairfl_core.data.resample import client_names
 from fairfl_core.errors import InputError
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.scaling import Moments, Scaler
 from fairfl_core.training.scenarios import draw_clients
 
 __all__ = [
@@ -18,29 +17,75 @@ __all__ = [
     "TRAINING",
     "VALIDATION",
     "Federation",
+    "Moments",
+    "Scaler",
     "check_folds",
     "deal_units",
     "federate",
-    "fold_stream",
     "scaled",
-    "split_stream",
 ]
 
+Floats = NDArray[np.float64]
 TRAINING, VALIDATION, TEST = range(3)
 # Streams of random numbers that must never meet: the seed comes first, then one of these.
 _DRAW, _SPLIT, _FOLD = 1, 2, 5
+_CONSTANT = 1e-12  # a share of the mean square below which a spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Scaler:
+    """What is taken off each quantity, and what the rest is divided by."""
+
+    shift: Floats
+    spread: Floats
+
+    def apply(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The quantities, standardised."""
+        shift, spread = self.shift.astype(np.float32), self.spread.astype(np.float32)
+        return np.asarray((values - shift) / spread, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Rows, and of each quantity their sum and the sum of their squares; no row is in them.
+
+    They add up over clients, so that a federation has the scaler it would have in one place.
+    """
+
+    rows: int
+    total: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, values: NDArray[np.number]) -> "Moments":
+        """The moments of rows, shape (rows, quantities)."""
+        exact = values.astype(np.float64)
+        return cls(len(values), exact.sum(axis=0), np.square(exact).sum(axis=0))
+
+    @classmethod
+    def pooled(cls, parts: Sequence["Moments"]) -> "Moments":
+        """The moments of all clients' rows, added in the order of the clients."""
+        return cls(
+            sum(part.rows for part in parts),
+            np.sum([part.total for part in parts], axis=0),
+            np.sum([part.squares for part in parts], axis=0),
+        )
+
+    def scaler(self, least: float = 0.0) -> Scaler:
+        """Mean and standard deviation, `least` at least; 1 for what never varies."""
+        mean, square = self.total / self.rows, self.squares / self.rows
+        variance = square - mean**2
+        spread = np.sqrt(np.where(variance > _CONSTANT * square, variance, 0.0))
+        spread = np.maximum(spread, least)
+        return Scaler(mean, np.where(spread == 0, 1.0, spread))
 
 
 @dataclass(frozen=True, eq=False)
 class Federation:
-    """People with a place: `split` is 0 training, 1 validation, 2 test for each row.
-
-    `pixels` scales images; where it is not said it is fitted on the training rows that are here.
-    """
+    """People with a place: `split` is 0 training, 1 validation, 2 test for each row."""
 
     people: People
     split: NDArray[np.int8]
-    pixels: Scaler | None = None
 
     def rows(self, split: int) -> NDArray[np.int32]:
         """Row numbers of one split, over all clients."""
@@ -66,8 +111,7 @@ def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None)
         dealt = _dealt(people, split, recipe.folds, seed)
         held_out = np.where(dealt == fold, VALIDATION, TRAINING)
         split = np.where(split == TEST, TEST, held_out).astype(np.int8)
-    fitted = _scaled_by_moments if recipe.from_moments else _scaled
-    return Federation(fitted(people, split == TRAINING), split)
+    return Federation(_scaled(people, split == TRAINING), split)
 
 
 def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
@@ -115,7 +159,7 @@ def deal_folds(
     fold = np.full(len(client), -1, np.int8)
     rows = np.flatnonzero(fitted)
     shares = (1 / folds,) * folds
-    fold[rows] = _deal(client[rows], unit[rows], shares, fold_stream(seed))
+    fold[rows] = _deal(client[rows], unit[rows], shares, np.random.default_rng([seed, _FOLD]))
     return fold
 
 
@@ -126,7 +170,7 @@ def split_rows(
     seed: int,
 ) -> NDArray[np.int8]:
     """Split units (so lesions, not images) inside each client by the given shares of rows."""
-    return _deal(client, unit, shares, split_stream(seed))
+    return _deal(client, unit, shares, np.random.default_rng([seed, _SPLIT]))
 
 
 def _deal(
@@ -156,22 +200,6 @@ def deal_units(
     return np.searchsorted(cuts, middle[position] / len(unit), side="right").astype(np.int8)
 
 
-def split_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
-    """The stream that splits clients, as it stands after clients of so many units."""
-    return _after(np.random.default_rng([seed, _SPLIT]), before)
-
-
-def fold_stream(seed: int, before: Sequence[int] = ()) -> np.random.Generator:
-    """The stream that deals folds, as it stands after clients of so many fitted units."""
-    return _after(np.random.default_rng([seed, _FOLD]), before)
-
-
-def _after(rng: np.random.Generator, before: Sequence[int]) -> np.random.Generator:
-    for units in before:
-        rng.permutation(units)
-    return rng
-
-
 def _redrawn(people: People, recipe: Recipe, seed: int) -> People:
     assert recipe.shares is not None
     client = draw_clients(
@@ -199,18 +227,6 @@ def _scaled(people: People, training: NDArray[np.bool_]) -> People:
     spread[spread == 0] = 1
     inputs[:, : people.scaled] = (inputs[:, : people.scaled] - known.mean(axis=0)) / spread
     return replace(people, inputs=inputs)
-
-
-def _scaled_by_moments(people: People, training: NDArray[np.bool_]) -> People:
-    """The same from what each client tells of its rows, as a federation must."""
-    if not people.scaled:
-        return people
-    quantities = people.inputs[:, : people.scaled]
-    parts = [
-        Moments.of(quantities[training & (people.client == client)])
-        for client in range(len(people.clients))
-    ]
-    return scaled(people, Moments.pooled(parts).scaler())
 
 
 def scaled(people: People, scaler: Scaler) -> People:

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.training.data import Federation
-from fairfl_core.training.gaps import Gaps
 from fairfl_core.training.parameters import parameter_shapes
 from fairfl_core.training.recipes import Recipe
 
-__all__ = ["LinearTrainer"]
+__all__ = ["Adam", "LinearTrainer", "shares"]
 
 Floats = NDArray[np.float64]
 Theta = NDArray[np.float32]
@@ -45,73 +44,11 @@ class LinearTrainer:
         self, theta: Theta, rows: NDArray[np.int32], weight: NDArray[np.float32], seed: int
     ) -> Theta:
         """Train `theta` on `rows` once, in that order, with a fresh Adam."""
-        adam, values = _Adam(theta, self._recipe.learning_rate), theta.astype(np.float64)
+        adam, values = Adam(theta, self._recipe.learning_rate), theta.astype(np.float64)
         for batch in self._batches(len(rows)):
-            _, slope = self._loss(values, rows[batch], _shares(weight[batch]))
+            _, slope = self._loss(values, rows[batch], shares(weight[batch]))
             values = adam.step(values, slope)
         return values.astype(np.float32)
-
-    def penalised_epoch(
-        self,
-        theta: Theta,
-        rows: NDArray[np.int32],
-        weight: NDArray[np.float32],
-        seed: int,
-        *,
-        gaps: Gaps,
-        strength: float,
-        momentum: float,
-        clip: float = np.inf,
-    ) -> Theta:
-        """An `epoch` whose loss is joined by squared gaps with running means; see `TensorFlowTrainer`."""
-        adam, values = _Adam(theta, self._recipe.learning_rate), theta.astype(np.float64)
-        weights = gaps.mean_weights
-        means = (weights * self.scores(theta, rows)[:, gaps.label].T).sum(axis=2)
-        member = np.stack([weights[0] > 0, weights[1] > 0])  # (side, gap, row)
-        for batch in self._batches(len(rows)):
-            _, slope = self._loss(values, rows[batch], _shares(weight[batch]))
-            scores = self._softmax(values, rows[batch])
-            now, present = member[:, :, batch], member[:, :, batch].sum(axis=2)
-            batch_means = (now * scores[:, gaps.label].T).sum(axis=2) / np.maximum(present, 1)
-            moved = np.where(present > 0, momentum * means + (1 - momentum) * batch_means, means)
-            for gap, label in enumerate(gaps.label):
-                sides = now[1, gap] / max(present[1, gap], 1)
-                sides = sides - now[0, gap] / max(present[0, gap], 1)
-                pull = 2 * strength * (moved[1, gap] - moved[0, gap]) * (1 - momentum)
-                slope = slope + pull * self._score_slope(rows[batch], scores, label, sides)
-            means = moved
-            slope = slope * min(1.0, clip / max(float(np.linalg.norm(slope)), 1e-12))
-            values = adam.step(values, slope)
-        return values.astype(np.float32)
-
-    def loss_gradient(
-        self, theta: Theta, rows: NDArray[np.int32], weight: NDArray[np.float32]
-    ) -> tuple[float, Floats]:
-        """The weighted mean loss over `rows` and its gradient."""
-        return self._loss(theta.astype(np.float64), rows, _shares(weight))
-
-    def gap_gradient(
-        self,
-        theta: Theta,
-        rows: NDArray[np.int32],
-        gaps: Gaps,
-        *,
-        sharpness: float = 1.0,
-        bound: float = np.inf,
-    ) -> tuple[Floats, Floats]:
-        """Signed soft gaps over `rows`, and their gradients; see `TensorFlowTrainer.gap_gradient`."""
-        values, slopes = np.zeros(len(gaps)), np.zeros((len(gaps), len(theta)))
-        scores = self._softmax(theta.astype(np.float64), rows)
-        for place, (label, u) in enumerate(zip(gaps.label, gaps.coefficients, strict=True)):
-            own = np.clip(scores[:, label], 1e-300, 1.0)
-            odds = np.log(own) - np.log(np.maximum(1 - own, 1e-300))
-            soft = 1 / (1 + np.exp(-sharpness * np.clip(odds, -bound, bound)))
-            values[place] = (u * soft).sum()
-            # d soft / d odds, over d score / d odds = score (1 - score)
-            rise = sharpness * soft * (1 - soft) * (np.abs(odds) < bound)
-            pull = u * rise / np.maximum(own * (1 - own), 1e-300)
-            slopes[place] = self._score_slope(rows, scores, label, pull)
-        return values, slopes
 
     def scores(self, theta: Theta, rows: NDArray[np.int32]) -> Floats:
         """Scores of `rows`, shape (rows, labels), each row summing to 1."""
@@ -138,25 +75,18 @@ class LinearTrainer:
         loss = -np.log(np.maximum((scores * hot).sum(axis=1), 1e-300))
         return float(loss @ share), self._back(rows, share[:, None] * (scores - hot))
 
-    def _score_slope(
-        self, rows: NDArray[np.int32], scores: Floats, label: int, pull: Floats
-    ) -> Floats:
-        """The gradient of the sum over rows of `pull` times the score of `label`."""
-        one = np.eye(scores.shape[1])[label]
-        own = scores[:, label]
-        return self._back(rows, (pull * own)[:, None] * (one - scores))
-
     def _back(self, rows: NDArray[np.int32], by_logit: Floats) -> Floats:
         kernel = self._inputs[rows].T @ by_logit
         return np.concatenate([kernel.ravel(), by_logit.sum(axis=0)])
 
 
-def _shares(weight: NDArray[np.float32]) -> Floats:
+def shares(weight: NDArray[np.float32]) -> Floats:
+    """Divide the weights of some rows by their sum."""
     exact = weight.astype(np.float64)
     return exact / exact.sum()
 
 
-class _Adam:
+class Adam:
     """Adam with its usual constants, begun afresh."""
 
     def __init__(self, theta: Theta, learning_rate: float) -> None:

@@ -22,8 +22,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.training.gaps import Gaps
-
 __all__ = [
     "Clients",
     "HeldOut",
@@ -147,39 +145,6 @@ class Trainer(Protocol):
         seed: int,
     ) -> Theta:
         """Train once through `rows` on the weighted loss and return the new parameters."""
-        ...
-
-    def penalised_epoch(
-        self,
-        theta: Theta,
-        rows: NDArray[np.int32],
-        weight: NDArray[np.float32],
-        seed: int,
-        *,
-        gaps: Gaps,
-        strength: float,
-        momentum: float,
-        clip: float = np.inf,
-    ) -> Theta:
-        """Train once through `rows` on the weighted loss plus `strength` times the squared gaps."""
-        ...
-
-    def loss_gradient(
-        self, theta: Theta, rows: NDArray[np.int32], weight: NDArray[np.float32]
-    ) -> tuple[float, NDArray[np.float64]]:
-        """The weighted mean loss over `rows` and its gradient."""
-        ...
-
-    def gap_gradient(
-        self,
-        theta: Theta,
-        rows: NDArray[np.int32],
-        gaps: Gaps,
-        *,
-        sharpness: float = 1.0,
-        bound: float = np.inf,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The signed gaps over `rows`, shape (gaps,), and their gradients, shape (gaps, p)."""
         ...
 
     def scores(self, theta: Theta, rows: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -58,10 +58,7 @@ class Recipe:
     shares, size
         For a scenario: share of the first group in each client, and rows of a client.
     grouping : str or None
-        How groups are formed; the dataset's first way unless said.
-    from_moments : bool
-        Whether quantities are standardised by what clients tell of theirs (counts, sums, squares),
-        as they are where rows stay apart, or by all rows at once; the seventh digit differs.
+        How groups are formed; the dataset's first way unless given.
     threads : int
         Threads TensorFlow may use for a client's step; sums in another order give other last
         digits. The number of clients trained in parallel changes none, and is no choice of a recipe.
@@ -85,7 +82,6 @@ class Recipe:
     shares: tuple[float, ...] | None = None
     size: int = 0
     grouping: str | None = None
-    from_moments: bool = False
     threads: int = 1
 
     def to_json(self) -> dict[str, Any]:

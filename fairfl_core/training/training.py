@@ -25,10 +25,9 @@ from fairfl_core.training.local_rounds import (
 )
 from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 from fairfl_core.training.methods import make_method
-from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.trainers import LocalTrainer, make_trainer
+from fairfl_core.training.trainers import LocalTrainer, make_trainer, parallel_map
 
 __all__ = ["Prepared", "Run", "plan_of", "prepare", "train_prepared", "train_seed"]
 
@@ -76,11 +75,13 @@ def train_seed(
     fold : int, optional
         Cross-fitting: the fold of the people of training and validation that is held out.
     folder : path, optional
-        Where to keep a checkpoint after every round; none is kept unless said.
+        Where to keep a checkpoint after every round; none is kept unless given.
     on_progress : callable
         Called with the `Run` before the first round and after each.
     """
-    make_method(recipe.method, recipe.method_settings)  # a wrong setting is said before any work
+    make_method(
+        recipe.method, recipe.method_settings
+    )  # a wrong setting is refused before any work
     return train_prepared(
         prepare(people, recipe, seed, fold), recipe, folder=folder, on_progress=on_progress
     )
@@ -158,14 +159,13 @@ class _Training:
         models = self._models(Run(state, memories, run.best))
         held_out = self._held_out(models)
         criterion = float(np.nan_to_num(self._method.criterion(held_out), nan=np.inf))
-        worse = run.round > 0 and criterion >= run.criterion.min()
-        return Run(
+        return run.after(
             state,
             memories,
-            run.best if worse else models,
-            np.append(run.loss, held_out.loss),
-            np.append(run.accuracy, held_out.accuracy),
-            np.append(run.criterion, criterion),
+            models,
+            loss=held_out.loss,
+            accuracy=held_out.accuracy,
+            criterion=criterion,
         )
 
     def scored(self, run: Run) -> SeedScores:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from fairfl_core.errors import FairflError
-from fairfl_core.report import Board, comparison_css, comparison_html, html_of, pdf_of
+from fairfl_core.report.board import Board
+from fairfl_core.report.render import comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.report.review import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import (
@@ -172,7 +173,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     )
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
-        offer(TAKE_ALONG[2:], one, key="option")
+        offer(TAKE_ALONG, one, key="option")
     offer_study(one, key="option")
 
 

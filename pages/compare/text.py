@@ -36,7 +36,6 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 
 # -------------------------------------------------------------------- files
 
-THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
 MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"
@@ -75,7 +74,8 @@ def proof(letter: str, failed: list[str], figures: dict[str, Any]) -> str:
     if failed:
         return f"**{letter}** not proved: {failed[0]}."
     fingerprint = figures["fingerprint"][:16]
+    shrunk = " on shrunk rates" if figures["rates"] == "shrunk" else ""
     return (
-        f"**{letter}** ● proved optimal: {figures['limits']} limits kept, bound − reached = "
+        f"**{letter}** ● proved optimal: {figures['limits']} limits kept{shrunk}, bound − reached = "
         f"{max(figures['gap'], 0.0):.0e}. Fingerprint `{fingerprint}`."
     )

@@ -11,13 +11,12 @@ from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
-from fairfl_core.explore.charts import LEAST_SPAN, FoundData, GapData, Picture, PriceData
+from fairfl_core.explore.charts import LEAST_SPAN, Picture
 from fairfl_core.explore.text import Chip
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.review import MOST
 from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
-from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
@@ -75,7 +74,7 @@ def _whole(view: View, noun: str) -> None:
         experiment_choice(width=330)
         if state.get(WELCOME):
             with st.container(key="lesson", width="content"):
-                st.page_link("pages/learn/page.py", label=text.LESSON)
+                st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")
@@ -93,7 +92,7 @@ def _whole(view: View, noun: str) -> None:
         _keep(view)
     details.tabs(view, summary)
     if summary is not None:
-        panel(view)
+        details.panel(view)
 
 
 def _numbers_row(view: View, noun: str) -> Summary | None:
@@ -257,13 +256,12 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             if picture == "found" and len(summary.harm.labels) > 2:
                 label = _label(summary)
     before = np.asarray(columns["gap_before"], float)
-    data: FoundData | GapData | PriceData
     if picture == "found":
         data = charts.found(summary, label, before)
     elif picture == "price":
         data = charts.prices(summary, columns)
     else:
-        data = charts.gaps(columns, summary, core_text.gap_axis(summary.harm.groups))
+        data = charts.gaps(columns, summary.verdict, summary.harm.groups)
     with st.container(key="clients-place"):
         client_chart(
             CLIENTS,
@@ -279,7 +277,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
 def _open_client(view: View) -> None:
     """Open the drawer of the client that was clicked; in a hall there is none."""
     if not present.presenting():
-        state.put(chosen_client(view), st.session_state[CLIENTS].client)
+        state.put(details.chosen_client(view), st.session_state[CLIENTS].client)
 
 
 def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:

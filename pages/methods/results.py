@@ -18,7 +18,7 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.paper_numbers import (
+from fairfl_core.evaluation.paper import (
     GRID,
 )
 from fairfl_core.lp.frontier import Frontier

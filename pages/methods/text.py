@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import Target, only_text, plain
-from fairfl_core.evaluation.paper_differences import CHOICES, DIFFERENCES
+from fairfl_core.evaluation.paper import CHOICES, DIFFERENCES
 from fairfl_core.lp.frontier import Frontier
 from pages.methods.results import Ahead, Compared, Line
 from pages.shared import text as shared

@@ -11,7 +11,6 @@ from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, Summary
 from fairfl_core.explore.charts import colour_limits, gaps, map_data
-from fairfl_core.explore.text import gap_axis
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.rate_estimates import rate_names
@@ -203,7 +202,7 @@ def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
     unseen = study.has_held_out
     client_chart(
         key,
-        gaps(study.client_columns(unseen=unseen), summary, gap_axis(summary.harm.groups)),
+        gaps(study.client_columns(unseen=unseen), summary.verdict, summary.harm.groups),
         view="gaps",
         spoken=spoken,
         large=state.large_type(),

@@ -16,7 +16,7 @@ from fairfl_core.data.resample import (
 )
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
+from fairfl_core.evaluation.paper import GRID, SCENARIOS
 from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.program import FairnessProgram
@@ -168,7 +168,7 @@ def own_study(own: OwnClients) -> Study:
 
 
 def own_summary(own: OwnClients) -> Summary:
-    """What is told of a study of these clients."""
+    """What is reported of a study of these clients."""
     return summarise(own_study(own))
 
 

@@ -15,7 +15,7 @@ from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
 from fairfl_core import explore
-from fairfl_core.explore.charts import FoundData, GapData, Picture, PriceData
+from fairfl_core.explore.charts import Picture
 
 _FRONTEND = Path(explore.__file__).parent / "frontend"
 
@@ -88,7 +88,7 @@ def limit_map(
 
 def client_chart(
     key: str,
-    data: GapData | FoundData | PriceData,
+    data: Mapping[str, Any],
     *,
     view: Picture,
     spoken: str,
@@ -106,7 +106,7 @@ def client_chart(
     key
         Where `on_client` finds the client's name: `st.session_state[key].client`.
     data
-        `GapData` for "gaps" and "map", `FoundData` for "found", `PriceData` for "price".
+        What `charts.gaps` returns for "gaps" and "map", `found` for "found", `prices` for "price".
     view
         "gaps": ring before, dot after with its interval, and the band that is allowed.
         "map": the states of the USA as tiles, by the gap after.
@@ -117,7 +117,7 @@ def client_chart(
     on_client
         Called without arguments, before the page runs again; without it no client opens.
     note
-        What else must be said beside the legend: "the worst 12 of 200".
+        What else must stand beside the legend: "the worst 12 of 200".
     large
         For a hall: no text below 16 px.
     """

@@ -32,10 +32,11 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.monitoring.plan import Plan, plan_people
-from fairfl_core.predictors.certificate import evidence_of, verify
+from fairfl_core.predictors.certificate import evidence_of
 from fairfl_core.predictors.load import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.predictors.verify_predictor import verify
 from pages.shared.catalogue import cached, experiment_of
 from pages.shared.view import NO_LIMIT, View, can_be_sure, regions_of
 
@@ -170,7 +171,7 @@ def programs_of(view: View) -> list[FairnessProgram]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(24)  # the largest of results, and seldom asked for again once it is told
+@cached(24)  # the largest of results, and seldom asked for again once it is shown
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones."""
     programs = list(zip(view.seeds, programs_of(view), strict=True))
@@ -180,7 +181,7 @@ def study_of(view: View) -> Study:
 
 @cached(24)  # it holds the study
 def summary_of(view: View) -> Summary:
-    """What is told of a view's study in numbers."""
+    """What is reported of a view's study in numbers."""
     return summarise(study_of(view))
 
 
@@ -297,8 +298,8 @@ def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
 
 
 NO_CERTIFICATE = (
-    "a confidence, rates from scores, and rules of scores for three labels or without the group have "
-    "no certificate"
+    "a confidence overall or of scores, rates from scores, and rules of scores for three labels or "
+    "without the group have no certificate"
 )
 
 

@@ -61,7 +61,7 @@ def lazy_popover(label: str, key: str, **more: Any) -> Iterator[bool]:
 
 @contextmanager
 def progress(doing: str) -> Iterator[Callable[[float], None]]:
-    """A bar for work that takes a while; yields what is told the share done."""
+    """A bar for work that takes a while; yields a function that takes the share done."""
     begun = monotonic()
     bar = cache(st.empty)  # a place on the page once there is something to show
 
@@ -214,7 +214,7 @@ class Uploaded(Protocol):
 def log_refusal(kind: str, files: Sequence[Uploaded], error: Exception) -> None:
     """Log once that these files were refused: their kind, number and size, and by which check.
 
-    Neither names nor sentences: both may tell of people. The check is told by where in the code
+    Neither names nor sentences: both may tell of people. The check is named by where in the code
     it stands.
     """
     reason = refused_by(error)

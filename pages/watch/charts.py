@@ -28,7 +28,7 @@ def key() -> str:
 
 
 def over_time(watch: Watch, one: ScopeWatch) -> go.Figure:
-    """One client: months as dots, the gap so far, its interval, the limit, where it was told."""
+    """One client: months as dots, the gap so far, its interval, the limit, the alarm."""
     periods = [figure_text(period) for period in watch.periods]
     figure = go.Figure()
     figure.add_scatter(

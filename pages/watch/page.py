@@ -14,7 +14,6 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import Month, example_year, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
-from fairfl_core.predictors.load import predictor_of
 from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
@@ -40,8 +39,9 @@ def page() -> None:
                 st.caption(text.OWN_BASELINE)
             if not files:
                 st.caption(text.EXAMPLE, width="content")
-        with right:
-            limit_slider("eps_local")
+        with right.container(horizontal=True):  # all that is judged
+            for limit in ("eps_global", "eps_local") if files else ("eps_local",):
+                limit_slider(limit)
         with error_boundary(text.PICTURE):
             baseline, months = _brought(given, files) if files else example_year()
             notion = view.notion if files else "eop"
@@ -80,8 +80,7 @@ def _parsed(file: Any) -> Any:
 
 def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
-    said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
-    st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
+    st.markdown(f"{text.verdict(watch)}: {plain(text.headline(watch), LONGEST)}")
     st.html(charts.key())
     scopes = charts.shown(watch)
     for place, one in enumerate(scopes):
@@ -96,15 +95,13 @@ def _show(watch: Watch) -> None:
             )
     table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
-        if one.drift is not None:
-            st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))
+        st.caption(plain(text.told(watch, one), LONGEST))
     for note in watch.notes:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):
         with error_boundary(text.NEXT):
-            solution = watch.solve_again()
-            st.markdown(text.cost(solution))
-            predictor = predictor_of(solution).certified(solution.counts.to_json())
+            solution, predictor = watch.solve_again()
+            st.markdown(watch.cost_sentence(solution))
             st.download_button(
                 text.PREDICTOR,
                 json.dumps(predictor.to_json()),

@@ -300,7 +300,7 @@ def _further(
     columns: Sequence[str],
     choose: Choose,
 ) -> tuple[ColumnRoles, bool]:
-    """Columns that need not be there; those in use are told in a line."""
+    """Columns that need not be there; those in use are listed in a line."""
     with st.popover(text.MORE, type="tertiary"):
         optional: dict[str, Any] = {}
         for role, label, none, tip in (

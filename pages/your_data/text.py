@@ -281,7 +281,7 @@ def limit(setting: ModelSetting) -> str:
 def headline(
     best: Mapping[str, ModelSetting | None], which: str, gap: float, *, overlap: bool
 ) -> str:
-    """Who is how accurate at a gap, the most accurate first, and whether that can be told."""
+    """Who is how accurate at a gap, the most accurate first, and whether that is certain."""
     there = sorted(
         (one for one in best.values() if one is not None), key=lambda one: -one.evaluation.accuracy
     )

@@ -15,8 +15,9 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.paper_differences import CHANGES, CHOICES
-from fairfl_core.evaluation.paper_numbers import (
+from fairfl_core.evaluation.paper import (
+    CHANGES,
+    CHOICES,
     FEDAVG,
     TABLE_1,
     TABLE_2,
@@ -43,7 +44,7 @@ FRAMEWORKS = {
 }
 OURS = "ours_exact"
 AT = (0.01, 0.02, 0.05, 0.1)  # held-out gaps at which methods are compared
-IN_SENTENCE = {"gap_global": 0.02, "gap_local_mean": 0.1}  # those told in a sentence
+IN_SENTENCE = {"gap_global": 0.02, "gap_local_mean": 0.1}  # those in a sentence
 COMPARED = {"gap_global": "global gap", "gap_local_mean": "mean local gap"}
 
 
@@ -92,7 +93,7 @@ deviation between seeds. Made from the shipped answers; `python -m research meth
 
 
 def _table_1(experiment: str) -> list[str]:
-    """What each framework is said to do, and what runs here."""
+    """What each framework claims to do, and what runs here."""
     lines = [
         "### Table 1: what each framework can do",
         "",

@@ -9,9 +9,9 @@ from fairfl_core.data import experiments
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.paper_differences import DIFFERENCES
-from fairfl_core.evaluation.paper_numbers import (
+from fairfl_core.evaluation.paper import (
     ASKED,
+    DIFFERENCES,
     FEDAVG,
     GRID,
     LOSS_RATIO,
@@ -51,20 +51,15 @@ def papers_experiments() -> list[str]:
     return [name for name in names if experiments.open(name).grouping is None]
 
 
-def reproduction(progress: Callable[[str], None] = lambda _: None) -> str:
-    """The whole document; `progress` hears what is being done."""
-    parts = [_HEAD]
-    for name in papers_experiments():
-        progress(f"{name}: every setting and region")
-        parts.append(_experiment(experiments.open(name)))
-    shipped = [name for name in SCENARIOS if name in experiments.list_experiments()]
-    if shipped:
-        progress("the scenarios' maps")
-        parts.append(_scenarios([experiments.open(name) for name in shipped]))
-    progress("every method")
+def reproduction() -> str:
+    """The whole document."""
+    parts = [_HEAD, *(_experiment(experiments.open(name)) for name in papers_experiments())]
+    shipped = experiments.list_experiments()
+    scenarios = [name for name in SCENARIOS if name in shipped]
+    if scenarios:
+        parts.append(_scenarios([experiments.open(name) for name in scenarios]))
     parts.append(method_tables())
-    if "adult" in experiments.list_experiments():
-        progress("privacy")
+    if "adult" in shipped:
         parts.append(_privacy(experiments.open("adult")))
     return "\n".join(parts)
 

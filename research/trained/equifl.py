@@ -18,6 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod, check_choice
+from research.trained.gradients import gradients_of
 
 __all__ = ["EquiFL", "shared_part"]
 
@@ -37,7 +38,7 @@ class EquiFL(FairMethod):
     share : {"kernels", "everything"}
         What the server averages: hidden layers' kernels, or all.
     momentum : float
-        How long the penalty's means look back; see `Trainer.penalised_epoch`.
+        How long the penalty's means look back; see `GradientTrainer.penalised_epoch`.
     """
 
     title: ClassVar[str] = "EquiFL"
@@ -66,7 +67,7 @@ class EquiFL(FairMethod):
         theta = self.model(state, local.memory)
         if self.strength:
             gaps = self.soft_gaps(local)
-            theta = trainer.penalised_epoch(
+            theta = gradients_of(trainer).penalised_epoch(
                 theta,
                 local.rows,
                 local.weight,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.training.gaps import favourable_rates_of
 from fairfl_core.training.method import (
     Clients,
     LocalRound,
@@ -19,6 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
+from research.trained.gaps import favourable_rates_of
 
 __all__ = ["FairFate", "fairness"]
 

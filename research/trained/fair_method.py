@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairfl_core.errors import InputError
-from fairfl_core.training.gaps import NOTIONS, Gaps, check_notion, gaps_of, rates_of
 from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
+from research.trained.gaps import NOTIONS, Gaps, check_notion, gaps_of, rates_of
 
 __all__ = ["FairMethod", "check_choice"]
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.training.gaps import rates_of
 from fairfl_core.training.method import (
     Clients,
     LocalRound,
@@ -21,6 +20,7 @@ from fairfl_core.training.method import (
 from research.trained.cell_weights import RULES
 from research.trained.fair_method import FairMethod, check_choice
 from research.trained.fedfb import cell_errors, favourable_last
+from research.trained.gaps import rates_of
 from research.trained.reweighing import cell_factors
 
 __all__ = ["FairFed", "shares_of_gap"]

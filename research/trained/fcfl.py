@@ -18,6 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
+from research.trained.gradients import gradients_of
 
 __all__ = ["FCFL", "min_max_mix", "pareto_mix", "smooth_max_weights"]
 
@@ -43,7 +44,7 @@ class FCFL(FairMethod):
     warm, min_max : int
         Rounds of FedAvg, and steps of the first stage; all later ones are of the second.
     sharpness, bound : float
-        Of the disparity; see `Trainer.gap_gradient`.
+        Of the disparity; see `GradientTrainer.gap_gradient`.
     decay : float
         Weight decay of the first stage.
     """
@@ -78,8 +79,8 @@ class FCFL(FairMethod):
             return Reply(
                 trainer.epoch(state.theta, local.rows, local.weight, local.seed), len(local)
             )
-        loss, down = trainer.loss_gradient(state.theta, local.rows, local.weight)
-        gap, slope = trainer.gap_gradient(
+        loss, down = gradients_of(trainer).loss_gradient(state.theta, local.rows, local.weight)
+        gap, slope = gradients_of(trainer).gap_gradient(
             state.theta,
             local.rows,
             self.soft_gaps(local),

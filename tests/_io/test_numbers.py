@@ -18,9 +18,6 @@ from fairfl_core._io import numbers as format
         (format.points(-0.0123), "1.2 points"),
         (format.points(0.0095), "0.9 points"),  # 0.95: the first of those with one decimal
         (format.points(0.0094), "0.94 points"),
-        (format.signed_points(-0.0123), "-1.2 points"),
-        (format.signed_points(0.0094), "+0.94 points"),
-        (format.signed_points(0.0123, 2), "+1.23 points"),
         (format.gap(0.0456), "0.046"),
         (format.gap(math.nan), "none"),
         (format.gaps(0.01, 0.2), "0.010 to 0.200"),

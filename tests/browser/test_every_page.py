@@ -8,12 +8,17 @@ takes pictures of all of them, into screenshots/.
 import os
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from tests.browser.driving import INSIDE, OVERALL, Visitor
 from tests.helpers.serving import ROOT
 
+FOUR_OPTIONS = "|".join(
+    f"experiment=ham10000&eps_global={overall}&eps_local={inside}"
+    for overall, inside in ((1, 0.05), (0.05, 0.05), (0.1, 0.2), (0.01, 0.01))
+)
 # Links of the pages that are looked at; the first of them is what a first visit opens.
 PAGES = (
     "",
@@ -21,6 +26,7 @@ PAGES = (
     "?experiment=public_coverage&region=simplex",
     "learn",
     "compare",
+    f"compare?experiment=ham10000&options={quote(FOUR_OPTIONS)}",
     "scenarios",
     "scenarios?apart=own",
     "privacy",
@@ -30,7 +36,7 @@ PAGES = (
 )
 WITHOUT_PICTURE = ("your_data",)  # while nothing has been brought
 SIZES = ((1280, 720), (1920, 1080), (390, 844))
-MOST_WORDS, MOST_ABOVE = 110, 50  # on the first screen, and above its first picture
+MOST_WORDS, MOST_ABOVE = 110, 45  # on the first screen, and above its first picture
 FIRST_PICTURE = {(1280, 720): 720, (390, 844): 620}  # pixels above which it begins
 LIGHTNESS = """() => {
     const colour = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
@@ -63,7 +69,7 @@ def test_a_page_fits_every_screen(regular, link):
             wrong += [f"{theme}, {size[0]}x{size[1]}: {one}" for one in found]
             if "PICTURES" in os.environ:
                 (ROOT / "screenshots").mkdir(exist_ok=True)
-                name = f"{link or 'explore'}-{size[0]}-{theme}.png".replace("?", "explore-")
+                name = f"{link[:40] or 'explore'}-{size[0]}-{theme}.png".replace("?", "-")
                 regular.page.screenshot(path=ROOT / "screenshots" / name)
     regular.page.emulate_media(color_scheme="light")
     regular.resize(1280, 720)
@@ -105,7 +111,7 @@ def test_letters_of_a_chart_follow_a_change_of_theme(regular):
 
 def test_all_pages_are_looked_at(regular):
     shown = regular.open().navigation()
-    assert set(shown.values()) < set(PAGES)  # which have Watch, too: it opens from Your data
+    assert set(shown.values()) < set(PAGES)
 
 
 def test_the_server_of_pages_needs_no_tensorflow(regular, server):

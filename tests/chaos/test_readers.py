@@ -1,9 +1,10 @@
-"""Mutated files for every reader: each is read, or refused with a sentence; nothing else.
+"""Mutated files and links: each is read, or refused with a sentence; nothing else.
+
+Tables and counts are spoilt in `tests/intake/test_intake_fuzz.py` and `tests/cli/test_anything.py`.
 
 `FILES=10000 pytest tests/chaos` makes so many for each reader.
 """
 
-import io
 import json
 import os
 import random
@@ -15,10 +16,14 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.data.tables import open_table
 from fairfl_core.errors import FairflError
+<<<<<<< HEAD
 from fairfl_core.intake import ColumnRoles, experiment_from_counts, experiment_from_table
 from fairfl_core.lp.exact.histograms import ScoreHistogram, read_histogram, write_histogram
+=======
+from fairfl_core.lp.exact.histogram_file import read_histogram, write_histogram
+from fairfl_core.lp.exact.histograms import ScoreHistogram
+>>>>>>> main
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
@@ -26,7 +31,7 @@ from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.report.review import Option, Review, parse_review
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view, write_view
-from tests.cli.running import contents, people
+from tests.cli.running import contents
 
 FILES = int(os.environ.get("FILES", "60"))
 TOKENS = (
@@ -58,33 +63,20 @@ def exact():
     return scored, predictor_of(FairnessProgram(scored, "sp", "exact").solve(0.05, 0.05))
 
 
-@pytest.fixture(params=["tables", "counts", "histograms", "predictors", "reviews"])
+@pytest.fixture(params=["histograms", "predictors", "reviews"])
 def reader(request, exact, tmp_path) -> tuple[list[bytes], Callable[[bytes], object]]:
     """Good files of a kind, and how one is read."""
-    text = {name: content.encode() for name, content in contents().items()}
     path = tmp_path / "p.json"
 
     def at_path(read: Callable[[Path], object]) -> Callable[[bytes], object]:
         return lambda data: path.write_bytes(data) and read(path)
 
-    if request.param == "tables":
-        parquet = io.BytesIO()
-        people().to_parquet(parquet)
-        roles = ColumnRoles(client="clinic", group="sex", label="diagnosis", prediction="model")
-
-        def read(data: bytes) -> object:
-            name = "t.parquet" if data.startswith(b"PAR1") else "t.csv"
-            return experiment_from_table(open_table(name, data), roles)
-
-        return [text["rows.csv"][:4000], parquet.getvalue()], read
-    if request.param == "counts":
-        return [text["counts.json"]], lambda data: experiment_from_counts([("c", data)])
     scored, predictor = exact
     if request.param == "histograms":
         write_histogram(ScoreHistogram.of(scored), path)
         return [path.read_bytes()], at_path(read_histogram)
     if request.param == "predictors":
-        kinds = [text["predictor.json"], json.dumps(predictor.to_json()).encode()]
+        kinds = [contents()["predictor.json"].encode(), json.dumps(predictor.to_json()).encode()]
         return kinds, at_path(read_predictor)
     asked = {"notion": "sp", "region": "exact", "rates": "labels", "seeds": (0, 1)}
     limits = {"eps_global": 0.01, "eps_local": 0.05, "note": "tight"}

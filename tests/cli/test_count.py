@@ -4,12 +4,9 @@ import json
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from fairfl_core.data.counts import ClientCounts
 from tests.cli.running import COLUMNS, people, run
-from tests.helpers.work import bytecodes
 
 
 def counted_by_hand(rows):
@@ -156,23 +153,6 @@ def test_names_in_a_csv_are_kept_as_they_are(tmp_path):
     found = run("count", tmp_path / "rows.csv", *COLUMNS, "--prediction", "model").json
     assert {client["name"] for client in found["clients"]} == {"007", "7", "a,b "}
     assert set(found["groups"]) == {"NA", "nan", "None"}
-
-
-def test_many_rows_are_counted_in_as_many_steps_as_few():
-    names = ("client", "group", "label", "prediction")
-    rng = np.random.default_rng(0)
-
-    def steps(n):
-        columns = (rng.integers(k, size=n) for k in (50, 2, 2, 2))
-        rows = pd.DataFrame(dict(zip(names, columns, strict=True)))
-        told = {name: name for name in names}
-        return bytecodes(lambda: counted.append(ClientCounts.from_table(rows, **told)))
-
-    counted = []
-    steps(5_000)  # modules are imported once
-    few, many = steps(5_000), steps(100_000)
-    assert many < 1.2 * few
-    assert [counts.n for counts in counted] == [5_000, 5_000, 100_000]
 
 
 def test_a_line_names_the_first_of_many_groups(tmp_path):

@@ -9,7 +9,6 @@ import pytest
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.predictors.load import read_predictor
-from tests.cli.refusing import refused
 from tests.cli.running import Files, run
 from tests.data.test_grouping import COLUMNS, people
 
@@ -91,32 +90,6 @@ def test_scores_and_crossed_groups_in_the_exact_region(files):
         run("evaluate", files / "p.json", files.rows, *columns, *CROSSED, "--json").json["n"]
         == 900
     )
-
-
-def test_what_cannot_be_crossed(files):
-    out = ("--out", files / "o.json")
-
-    def count(group, *says):
-        refused(files, "count", files.rows, *NAMED, "--group", group, *out, says=says)
-
-    count("sex,age", files.rows, 'no column "age"')
-    count("sex,sex", files.rows, '"sex"', "twice")
-    count("sex,", files.rows, "no column")
-    many = people(900).assign(a=np.arange(900) % 30, b=np.arange(900) // 30)
-    many.to_csv(files.rows, index=False)
-    count("a,b", files.rows, '"a", "b"', "900 groups", "at most 200")
-    path = files / "counts.json"
-    run("count", files.rows, *NAMED, *CROSSED, "--out", path)
-    run("solve", path, "--out", files / "p.json")
-    for limit, says in (("age:local:0.1", '"age"'), ("sex*age:global:0.1", '"age"')):
-        refused(files, "solve", path, "--limit", limit, *out, says=[says, '"sex", "race"'])
-    run("count", files.rows, *NAMED, "--group", "sex", "--out", files / "one.json")
-    argv = ("solve", files / "one.json", "--limit", "sex:local:0.1", *out)
-    refused(files, *argv, says=['"sex"', "--group COLUMN,COLUMN"])
-    argv = ("predict", files / "p.json", files.rows, "--client", "site", "--prediction", "said")
-    argv += ("--seed", 1, "--out", files / "o.csv")
-    refused(files, *argv, "--group", "race,sex", says=["data row 1", "not one the predictor"])
-    refused(files, *argv, "--group", "sex,age", says=['no column "age"'])
 
 
 def test_evaluate_compares_the_crossing_and_each_of_its_columns(files):

@@ -1,15 +1,12 @@
 """How commands begin and end: the dashboard's own start, the last sentence, and Ctrl-C."""
 
-import contextlib
 import runpy
-import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 import fairfl_core.cli as shell
-from fairfl_core import __main__ as door
 from fairfl_core.errors import SolveError
 from tests.cli.running import run
 
@@ -76,17 +73,6 @@ def test_warm_opens_every_experiment_before_it_is_said_to_be_ready(streamlit, mo
     assert len(opened) == 1
 
 
-def test_ctrl_c_is_heard_while_a_command_runs_and_ends_it_before_and_after(monkeypatch):
-    before, heard = signal.getsignal(signal.SIGINT), []
-    monkeypatch.setattr(shell, "main", lambda: heard.append(signal.getsignal(signal.SIGINT)))
-    try:
-        door.main()
-        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert heard == [before]
-
-
 def failing(monkeypatch, error):
     def app(**_):
         raise error
@@ -118,27 +104,3 @@ def test_a_fault_of_ours_is_not_hidden(monkeypatch):
     failing(monkeypatch, wrapped(None))
     with pytest.raises(RuntimeError, match="while a class is made"):
         run("solve")
-
-
-def test_where_output_cannot_be_written_nothing_more_is_tried(monkeypatch, tmp_path, capsys):
-    def app(**_):
-        print("what is not written yet")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shell, "app", app)
-    with (
-        open(tmp_path / "full", "w") as out,
-        contextlib.redirect_stdout(out),
-        pytest.raises(SystemExit) as stop,
-    ):
-        shell.main()
-    assert stop.value.code == 2
-    sentence = "standard output: cannot be written (No space left on device); check it."
-    assert capsys.readouterr().err == f"fairfl: {sentence}\n"
-    assert (tmp_path / "full").read_text() == ""  # it went where nobody looks
-
-
-def test_a_command_that_answers_with_a_number_ends_with_it(monkeypatch):
-    for answer, code in ((3, 3), (None, 0), ("text", 0)):
-        monkeypatch.setattr(shell, "app", lambda answer=answer, **_: answer)
-        assert run("solve").code == code

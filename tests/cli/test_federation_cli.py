@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from fairfl_core.federation.server_folder import ServerFolder, is_loopback
+from fairfl_core.federation.folders import ServerFolder, is_loopback
 from fairfl_core.federation.study import Study
 from tests.cli.running import run
 

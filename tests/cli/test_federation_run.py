@@ -11,8 +11,8 @@ pytest.importorskip("flwr")
 
 from fairfl_core._io.files import read_json, write_json
 from fairfl_core.federation import programs
+from fairfl_core.federation.folders import free_port
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.server_folder import free_port
 from fairfl_core.federation.training_server import app
 from fairfl_core.lp.policy import Floor
 from tests.cli.running import run

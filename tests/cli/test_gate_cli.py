@@ -9,7 +9,7 @@ import pytest
 from fairfl_core import __version__
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.policy_file import PolicyFile
-from tests.cli.running import COLUMNS, run
+from tests.cli.running import ANSWERED, COLUMNS, run
 
 NAMES = (("north", "south"), ("f", "m"), ("no", "yes"))
 MODEL = [[[800, 200], [200, 800]], [[800, 200], [100, 900]]]  # of women fewer are recognised
@@ -175,4 +175,10 @@ def test_what_is_read_is_not_written_over(files):
     link.symlink_to(files.rows)
     assert run(*given, "--out", link).code == 2
     assert files.rows.read_bytes() == before
-    assert run("solve", files.counts, "--out", files.counts).code == 2
+    for command in (
+        ("solve", files.counts, "--out", files.counts),
+        ("privatize", files.counts, "--epsilon", "1", "--out", files.counts),
+        ("predict", files.predictor, files.rows, *ANSWERED, "--out", files.rows),
+    ):
+        ended = run(*command)
+        assert ended.code == 2 and "is what is read" in ended.err, ended

@@ -78,13 +78,6 @@ def test_a_label_written_in_two_ways_is_one_label():
     assert found.labels == ("0", "1") and found.clients == ("1", "2")
 
 
-def test_names_that_are_numbers_are_ordered_as_numbers():
-    found = ClientCounts.from_arrays(
-        client=[10, 9, 9], group=["f", "m", "m"], label=[2, 10, 2], prediction=[2, 2, 10]
-    )
-    assert found.clients == ("9", "10") and found.labels == ("2", "10")
-
-
 def test_names_may_be_declared_as_the_numbers_they_are():
     found = ClientCounts.from_arrays(
         client=[7, 7],

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data.answers import Ranks
-from tests.helpers.work import bytecodes
 
 scores = st.one_of(
     st.floats(0, 1),
@@ -29,16 +28,3 @@ def test_a_cut_falls_where_a_look_at_its_cell_puts_it(people, cuts):
         for c, t, up in cuts
     ]
     np.testing.assert_array_equal(ranks.places(which, at, above), expected)
-
-
-def test_a_cut_is_looked_up_not_walked_to():
-    """Where it falls among many costs no more than among few: counted in what Python executes."""
-
-    def looks(people):
-        score = np.linspace(0, 1, people)
-        cell = np.arange(people) % 4
-        ranks = Ranks(cell, 0 * cell, 0 * cell, score, 4)
-        cuts = np.repeat(np.arange(4), 9), np.tile(np.linspace(-0.1, 1.1, 9), 4), np.ones(36, bool)
-        return bytecodes(lambda: ranks.places(*cuts))
-
-    assert looks(4000) <= 2 * looks(40)

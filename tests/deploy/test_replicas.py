@@ -78,7 +78,7 @@ def test_a_class_goes_on_while_a_replica_dies(replicas):
     )
     assert not seen.trouble and len(seen.moves) >= 12
     assert max(seen.reloads) == 1  # once, for those of the dead replica
-    assert not asyncio.run(alone(replicas.address, seen.said, **LINK))
+    assert not asyncio.run(alone(replicas.address, seen.headlines, **LINK))
     end = time.monotonic() + 120
     while len(set(replicas.pids) - before) < 1 and time.monotonic() < end:
         time.sleep(0.2)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE, Gate
 from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy import Floor, GroupingLimit, Policy, Precision
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
@@ -32,12 +34,16 @@ def _case(seed):
     table = table.reshape(counts.table.shape)
     table[table.sum(axis=(1, 2, 3)) == 0, 0, 0, 0] = 1
     eps = [float(rng.choice([0.01, 0.05, 0.1, 0.2, 1.0])) for _ in range(2)]
+    guarantee = Guarantee(0.9) if rng.random() < 0.02 else None
+    more = [{}, {"ratio_local": 0.8}, {"capacity_global": 0.5}, {"ratio_global": 0.9}]
+    policy = Policy(**more[0 if guarantee is not None else int(rng.integers(4))])
     asked = PolicyFile(
         notion=str(rng.choice(["sp", "eop", "eo"])),
         eps_global=eps[0],
         eps_local=eps[1] if max(eps) < 1 or eps[0] < 1 else 0.1,
         eps_local_client=((counts.clients[0], 0.3),) if rng.random() < 0.3 else (),
-        guarantee=Guarantee(0.9) if rng.random() < 0.02 else None,
+        guarantee=guarantee,
+        policy=policy,
     )
     return counts, replace(counts, table=table), asked
 
@@ -47,7 +53,8 @@ def test_gate_and_page_agree_on_500_random_cases(block, tmp_path):
     seen = set()
     for seed in range(100 * block, 100 * block + 100):
         counts, unseen, asked = _case(seed)
-        program = FairnessProgram(counts, asked.notion, guarantee=asked.guarantee)
+        how = {"guarantee": asked.guarantee, "policy": asked.policy}
+        program = FairnessProgram(counts, asked.notion, **how)
         limits = asked.limits(counts.clients)
         study = run_study([(0, program)], [unseen], **limits)
         page = summarise(study).verdict
@@ -113,3 +120,94 @@ def test_nothing_asked_is_nothing_to_require():
     fair, counts = _met_and_broken()
     with pytest.raises(InputError, match="--require"):
         Gate.of(evaluate(fair, counts).verdict, "eop", "perfect")
+
+
+# ------------------------------------------------------------------- what is asked beyond gaps
+
+PEOPLE = [[[8000, 2000], [2000, 8000]], [[8000, 2000], [1000, 9000]]]  # of women fewer are found
+ASKED = {
+    "floor": (Policy(floors=(Floor("yes", 0.78),)), Policy(floors=(Floor("yes", 0.85),))),
+    "keep": (Policy(floors=(Floor("yes", keeps=0.0),)), None),
+    "ratio": (Policy(ratio_local=0.85), Policy(ratio_local=0.95)),
+    "precision": (
+        Policy(precision=(Precision("yes", "global", 0.8),)),
+        Policy(precision=(Precision("yes", "local", 0.9),)),
+    ),
+    "capacity": (Policy(capacity_global=0.6), Policy(capacity_local=0.5)),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_whatever_a_policy_asks_is_judged(kind):
+    """The model's own answers: .8 and .9 found, precision .8 to .82, .525 answered yes."""
+    counts = ClientCounts(np.array([PEOPLE] * 2), ("north", "south"), ("f", "m"), ("no", "yes"))
+    fair = predictor_of(FairnessProgram(counts, "eop", "simplex").solve(1.0, 1.0))
+    few = replace(counts, table=counts.table // 1000)
+    kept, broken = ASKED[kind]
+    for policy, people, word in (
+        (kept, counts, "met"),
+        (kept, few, "not sure yet"),
+        (broken, counts, "not met"),
+    ):
+        if policy is None:
+            continue
+        verdict = evaluate(fair, people, PolicyFile("eop", policy=policy)).verdict
+        assert verdict.word == word, (kind, word, verdict.why)
+        gate = Gate.of(verdict, "eop")
+        cases = ElementTree.fromstring(gate.to_junit())
+        assert len(cases) == 1 + len(verdict.besides) > 1
+        assert gate.code == CODES[word]
+        one = verdict.besides[0]
+        assert one.state == {"met": "kept", "not met": "broken"}.get(word, "cannot be told")
+        assert one.low <= one.value <= one.high
+        if word != "met":
+            assert one.what in gate.to_github() and one.what in verdict.why
+
+
+def test_a_label_that_is_found_less_often_than_kept_fails():
+    counts = ClientCounts(np.array([PEOPLE] * 2), ("north", "south"), ("f", "m"), ("no", "yes"))
+    fair = predictor_of(FairnessProgram(counts, "eop", "simplex").solve(1.0, 0.0))  # levels down
+    asked = PolicyFile("eop", eps_local=0.0, policy=Policy(floors=(Floor("yes", keeps=0.02),)))
+    verdict = evaluate(fair, counts, asked).verdict
+    (north, south) = verdict.broken_besides
+    assert (north.group, south.group, round(north.value, 2)) == ("m", "m", -0.1)
+    assert not verdict.broken and verdict.word == "not met"
+
+
+def test_other_groupings_are_judged():
+    names = tuple(f"{sex} · {race}" for sex in "fm" for race in "ab")
+    table = np.array([[PEOPLE[0], PEOPLE[0], PEOPLE[1], PEOPLE[1]]])
+    counts = ClientCounts(
+        table, ("all",), names, ("no", "yes"), grouping=Grouping.of_names(("sex", "race"), names)
+    )
+    fair = predictor_of(FairnessProgram(counts, "eop", "simplex").solve(1.0, 1.0))
+    for grouping, gap, word in (("race", 0.0, "met"), ("sex", 0.1, "not met")):
+        asked = Policy(limits=(GroupingLimit(grouping, "local", 0.02),))
+        verdict = evaluate(fair, counts, PolicyFile("eop", policy=asked)).verdict
+        (one,) = verdict.besides
+        assert (verdict.word, round(one.value, 9), one.client) == (word, gap, "all")
+
+
+def test_a_confidence_stands_for_floors_that_were_solved_for():
+    counts = synthetic(2, 2, 2, rows=4000)
+    policy = Policy(floors=(Floor("l1", 0.3),))
+    program = FairnessProgram(counts, "eop", guarantee=Guarantee(0.9), policy=policy)
+    fair = predictor_of(program.solve(1.0, 0.3))
+    for rate, kept in ((0.3, True), (0.2, True), (0.4, False)):
+        asked = PolicyFile("eop", eps_local=0.3, policy=Policy(floors=(Floor("l1", rate),)))
+        assert (evaluate(fair, counts, asked).verdict.guarantee is not None) is kept
+
+
+def test_floors_that_rest_on_a_confidence_are_not_said_to_be_seen_kept():
+    counts = synthetic(3, 2, 2, rows=600)
+    policy = Policy(floors=(Floor("l1", 0.3),))
+    program = FairnessProgram(counts, "eop", guarantee=Guarantee(), policy=policy)
+    verdict = evaluate(predictor_of(program.solve(1.0, 1.0)), counts).verdict
+    undecided = [one for one in verdict.besides if not one.is_kept]
+    assert verdict.word == "met" and undecided
+    told = len(verdict.besides) - len(undecided)
+    assert "is kept" not in verdict.why
+    assert verdict.why.startswith(
+        "The floors were solved for with 95 % confidence; new people do not contradict them (for "
+        f"{told} of {len(verdict.besides)} they are enough to tell on their own; "
+    )

@@ -1,16 +1,13 @@
 """Methods side by side: files that hold what was answered, frontiers at equal held-out gaps."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from fairfl_core.data import experiments
-from fairfl_core.data.method_answers import Answered, list_methods, open_method, save_method
+from fairfl_core.data.method_answers import Answered, list_methods, open_method
 from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -27,6 +24,7 @@ from fairfl_core.evaluation.methods import (
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from research.__main__ import app
+from research.method_files import save_method
 from research.post_processed import POST_PROCESSED, answers_of
 
 KEYS = [
@@ -210,14 +208,6 @@ def test_the_shell_prints_every_method_with_the_promised_keys():
     assert set(GAPS) <= set(fedavg)
     refused = CliRunner().invoke(app, ["methods", "--experiment", "nowhere"])
     assert refused.exit_code != 0
-
-
-@pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
-def test_no_name_is_cut_in_a_narrow_terminal():
-    words = [sys.executable, "-m", "research", "methods", "--experiment", "adult"]
-    narrow = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    printed = subprocess.run(words, env=narrow, capture_output=True, encoding="utf-8", check=True)
-    assert "…" not in printed.stdout and "declearn" in printed.stdout
 
 
 @pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")

@@ -56,23 +56,22 @@ def test_every_cell_holds_what_the_core_says_of_these_limits(judged):
             assert study["map"]["accuracy"][y][x] == pytest.approx(
                 100 * solution.accuracy, abs=0.006
             )
-            columns, rows = cell["gaps"]["columns"], cell["gaps"]["rows"]
-            gaps = [dict(zip(columns, row, strict=True)) for row in rows]
+            gaps = cell["gaps"]["clients"]
             assert [row["name"] for row in gaps] == ["North", "South"]
             for c, row in enumerate(gaps):
                 assert row["n"] == found.counts.n_client[c]
                 assert row["asked"] == inside
                 assert row["after"] == pytest.approx(found.gaps.local[c], abs=6e-5)
                 assert row["before"] == pytest.approx(found.before.gaps.local[c], abs=6e-5)
-            label = cell["found"]["ill"]
-            for c, row in enumerate(label["rows"]):
-                groups = dict(zip(label["columns"], row, strict=True))["groups"]
+            for c, row in enumerate(cell["found"]["ill"]["clients"]):
                 ill = found.counts.labels.index("ill")
                 recognised = found.confusion[c, :, ill, ill] / found.confusion[c, :, ill].sum(
                     axis=-1
                 )
-                assert [one[1] for one in groups] == pytest.approx(100 * recognised, abs=0.006)
-            price = dict(zip(cell["price"]["columns"], cell["price"]["rows"][1], strict=True))
+                assert [one["after"] for one in row["groups"]] == pytest.approx(
+                    100 * recognised, abs=0.006
+                )
+            price = cell["price"]["clients"][1]
             right = found.confusion[1, :, [0, 1], [0, 1]].sum() / found.confusion[1].sum()
             before = found.before.confusion[1, :, [0, 1], [0, 1]].sum() / found.confusion[1].sum()
             assert price["points"] == pytest.approx(100 * (right - before), abs=6e-4)
@@ -101,7 +100,7 @@ def test_names_are_only_text_and_nothing_else_may_run():
         digest = b64encode(sha256(source.encode()).digest()).decode()
         assert parts[f"{tag}-src"] == f"'sha256-{digest}'"
     assert not re.search(r"https?://(?!www\.w3\.org/)", html)
-    assert data_of(html)["cells"][0]["gaps"]["rows"][0][0] == HOSTILE
+    assert data_of(html)["cells"][0]["gaps"]["clients"][0]["name"] == HOSTILE
 
 
 def test_where_limits_and_floors_collide_a_cell_is_empty():

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairfl_core.federation.folders import write_folders
+from fairfl_core.federation.folders import ServerFolder, free_port, write_folders
 from fairfl_core.federation.programs import wait_until_up
-from fairfl_core.federation.server_folder import ServerFolder, free_port
 
 __all__ = ["ROOT", "environment", "federation", "flwr_run", "started"]
 

@@ -12,8 +12,7 @@ pytest.importorskip("flwr")
 from fairfl_core import ScoredData, evaluate
 from fairfl_core._io.files import read_json
 from fairfl_core.federation.demo import compare
-from fairfl_core.federation.folders import hospital_example
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import ClientFolder, hospital_example
 from fairfl_core.federation.programs import run_job
 from fairfl_core.federation.question import Question
 from fairfl_core.lp.exact.histograms import ScoreHistogram

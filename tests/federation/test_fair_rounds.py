@@ -128,22 +128,13 @@ def test_the_verdict_and_every_alarm_are_those_of_evaluate(
         assert judged.verdict.is_harmful and len(judged.alarms) > 3
 
 
-def test_each_client_keeps_its_own_part_its_answers_and_a_log(rounds, tables, tmp_path):
+def test_each_client_keeps_its_own_part_and_a_log(rounds, tables, tmp_path):
     result = rounds(tables)
     for name in NAMES:
         own = read_predictor(tmp_path / name / "predictor.json")
         assert own.clients == (name,)
         told = (tmp_path / name / "predictor.json").read_text("utf-8") + log_of(tmp_path, name)
         assert not any(other in told for other in NAMES if other != name)
-        answers = pd.read_csv(tmp_path / name / "answers.csv", dtype={"row": str})
-        new = tables[name][tables[name]["split"] == "new"]
-        assert len(answers) == len(new)
-        model = np.where(new["score"] > 0.5, "ill", "healthy")
-        assert (answers["model"].to_numpy() == model).all()
-        whole = result.predictor.decide(
-            [name] * len(new), new["group"], model, row_id=answers["row"]
-        )
-        assert (answers["fair_answer"].to_numpy() == whole).all()
         local = result.evaluation.gaps.local[result.predictor.clients.index(name)]
         assert f"the gap is {local:.3f}" in log_of(tmp_path, name)
 
@@ -280,7 +271,9 @@ def test_noise_is_added_on_the_client_and_spent_once(rounds, tables, tmp_path):
     counts = result.solution.counts.table[result.solution.counts.clients.index("Zürich")]
     assert counts.sum() != len(truth) and abs(counts.sum() - len(truth)) < 60
     assert "spends epsilon = 1 per client" in log_of(tmp_path, "Zürich")
-    assert len(list((tmp_path / "Zürich").glob("released_*.npy"))) == 2  # to solve on, to judge on
+    assert (
+        len(list((tmp_path / "Zürich").glob("released_*.json"))) == 2
+    )  # to solve on, to judge on
 
 
 def test_a_client_that_wants_noise_sends_nothing_without(rounds, tables):

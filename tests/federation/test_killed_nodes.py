@@ -14,12 +14,17 @@ pytest.importorskip("flwr")
 
 from fairfl_core._io.files import read_json
 from fairfl_core.errors import InputError
-from fairfl_core.federation.folders import hospital_example, write_folders
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import (
+    ClientFolder,
+    ServerFolder,
+    free_port,
+    hospital_example,
+    write_folders,
+)
 from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.programs import wait_until_up
-from fairfl_core.federation.server_folder import ServerFolder, free_port
 from tests.federation.flower_here import environment
+from tests.federation.hospitals import run_here
 from tests.federation.test_nodes import eventually, family, lives
 
 pytestmark = pytest.mark.faults
@@ -103,18 +108,16 @@ def network(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def unharmed(network, tmp_path_factory):
-    out = tmp_path_factory.mktemp("unharmed") / "out"
-    code, said = network.run(out, min_clients=3)
-    assert code == 0, said
-    return read_json(out / "result.json")
+def unharmed(tmp_path_factory):
+    """The same run in memory, where nobody is killed."""
+    return run_here(tmp_path_factory.mktemp("unharmed") / "study")[0].to_json()
 
 
 # A node takes seconds to load its program for each message, so a kill comes before its answer.
 @pytest.mark.parametrize(
     ("kind", "solved_for_it"), [("train", False), ("counts", False), ("predictor", True)]
 )
-def test_the_run_goes_on_without_a_killed_node(network, unharmed, tmp_path, kind, solved_for_it):
+def test_the_run_goes_on_without_a_killed_node(network, tmp_path, kind, solved_for_it):
     whom = network.names[VICTIM]
     code, said = network.run(tmp_path / "out", min_clients=2, at=kind, whom=whom)
     assert code == 0, said

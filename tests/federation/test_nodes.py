@@ -11,8 +11,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fairfl_core.federation.folders import hospital_example, write_folders
-from fairfl_core.federation.server_folder import free_port
+from fairfl_core.federation.folders import free_port, hospital_example, write_folders
 from tests.federation.flower_here import environment
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc")

@@ -14,7 +14,7 @@ from fairfl_core._io.files import read_json, write_whole
 from fairfl_core.errors import InputError
 from fairfl_core.federation import FederationStopped
 from fairfl_core.federation.demo import compare
-from fairfl_core.federation.loader import ClientFolder
+from fairfl_core.federation.folders import ClientFolder
 from fairfl_core.federation.message_log import read_log
 from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.question import Question
@@ -92,9 +92,7 @@ def test_no_array_that_leaves_has_as_many_rows_as_there_are_people(here):
     for reply in grid.replies:
         folder = ClientFolder.read(here[1][reply.metadata.src_node_id - 5])
         rows = OwnRows(folder, STUDY)
-        sizes = {len(rows.own.people)} | {
-            int((rows.base_split == part).sum()) for part in range(3)
-        }
+        sizes = {len(rows.people)} | {int((rows.base_split == part).sum()) for part in range(3)}
         for record in reply.content.array_records.values():
             for name, array in record.items():
                 assert not sizes & set(array.shape), name
@@ -165,6 +163,25 @@ def test_with_min_clients_it_goes_on_without_one(here, kind):
     (lost,) = result.left_out
     assert (lost.client, lost.when, lost.reason) == ("South", "round 1", "no answer in 0.1 s")
     assert len(result.predictor.clients) == 3  # it is asked again in the next round
+
+
+def test_who_went_in_the_training_is_not_waited_for_again(here, monkeypatch):
+    grid = grid_of(here[1])
+
+    def gone(reply):
+        if reply.metadata.message_type != "train" or reply.metadata.src_node_id != 6:
+            return reply
+        del grid.apps[6]
+        return None
+
+    def sleep(seconds):
+        raise AssertionError("it waits for a client that is gone")
+
+    grid.spoil = gone
+    monkeypatch.setattr("fairfl_core.federation.roster.time.sleep", sleep)
+    result = run(here, grid, min_clients=2)
+    assert result.predictor.clients == ("North", "East")
+    assert {lost.client for lost in result.left_out} == {"South"}
 
 
 @pytest.mark.parametrize("kind", ["train", "query.fairfl_counts"])

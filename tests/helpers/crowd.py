@@ -1,4 +1,4 @@
-"""Many visitors at once, without browsers: each moves a slider now and then and reads what is said."""
+"""Many visitors at once, without browsers: each moves a slider now and then and reads what is shown."""
 
 import asyncio
 import random
@@ -15,7 +15,7 @@ _PATIENCE = 600  # seconds in which a dead replica is back, on a machine that is
 
 @dataclass
 class Seen:
-    """What a crowd met: seconds of every move, what was said at which limits, what went wrong.
+    """What a crowd met: seconds of every move, the headline at which limits, what went wrong.
 
     It leaves at `end`, by the clock, or later if a move is not answered before; whoever watches may
     put that off.
@@ -23,7 +23,7 @@ class Seen:
 
     end: float = 0.0
     moves: list[float] = field(default_factory=list)
-    said: set[tuple[str, str, str]] = field(default_factory=set)
+    headlines: set[tuple[str, str, str]] = field(default_factory=set)
     reloads: list[int] = field(default_factory=list)  # of every visitor
     trouble: list[str] = field(default_factory=list)
 
@@ -114,15 +114,15 @@ async def _visit(person: Person, number: int, seen: Seen, every: float, steps: i
             seen.trouble.append(repr(error))
             return
         seen.trouble += person.visitor.warnings
-        told = tuple(str(person.link.get(name, "")) for name in limits)
-        seen.said.add((*told, person.visitor.headline))
+        limits_asked = tuple(str(person.link.get(name, "")) for name in limits)
+        seen.headlines.add((*limits_asked, person.visitor.headline))
         await asyncio.sleep(max(0.0, begun + every - time.monotonic()))
 
 
-async def alone(address: str, said: set[tuple[str, str, str]], **link: object) -> list[str]:
-    """What one visitor is told at the same limits; returns where that is something else."""
+async def alone(address: str, headlines: set[tuple[str, str, str]], **link: object) -> list[str]:
+    """What one visitor reads at the same limits; returns where that is something else."""
     wrong = []
-    for overall, inside, headline in sorted(said):
+    for overall, inside, headline in sorted(headlines):
         limits = {"eps_global": overall, "eps_local": inside}
         asked = link | {name: value for name, value in limits.items() if value}
         visitor = await Visitor(address).open(**asked)

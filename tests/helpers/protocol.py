@@ -241,8 +241,8 @@ class Visitor:
             self.uploaders[element.file_uploader.label] = element.file_uploader.id
         elif kind == "button":
             self.buttons[element.button.label] = element.button.id
-        elif kind == "html" and (told := _SENTENCE.search(element.html.body)):
-            self.headline = told[1]
+        elif kind == "html" and (found := _SENTENCE.search(element.html.body)):
+            self.headline = found[1]
         elif kind in ("alert", "exception"):
             self.warnings.append(str(element))
 
@@ -257,6 +257,6 @@ def free_port() -> int:
 def metric(address: str, name: str) -> float:
     """A figure of the server's own, from `/_stcore/metrics`."""
     with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=60) as reply:
-        told = reply.read().decode()
-    lines = [line for line in told.splitlines() if name in line and not line.startswith("#")]
+        text = reply.read().decode()
+    lines = [line for line in text.splitlines() if name in line and not line.startswith("#")]
     return sum(float(line.rsplit(" ", 1)[1]) for line in lines)

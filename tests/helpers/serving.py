@@ -85,16 +85,8 @@ class Serving:
     @property
     def processor_seconds(self) -> float:
         """What they have used of processors so far (Linux)."""
-        return self._ticks(11, 13)
-
-    @property
-    def processor_seconds_with_ended(self) -> float:
-        """The same with what processes that they started and that have ended had used (Linux)."""
-        return self._ticks(11, 15)
-
-    def _ticks(self, first: int, end: int) -> float:
         stats = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1] for pid in self.pids]
-        used = [int(ticks) for stat in stats for ticks in stat.split()[first:end]]
+        used = [int(ticks) for stat in stats for ticks in stat.split()[11:13]]
         return sum(used) / os.sysconf("SC_CLK_TCK")
 
 
@@ -185,8 +177,8 @@ def _megabytes(pids: Sequence[int]) -> float:
     kilobytes = 0
     for pid in pids:
         with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
-            told = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            kilobytes += int(re.search(r"^Pss:\s+(\d+)", told, re.M)[1])
+            numbers = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            kilobytes += int(re.search(r"^Pss:\s+(\d+)", numbers, re.M)[1])
     return kilobytes / 2**10
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.budget import MEGABYTE, Budget, within
-from fairfl_core.errors import Abandoned, InputError, OverBudgetError
+from fairfl_core.errors import InputError, OverBudgetError
 from fairfl_core.intake import (
     _sandbox,
     apart,
@@ -140,25 +140,6 @@ def test_small_files_are_read_here_and_compressed_ones_never(monkeypatch):
     apart(name_of, "packed", b"PAR1")
     apart(name_of, "both", [("one", bytes(_sandbox.LARGE // 2)), ("other", bytes(2**18))])
     assert [given[0] for _, _, _, given, _ in asked] == ["large", "packed", "both"]
-
-
-def test_reading_ends_with_the_one_it_is_done_for(always):
-    def has_left():
-        return bool(multiprocessing.active_children())
-
-    with within(Budget(left=has_left)), pytest.raises(Abandoned):
-        apart(experiment_from_counts, [("long.json", LONG)])
-    assert not multiprocessing.active_children()
-
-
-def test_two_files_are_read_at_a_time_and_who_waits_may_leave(always):
-    taken = [_sandbox._SLOTS.acquire(blocking=False) for _ in range(3)]
-    try:
-        assert taken == [True, True, False]
-        with within(Budget(left=lambda: True)), pytest.raises(Abandoned):
-            apart(open_table, "people.csv", b"a,b\n")
-    finally:
-        _sandbox._SLOTS.release(2)
 
 
 @POSIX

@@ -26,7 +26,7 @@ def place(wheel, tmp_path_factory):
     subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
     command = [folder / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet"]
     for what in (wheel, f"{wheel}[app,report,privacy]"):  # the base first: it must do by itself
-        subprocess.run([*command, "-c", TOP / "requirements.txt", what], check=True)
+        subprocess.run([*command, what], check=True)  # what a stranger gets: the newest versions
         names = "import fairfl_core as f; print([getattr(f, name) for name in f.__all__])"
         subprocess.run(
             [command[0], "-c", names], check=True, cwd=folder, stdout=subprocess.DEVNULL
@@ -75,6 +75,24 @@ def test_every_block_of_the_readme_runs(shell, tmp_path):
             done = shell(*words)
             assert done.returncode == 0, (words, done.stderr)
     assert (tmp_path / "fair.csv").read_text().count("\n") == 201
+
+
+def test_a_policy_a_gate_and_help(shell, tmp_path):
+    """With whichever Typer there is."""
+    write_rows(tmp_path)
+    columns = ("--client", "clinic", "--group", "sex", "--label", "diagnosis")
+    rows, asked = ("rows.csv", *columns, "--prediction", "said"), ("--policy", "policy.toml")
+    solve = ("solve", *rows, "--eps-local", "0.3", "--save-policy", "policy.toml")
+    for words, code in (
+        ((*solve, "--out", "fair.json"), 0),
+        (("solve", *rows, *asked), 0),
+        (("evaluate", "fair.json", *rows, *asked, "--require", "met", "--allow-unsure"), 0),
+        (("solve", *rows, *asked, "--eps-local", "0.1"), 2),
+        (("solve", "--nothing"), 2),
+    ):
+        done = shell("fairfl", *words)
+        assert done.returncode == code and "Traceback" not in done.stderr, (words, done.stderr)
+    assert "sp, eop, eo, eo-full" in shell("fairfl", "solve", "--help").stdout
 
 
 def test_without_tensorflow_training_says_what_to_install(shell):

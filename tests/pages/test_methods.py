@@ -15,7 +15,7 @@ from fairfl_core.evaluation.methods import (
     rows_of,
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
-from fairfl_core.evaluation.paper_numbers import GRID
+from fairfl_core.evaluation.paper import GRID
 from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (

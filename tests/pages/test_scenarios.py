@@ -11,7 +11,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.resample import even_shares, redraw, redraw_people
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.paper_numbers import GRID, SCENARIOS
+from fairfl_core.evaluation.paper import GRID, SCENARIOS
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of

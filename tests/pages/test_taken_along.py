@@ -11,12 +11,12 @@ from pypdf import PdfReader
 from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
+from fairfl_core.report.render import html_of, pdf_of
 from pages.compare.files import (
     TAKE_ALONG,
+    board_for,
     clients_csv,
-    html_report,
     model_card,
-    pdf_report,
     predictor_json,
 )
 from pages.shared.widgets import csv_for_people
@@ -35,7 +35,8 @@ def test_explore_offers_each_file_once(opened):
 
 def test_the_reports_numbers(link, core):
     view = view_of(**link)
-    html, pages = html_report(view, LINK), PdfReader(BytesIO(pdf_report(view, LINK))).pages
+    board = board_for([view], link=LINK)
+    html, pages = html_of(board), PdfReader(BytesIO(pdf_of(board))).pages
     (comparison, *_), text = tables(html)
     first = together(pages[0].extract_text())
     rows = {row[0]: row[1:] for row in comparison[1:]}
@@ -95,7 +96,7 @@ def test_the_model_cards_numbers(link, core):
         few = core.mean(lambda e: e.people.min(axis=(1, 2)))[c] < 10
         assert row[5] == f"{after:.2f}" or after < 0.01 or few
     told = dict(settings)
-    assert float(told["Gap allowed inside each client"]) == view.eps_local
+    assert f"{view.eps_local:g} in each" in told["Asked"]
     assert told["Runs"] == ", ".join(map(str, view.seeds)) and told["Link"] == LINK
 
 
@@ -104,9 +105,10 @@ def test_names_in_files_are_text(monkeypatch):
     experiment = experiments.open("adult")
     monkeypatch.setitem(experiment.manifest, "title", '<script>alert(1)</script> #pagebreak() "')
     monkeypatch.setattr("pages.compare.files.experiment_of", lambda name: experiment)
-    for made in (html_report(view, LINK), model_card(view, LINK)):
+    board = board_for([view], link=LINK)
+    for made in (html_of(board), model_card(view, LINK)):
         assert "<script>alert(1)" not in made and "&lt;script&gt;alert(1)" in made
-    first = PdfReader(BytesIO(pdf_report(view, LINK))).pages[0].extract_text()
+    first = PdfReader(BytesIO(pdf_of(board))).pages[0].extract_text()
     assert together('<script>alert(1)</script> #pagebreak() "') in together(first)
 
 

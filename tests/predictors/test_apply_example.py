@@ -1,12 +1,7 @@
 """The example that clients copy gives every person the answer that the package gives."""
 
 import ast
-import csv
-import io
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,11 +12,10 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
@@ -36,24 +30,11 @@ def answer():
     return space["answer"]
 
 
-@pytest.fixture(scope="module")
-def people():
-    return list(csv.DictReader(io.StringIO(example_table())))
-
-
-def fitted(region, policy=Policy()):
-    upload = open_table("e.csv", example_table().encode())
-    counts = experiment_from_table(upload, guess_roles(upload)).experiment.counts(0, "validation")
-    program = FairnessProgram(counts, "eo", region, policy=policy)
-    return FairPredictor.from_solution(program.solve(0.01, 0.03))
-
-
 def test_it_is_short_and_without_a_package():
     tree = ast.parse(EXAMPLE.read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert [ast.unparse(node) for node in imports] == [
-        "from hashlib import blake2b"
-    ]  # Python's own
+    own = ["from hashlib import blake2b", "from math import exp"]  # Python's own
+    assert [ast.unparse(node) for node in imports] == own
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Module)]
     code = [line for line in EXAMPLE.read_text().splitlines() if line.strip()]
     assert len(code) - len(texts) <= 100  # with some lines of docstrings
@@ -81,35 +62,18 @@ def test_the_exact_regions_answers_are_the_packages_too(answer, name, notion):
     assert (wanted != own).any()
 
 
-@pytest.mark.parametrize("region", ["simplex", "kernel"])
-def test_same_answers_as_the_package(answer, people, region):
-    fair = fitted(region)
+def test_a_threshold_that_is_somebodys_score_answers_as_the_package(answer):
+    """Without chance a threshold lies on a recalibrated score, which many people share."""
+    people = scored_network(2, 2, 2, rows=400)
+    program = FairnessProgram(people, "eop", "exact")
+    fair = without_chance(predictor_of(program.solve(0.05, 0.1)), people).predictor
     predictor = json.loads(json.dumps(fair.to_json()))
-    columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(
-        columns["hospital"], columns["sex"], columns["prediction"], row_id=columns["patient"]
-    )
-    mine = [
-        answer(predictor, row["hospital"], row["sex"], row["prediction"], row["patient"])
-        for row in people
-    ]
-    assert (np.array(mine, object) == wanted).all()
-    assert (np.array(mine, object) != np.array(columns["prediction"], object)).any()
-
-
-def test_the_group_is_not_looked_at_where_it_is_not_asked_for(answer, people):
-    fair = fitted("kernel", Policy(without_group=True))
-    predictor = json.loads(json.dumps(fair.to_json()))
-    columns = {name: [row[name] for row in people] for name in people[0]}
-    wanted = fair.decide(
-        columns["hospital"], None, columns["prediction"], row_id=columns["patient"]
-    )
-    for group in (*predictor["groups"], None):
-        mine = [
-            answer(predictor, row["hospital"], group, row["prediction"], row["patient"])
-            for row in people
-        ]
-        assert (np.array(mine, object) == wanted).all()
+    clients = np.array(people.clients, object)[people.client]
+    groups = np.array(people.groups, object)[people.group]
+    rows = np.arange(len(people))
+    wanted = fair.decide(clients, groups, people.scores, row_id=rows)
+    seen = zip(clients, groups, people.scores.tolist(), rows.tolist(), strict=True)
+    assert [answer(predictor, *one) for one in seen] == list(wanted)
 
 
 NUMBERED = {"9": 9.0, "10": 10.0}  # clients that a table holds as numbers
@@ -217,23 +181,3 @@ def test_what_it_cannot_answer_is_a_sentence(answer):
         with pytest.raises(ValueError, match=says):
             for row in range(20) if given[0] is simplex else [given[-1]]:
                 answer(*given[:-1], row)
-
-
-def test_same_answers_as_the_command(answer, people, tmp_path):
-    fair = fitted("kernel")
-    fair.write(tmp_path / "predictor.json")
-    (tmp_path / "rows.csv").write_text(example_table())
-    columns = ("--client", "hospital", "--group", "sex", "--prediction", "prediction")
-    files = ("predictor.json", "rows.csv", "--out", "fair.csv")
-    subprocess.run(
-        [sys.executable, "-m", "fairfl_core", "predict", *files, *columns, "--row-id", "patient"],
-        cwd=tmp_path,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(TOP)},
-        capture_output=True,
-    )
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "fair.csv").read_text())))
-    predictor = json.loads((tmp_path / "predictor.json").read_text())
-    for row in rows:
-        args = (row["hospital"], row["sex"], row["prediction"], row["patient"])
-        assert answer(predictor, *args) == row["answer"]

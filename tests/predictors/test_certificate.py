@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
@@ -23,6 +24,7 @@ from fairfl_core.lp.utility import BALANCED, Utility
 from fairfl_core.predictors.certificate import score_counts
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.verify_predictor import fingerprint, verify
+from tests.cli.running import run
 
 CHECKER = Path(__file__).parents[2] / "docs" / "verify_predictor.py"
 MANY = int(os.environ.get("FAIRFL_TAMPERED", "40"))  # the note of a release says what 1,000 gave
@@ -52,7 +54,7 @@ def some_people(seed, clients=3, n=900):
 def certified(program, eps_global, eps_local, evidence):
     """The file, the counts beside it and the solution."""
     solution = program.solve(eps_global, eps_local)
-    predictor = predictor_of(solution).certified(evidence, program.rates)
+    predictor = predictor_of(solution).certified_by(program, evidence)
     return json.loads(json.dumps([predictor.to_json(), evidence])), solution
 
 
@@ -67,20 +69,20 @@ EVERYTHING = Policy(
 )
 
 
+KINDS = [
+    ("eo", "simplex", (4, 2, 2), Policy()),
+    ("eop", "kernel", (4, 3, 2), Policy()),
+    ("sp", "simplex", (3, 2, 3), Policy(utility=COSTS)),
+    ("eo-full", "kernel", (3, 3, 3), Policy()),
+    ("sp", "simplex", (4, 4, 2), RATIOS),
+    ("eo", "kernel", (3, 4, 3), EVERYTHING),
+    ("eo", "simplex", (3, 3, 2), Policy(without_group=True)),
+    ("sp", "kernel", (3, 2, 3), Policy(without_group=True)),
+]
+
+
 @pytest.mark.parametrize("rates", ["labels", "shrunk"])
-@pytest.mark.parametrize(
-    ("notion", "region", "shape", "policy"),
-    [
-        ("eo", "simplex", (4, 2, 2), Policy()),
-        ("eop", "kernel", (4, 3, 2), Policy()),
-        ("sp", "simplex", (3, 2, 3), Policy(utility=COSTS)),
-        ("eo-full", "kernel", (3, 3, 3), Policy()),
-        ("sp", "simplex", (4, 4, 2), RATIOS),
-        ("eo", "kernel", (3, 4, 3), EVERYTHING),
-        ("eo", "simplex", (3, 3, 2), Policy(without_group=True)),
-        ("sp", "kernel", (3, 2, 3), Policy(without_group=True)),
-    ],
-)
+@pytest.mark.parametrize(("notion", "region", "shape", "policy"), KINDS)
 def test_a_solution_of_counts_is_proved(notion, region, shape, policy, rates):
     grouping = CROSSED if shape[1] == 4 else None
     counts = some_counts(np.random.default_rng(1), *shape, grouping=grouping)
@@ -88,7 +90,7 @@ def test_a_solution_of_counts_is_proved(notion, region, shape, policy, rates):
     (file, evidence), solution = certified(program, 0.05, 0.08, counts.to_json())
     failed, figures = verify(file, evidence)
     assert failed == []
-    assert figures["gap"] <= 1e-9
+    assert abs(figures["gap"]) <= 1e-9
     assert figures["value"] == pytest.approx(solution.utility.value, abs=1e-9)
     assert figures["bound"] == pytest.approx(solution.utility.value, abs=1e-9)
 
@@ -126,6 +128,16 @@ def test_a_lottery_that_is_fair_but_not_best_is_not_proved():
     assert figures["gap"] > 1e-6
 
 
+def test_a_lottery_that_looks_at_the_group_is_not_proved_where_it_may_not():
+    counts = some_counts(np.random.default_rng(14))
+    program = FairnessProgram(counts, "eo", "kernel", policy=Policy(without_group=True))
+    (file, evidence), _ = certified(program, 0.05, 0.05, counts.to_json())
+    row = file["clients"][0]["lottery"][1][0]
+    row[:] = row[::-1]
+    file["certificate"]["fingerprint"] = fingerprint(file)
+    assert "different lotteries" in verify(file, evidence)[0][0]
+
+
 def test_a_lottery_outside_the_region_is_not_proved():
     """The kernel's lottery reaches more than the simplex: it must not pass for one of that."""
     counts = some_counts(np.random.default_rng(5), labels=3)
@@ -144,13 +156,20 @@ def tampered(rng, file, evidence, how):
     group = int(rng.integers(len(file["groups"])))
     by = float(rng.choice([1e-6, 1e-3, 0.05]))
     if how == "weight":
-        row = file["clients"][client]["lottery"][group][int(rng.integers(2))]
-        larger = int(np.argmax(row))  # the row still sums to one
-        row[larger] -= by
-        row[1 - larger] += by
+        entry = file["clients"][client]
+        if "rules" in entry:
+            entry["rules"][group][-1]["probability"] -= by
+            entry["rules"][group][0]["probability"] += by * (len(entry["rules"][group]) > 1)
+        else:
+            row = entry["lottery"][group][int(rng.integers(len(file["labels"])))]
+            larger = int(np.argmax(row))  # the row still sums to one
+            row[larger] -= by
+            row[larger - 1] += by
     elif how == "count":
-        cell = evidence["clients"][client]["counts"][group][int(rng.integers(2))]
-        cell[int(rng.integers(2))] += 1
+        cells = evidence["clients"][client]["counts"][group]
+        cell = cells[int(rng.integers(len(cells)))]
+        cell = cell[2] if isinstance(cell[-1], list) else cell
+        cell[int(rng.integers(len(cell)))] += 1
     elif how == "limit":
         name = file["clients"][client]["name"]
         file["epsilon"]["local"][name] = max(file["epsilon"]["local"][name] - by, 0.0)
@@ -179,27 +198,55 @@ def is_true(file, evidence):
     return kept and np.einsum("cayy->", answers) / counts.n >= best.accuracy - 1.1e-9
 
 
+def drawn(rng, turn):
+    """Limits at random on people at random, of every kind in turn: the file and its counts."""
+    while True:
+        limits = rng.uniform(0, 0.1, 2).round(3).tolist()
+        if turn % 5 == 0:
+            people = some_people(int(rng.integers(2**31)), clients=int(rng.integers(1, 4)))
+            program = FairnessProgram(people, rng.choice(["eo", "eop", "sp"]), "exact")
+            evidence = score_counts(people)
+        else:
+            notion, region, shape, policy = KINDS[turn % len(KINDS)]
+            grouping = CROSSED if shape[1] == 4 else None
+            counts = some_counts(rng, int(rng.integers(1, 4)), *shape[1:], grouping=grouping)
+            program = FairnessProgram(counts, notion, region, policy=policy)
+            evidence = counts.to_json()
+        try:
+            return certified(program, *limits, evidence)[0]
+        except InfeasibleError:  # floors against limits
+            continue
+
+
 def test_what_was_tampered_with_is_refused_and_what_was_not_is_accepted():
-    """Also where the seal was made anew: then only what is true is accepted."""
+    """Of every region, with floors, ratios, utilities, groupings and without the group."""
     rng = np.random.default_rng(6)
-    accepted = refused = resealed = 0
+    accepted = refused = 0
     for turn in range(MANY):
+        file, evidence = drawn(rng, turn)
+        accepted += verify(file, evidence)[0] == []
+        changed = tampered(rng, file, evidence, ("weight", "count", "limit", "label")[turn % 4])
+        refused += verify(*changed)[0] != [] or changed == (file, evidence)
+    print(f"{accepted} accepted, {refused} refused")
+    assert (accepted, refused) == (MANY, MANY)
+
+
+def test_where_the_seal_is_made_anew_only_what_is_true_is_accepted():
+    rng = np.random.default_rng(6)
+    refused = 0
+    for turn in range(MANY // 2):
         counts = some_counts(rng, clients=int(rng.integers(1, 4)))
         program = FairnessProgram(counts, "eo", "simplex" if turn % 2 else "kernel")
         limits = rng.uniform(0, 0.1, 2).round(3).tolist()
         (file, evidence), _ = certified(program, *limits, counts.to_json())
-        accepted += verify(file, evidence)[0] == []
-        how = ("weight", "count", "limit", "label")[turn % 4]
+        how = "weight" if turn % 4 < 2 else "limit"
         changed = tampered(rng, file, evidence, how)
-        refused += verify(*changed)[0] != [] or changed == (file, evidence)
         changed[0]["certificate"]["fingerprint"] = fingerprint(changed[0])
-        if changed[0]["labels"] == changed[1]["labels"] and how != "count":
-            problems = verify(*changed)[0]
-            assert problems or is_true(*changed)
-            resealed += problems != []
-    print(f"{accepted} accepted, {refused} refused, {resealed} of {MANY // 2} by arithmetic alone")
-    assert (accepted, refused) == (MANY, MANY)
-    assert resealed >= MANY // 4  # every weight
+        problems = verify(*changed)[0]
+        assert problems or is_true(*changed)
+        refused += problems != []
+    print(f"{refused} of {MANY // 2} refused by arithmetic alone")
+    assert refused >= MANY // 4  # every weight
 
 
 def test_the_file_survives_being_read_and_written_and_a_changed_one_loses_its_certificate():
@@ -249,17 +296,41 @@ def test_the_script_runs_alone_without_fairfl(tmp_path):
     assert done.returncode == 1 and "NOT PROVED" in done.stdout
 
 
+def test_the_command_says_what_is_proved_of_which_rates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people = some_people(15)
+    columns = {"client": people.clients, "group": people.groups, "label": people.labels}
+    rows = pd.DataFrame({n: np.array(v)[getattr(people, n)] for n, v in columns.items()})
+    rows.assign(p=people.scores[:, 1]).to_csv("rows.csv", index=False)
+    named = [word for name in columns for word in (f"--{name}", name)]
+    how = (*named, "--probability", "p", "--probability-of", "yes", "--eps-local", "0.05")
+    for rates in ("shrunk", "labels"):
+        files = ("--out", "p.json", "--score-counts", "c.json", "--rates", rates)
+        assert run("solve", "rows.csv", *how, *files).code == 0
+        ended = run("verify", "p.json", "c.json")
+        assert ended.code == 0 and ended.out.startswith("PROVED.")
+        assert ("Rates are shrunk" in ended.out) == (rates == "shrunk")
+    value = json.loads(Path("p.json").read_text("utf-8"))
+    value["epsilon"]["global"] = 0.5
+    Path("p.json").write_text(json.dumps(value), "utf-8")
+    ended = run("verify", "p.json", "c.json", "--json")
+    assert ended.code == 1 and not json.loads(ended.out)["proved"]
+
+
+@pytest.mark.parametrize(("region", "labels"), [("simplex", 2), ("kernel", 2), ("kernel", 3)])
 @pytest.mark.parametrize("how", [{}, {"scope": "each"}, {"proof": "proved"}])
 @pytest.mark.parametrize("policy", [Policy(), Policy(floors=(Floor("y1", 0.2),))])
-def test_limits_inside_clients_with_a_confidence_are_proved_by_the_rows_as_given(how, policy):
-    counts = some_counts(np.random.default_rng(11), scale=400)
+def test_limits_inside_clients_with_a_confidence_are_proved_by_the_rows_as_given(
+    region, labels, how, policy
+):
+    counts = some_counts(np.random.default_rng(11), labels=labels, scale=400)
     guarantee = Guarantee(**how)
-    program = FairnessProgram(counts, "eo", "simplex", guarantee=guarantee, policy=policy)
+    program = FairnessProgram(counts, "eo", region, guarantee=guarantee, policy=policy)
     solution = program.solve(1.0, 0.3)
     predictor = predictor_of(solution).certified_by(program)
     file = json.loads(json.dumps(predictor.to_json()))
     failed, figures = verify(file, counts.to_json())
-    assert failed == [] and figures["gap"] <= 1e-9
+    assert failed == [] and abs(figures["gap"]) <= 1e-9
     assert file["certificate"]["rows"]
     assert predictor_from_json(file).to_json() == file
     file["certificate"]["rows"][0]["at_most"] -= 1e-6
@@ -277,9 +348,9 @@ def test_rows_of_a_confidence_count_only_where_one_was_asked():
     assert verify(file, counts.to_json())[0] != []
 
 
-@pytest.mark.parametrize(("region", "eps_global"), [("kernel", 1.0), ("simplex", 0.3)])
+@pytest.mark.parametrize(("region", "eps_global"), [("exact", 1.0), ("simplex", 0.3)])
 def test_other_confidences_are_not_proved(region, eps_global):
-    counts = some_counts(np.random.default_rng(13), scale=400)
-    program = FairnessProgram(counts, "eo", region, guarantee=Guarantee())
+    people = some_people(13)
+    program = FairnessProgram(people, "eo", region, guarantee=Guarantee())
     file = predictor_of(program.solve(eps_global, 0.3)).certified_by(program).to_json()
     assert "certificate" not in file

@@ -95,11 +95,7 @@ def test_the_draw_of_a_row_id_is_the_documented_hash(ids):
     assert found.tolist() == [by_hand("clinic", text) for text in ids]
 
 
-def test_draws_are_even_and_do_not_depend_on_the_kind_of_id():
-    draws = row_draws(np.full(100_000, "c"), np.arange(100_000))
-    observed = np.histogram(draws, 50, (0, 1))[0]
-    assert ((observed - 2000) ** 2 / 2000).sum() < 95  # chi-square, 49 degrees, p about 1e-4
-    assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 0.015
+def test_draws_do_not_depend_on_the_kind_of_id():
     few = [3, 14, 15]
     expected = row_draws(["c"] * 3, few)
     for kind in ("int32", "float64", "str", "object", "category", "double[pyarrow]"):
@@ -128,24 +124,6 @@ def test_clients_that_number_their_rows_alike_are_not_drawn_together():
     notion = Notion.of("eo", counts.labels, counts.favourable)
     gap = gaps(notion.answered(drawn.table), notion.people(drawn.n_label)).overall
     assert gap < 5 * evaluate(fair, counts).one_draw_global < 0.06
-
-
-def test_the_same_lottery_whatever_was_solved_before():
-    """Of equally good lotteries always the same: a warm app and a fresh shell must agree."""
-    counts = ClientCounts(
-        [
-            [[[56, 18], [17, 62]], [[35, 19], [19, 36]]],
-            [[[32, 12], [6, 62]], [[20, 16], [12, 35]]],
-        ],
-        ("a", "b"),
-        ("f", "m"),
-        ("no", "yes"),
-    )
-    program = FairnessProgram(counts, "eo")
-    fresh = program.solve(0.02, 0.05)
-    for pair in ((0.3, 0.1), (0.0, 0.3), (0.02, 0.05)):
-        again = program.solve(*pair)
-    np.testing.assert_allclose(again.beta, fresh.beta, atol=1e-7)
 
 
 def test_what_it_was_not_fitted_for_is_refused():

@@ -3,12 +3,15 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from fairfl_core import ClientCounts, FairnessProgram, Predictor, evaluate, frontier
+from fairfl_core.evaluation.study import run_study, summarise
+from fairfl_core.explore import charts, figures
 from tests.helpers.scored import scored_network
 
 EVIL = '<script>alert("x")</script>&amp;'
@@ -17,6 +20,7 @@ COUNTS = ClientCounts(PEOPLE.counts.table, (EVIL, "b", "c"), ("<b>f", "m"), ("no
 SOLUTION = FairnessProgram(COUNTS, "eo").solve(0.02, 0.05)
 JUDGED = evaluate(Predictor.from_solution(SOLUTION), COUNTS)
 MAP = frontier(FairnessProgram(COUNTS, "eo"), eps_local=[0.0, 0.1, 1.0], eps_global=[0.02, 1.0])
+AFTER = ("after", "after, may be chance", "above the limit")
 
 
 class Tables(HTMLParser):
@@ -109,25 +113,44 @@ def test_numbers_go_out_as_plain_dicts():
     assert MAP.to_json()["accuracy"] == MAP.accuracy.tolist()
 
 
-def test_figures_draw_the_numbers():
-    by_name = {trace.name: trace for trace in JUDGED.plot().data}
-    np.testing.assert_allclose(by_name["before (model's own)"].x, JUDGED.before.gaps.local)
-    after = [t for name, t in by_name.items() if name and name.startswith("after")]
-    drawn = {int(y): x for trace in after for x, y in zip(trace.x, trace.y, strict=True)}
-    np.testing.assert_allclose([drawn[c] for c in range(3)], JUDGED.gaps.local)
-    low, high = JUDGED.local_interval
-    interval = np.reshape(by_name["95 % interval, after"].x, (3, 3))
-    np.testing.assert_allclose(interval[:, :2], np.stack([low, high], axis=1))
+def test_figures_draw_what_the_page_draws():
+    study = run_study([(0, FairnessProgram(COUNTS, "eo"))], [COUNTS], 0.02, 0.05)
+    columns, verdict = study.client_columns(unseen=True), summarise(study).verdict
+    page = charts.gaps(columns, verdict, COUNTS.groups)
+    drawn = JUDGED.plot()
+    by_name = {trace.name: trace for trace in drawn.data}
+    wanted = {key: [one[key] for one in page["clients"]] for key in page["clients"][0]}
+    np.testing.assert_allclose(by_name["before"].x, wanted["before"])
+    after = [by_name[name] for name in AFTER if name in by_name]
+    places = {int(y): x for trace in after for x, y in zip(trace.x, trace.y, strict=True)}
+    np.testing.assert_allclose([places[c] for c in range(3)], wanted["after"])
+    for name, key in zip(AFTER[1:], ("within", "above"), strict=True):
+        rows = by_name[name].y if name in by_name else []
+        assert list(rows) == list(np.flatnonzero(wanted[key]))
+    interval = np.reshape(by_name["95 %"].x, (3, 3))
+    np.testing.assert_allclose(interval[:, :2].T, [wanted["low"], wanted["high"]])
+    allowed = [shape.x1 for shape in drawn.layout.shapes if shape.type == "rect"]
+    assert allowed == wanted["asked"] and drawn.layout.xaxis.title.text.startswith("gap between")
     solved = {trace.name: trace for trace in SOLUTION.plot().data}
-    np.testing.assert_allclose(solved["after"].x, SOLUTION.gaps.local)
-    (shape, line) = SOLUTION.plot().layout.shapes
-    assert shape.x1 == line.x0 == 0.05
+    np.testing.assert_allclose(solved["after"].x, SOLUTION.gaps.local, atol=1e-4)
     ticks = SOLUTION.plot().layout.yaxis.ticktext
     assert "<script>" not in ticks[0] and "&lt;script>" in ticks[0]
-    heat = MAP.plot(here=(0.02, 0.1))
-    np.testing.assert_allclose(heat.data[0].z, 100 * MAP.accuracy)
+
+
+def test_maps_draw_what_the_page_draws():
+    page, heat = charts.map_data(MAP, (0.02, 0.1)), MAP.plot(here=(0.02, 0.1))
+    np.testing.assert_allclose(heat.data[0].z, page["accuracy"])
+    assert (heat.data[0].zmin, heat.data[0].zmax) == (page["low"], page["high"])
+    edges = sum(trace.name == "free of cost" for trace in heat.data)
+    assert edges == bool(page["free"])
     mark = heat.data[-1]
-    assert (mark.x[0], mark.y[0]) == (0, 1) and mark.name == "you are here"
+    assert [mark.x[0], mark.y[0]] == page["here"] == [0, 1] and mark.name == "you are here"
+
+
+def test_figures_have_the_pages_colours():
+    style = (Path(figures.__file__).parent / "frontend" / "charts.css").read_text()
+    for colour in (figures.WAS, figures.NOW, figures.OVER, figures.EDGE, figures.ALLOWED):
+        assert colour in style, colour
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])

@@ -1,65 +1,16 @@
 """Commands that write a document or sweep methods: what is made, in which order, and where it goes."""
 
-import re
 from types import SimpleNamespace
 
 import pytest
 
 from fairfl_core.data import datasets
-from fairfl_core.evaluation import methods
-from fairfl_core.evaluation.methods import GAPS
 from fairfl_core.training.methods import METHODS
 from fairfl_core.training.recipes import recipe
 from research import post_processed, shipping
-from research.holding import document
-from research.paper import reproduction
 from research.sweeps import sweep_of
 from tests.cli.running import run_research as run
 from tests.training.tiny import as_adult
-
-
-def test_the_evidence_that_limits_hold_is_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(document, "holding", lambda on_progress: "# They hold\n")
-    ended = run("holding", "--out", tmp_path / "holding.md")
-    assert ended.code == 0 and (tmp_path / "holding.md").read_text() == "# They hold\n"
-    assert "".join(ended.out.split()).endswith("holding.md:written.")
-
-
-def test_the_reproduction_is_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(reproduction, "reproduction", lambda: "# As the paper\n")
-    ended = run("reproduce", "--out", tmp_path / "new.md")
-    assert ended.code == 0 and (tmp_path / "new.md").read_text() == "# As the paper\n"
-    assert "".join(ended.out.split()).endswith("new.md:written.")
-
-
-def test_methods_stand_in_a_table_for_each_experiment(monkeypatch):
-    def row(experiment, method):
-        gaps = dict(zip(GAPS, (0.01234, 0.5, 0.25), strict=False))
-        means = SimpleNamespace(mean=lambda: 0.84567)
-        return SimpleNamespace(
-            experiment=experiment,
-            method=method,
-            setting="sp 1",
-            seeds=(0, 1, 2),
-            accuracy=means,
-            gap=gaps.__getitem__,
-        )
-
-    rows = {"adult": ["fedavg", "ours"], "other": ["fedavg"]}
-    monkeypatch.setattr(methods, "method_experiments", lambda: list(rows))
-    monkeypatch.setattr(
-        methods, "method_rows", lambda name: [row(name, method) for method in rows[name]]
-    )
-    lines = [" ".join(re.findall(r"[\w.,%]+", line)) for line in run("methods").out.splitlines()]
-    figures = "sp 1 3 84.57% 0.0123 0.5000 0.2500"
-    assert [line for line in lines if "test people" in line or figures in line] == [
-        "adult, on test people",
-        f"fedavg {figures}",
-        f"ours {figures}",
-        "other, on test people",
-        f"fedavg {figures}",
-    ]
-    assert "ours" not in run("methods", "--experiment", "other").out
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
-from fairfl_core.training.gaps import NOTIONS, rates_of
 from fairfl_core.training.method import LocalRound, Plan, Reply, Rows, State
 from fairfl_core.training.methods import make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared
@@ -18,6 +17,8 @@ from research.trained.fair_fate import fairness
 from research.trained.fairfed import FairFed, shares_of_gap
 from research.trained.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
 from research.trained.fedfb import cell_errors
+from research.trained.gaps import NOTIONS, rates_of
+from research.trained.gradients import with_gradients
 from research.trained.reweighing import cell_factors
 from tests.training.tiny import RECIPE, as_adult, people
 
@@ -46,7 +47,7 @@ ON = [
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(as_adult(), replace(RECIPE, batch=64), 0)
+    return with_gradients(prepare(as_adult(), replace(RECIPE, batch=64), 0))
 
 
 def trained(prepared, method, settings, rounds=ROUNDS, **options):
@@ -150,7 +151,10 @@ def test_what_table_1_says_of_labels_and_notions_is_so(method):
 def by_labels():
     """People of two and of three labels, with the model that needs no compiling."""
     recipe = replace(RECIPE, model="linear", batch=64)
-    return {2: prepare(as_adult(), recipe, 0), 3: prepare(people(), recipe, 0)}
+    return {
+        labels: with_gradients(prepare(whose(), recipe, 0))
+        for labels, whose in ((2, as_adult), (3, people))
+    }
 
 
 @pytest.mark.parametrize("notion", NOTIONS)

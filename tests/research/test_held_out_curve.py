@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.program import FairnessProgram
-from research.held_out_curve import EPSILONS, held_out_curve, pooled_debiased
+from research.held_out_curve import held_out_curve, pooled_debiased
 from tests.helpers.scored import scored_network
 
 
@@ -18,22 +17,18 @@ def network(seed):
 def test_every_point_is_the_study_of_its_tolerance(region):
     seeds = (0, 1)
     fit, test = [network(seed) for seed in seeds], [network(seed + 9) for seed in seeds]
-    told = []
 
     def programs():
         built = [FairnessProgram(people, "eop", region, rates="labels") for people in fit]
         return list(zip(seeds, built, strict=True))
 
-    curve = held_out_curve(
-        programs(), test, [0.0, 0.1], on_progress=lambda *done: told.append(done)
-    )
+    curve = held_out_curve(programs(), test, [0.0, 0.1])
     fresh = programs()
     for place, epsilon in enumerate((0.0, 0.1)):
         study = run_study(fresh, test, epsilon, epsilon)
         accuracy = study.over(lambda e: e.accuracy, unseen=True).mean
         assert curve.accuracy[place] == pytest.approx(accuracy, abs=1e-6)
         assert curve.gap_debiased[place] == pytest.approx(pooled_debiased(study)[0], abs=1e-6)
-    assert told == [(1, 2), (2, 2)]
 
 
 def test_squares_are_pooled_not_roots():
@@ -56,16 +51,3 @@ def test_one_seed_has_no_limits():
     judged = study.evaluations(unseen=True)[0]
     assert middle == pytest.approx(judged.debiased(judged.larger_half).gap)
     assert np.isnan(low) and np.isnan(high)
-
-
-def test_the_usual_tolerances_go_from_none_to_where_nothing_binds():
-    assert EPSILONS[0] == 0 and (np.diff(EPSILONS) > 0).all()
-    program = FairnessProgram(network(0), "eop", "simplex")
-    free = program.solve(1.0, 1.0).accuracy
-    assert program.solve(EPSILONS[-2], EPSILONS[-2]).accuracy < free
-    assert program.solve(EPSILONS[-1], EPSILONS[-1]).accuracy == pytest.approx(free)
-
-
-def test_no_tolerance_is_no_curve():
-    with pytest.raises(InputError, match="at least one"):
-        held_out_curve([], [], [])

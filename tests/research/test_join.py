@@ -6,7 +6,7 @@ import pytest
 
 from fairfl_core.data import save_experiment
 from fairfl_core.errors import InputError
-from research.commands.join import join_experiments
+from research.join import join_experiments
 from tests.cli.running import run_research as run
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores

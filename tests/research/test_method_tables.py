@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fairfl_core.evaluation.methods import method_experiments, method_rows, rows_of
-from fairfl_core.evaluation.paper_numbers import TABLE_1, TABLE_2, TABLE_3
+from fairfl_core.evaluation.paper import TABLE_1, TABLE_2, TABLE_3
 from research.paper.method_tables import FRAMEWORKS, method_tables
 from tests.research.test_reproduction import assert_same, section
 from tests.research.test_reproduction import rows_of as lines_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfl_core.evaluation.paper_numbers import (
+from fairfl_core.evaluation.paper import (
     ASKED,
     FEDAVG,
     SCENARIOS,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data import experiments
-from fairfl_core.evaluation.paper_numbers import SCENARIOS
+from fairfl_core.evaluation.paper import SCENARIOS
 from fairfl_core.lp.program import FairnessProgram
 from research.paper.reproduction import (
     _experiment,

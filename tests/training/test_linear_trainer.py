@@ -1,4 +1,4 @@
-"""The linear model in numpy against the same model in TensorFlow's arithmetic, and derivatives."""
+"""The linear model in numpy against the same model in TensorFlow's arithmetic."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.training.data import TRAINING, federate
-from fairfl_core.training.gaps import gaps_of
 from fairfl_core.training.linear_trainer import LinearTrainer
 from fairfl_core.training.parameters import first_parameters, size_of
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
@@ -46,47 +45,14 @@ def tensorflow_trainer(federation):
     return Shallow(federation, replace(LINEAR, model="mlp"))
 
 
-def numeric(function, theta, step=1e-3):
-    slope = np.empty(len(theta))
-    for place in range(len(theta)):
-        up, down = theta.copy(), theta.copy()
-        up[place] += step
-        down[place] -= step
-        slope[place] = (function(up) - function(down)) / (float(up[place]) - float(down[place]))
-    return slope
-
-
-@pytest.mark.parametrize("notion", ["sp", "eo"])
-def test_it_does_what_tensorflow_does(trainer, tensorflow_trainer, federation, theta, notion):
+def test_it_does_what_tensorflow_does(trainer, tensorflow_trainer, federation, theta):
     rows = federation.client_rows(TRAINING)[1]
     weight = np.linspace(0.5, 2, len(rows)).astype(np.float32)
-    cells = federation.people.group[rows], federation.people.label[rows]
-    gaps = gaps_of(notion, *cells, groups=2, labels=3, favourable=2)
     assert np.allclose(
         trainer.scores(theta, rows), tensorflow_trainer.scores(theta, rows), atol=1e-6
     )
     ours, theirs = (one.epoch(theta, rows, weight, 0) for one in (trainer, tensorflow_trainer))
     assert np.allclose(ours, theirs, atol=1e-4)
-    how = {"gaps": gaps, "strength": 3.0, "momentum": 0.5, "clip": 0.3}
-    ours, theirs = (
-        one.penalised_epoch(theta, rows, weight, 0, **how) for one in (trainer, tensorflow_trainer)
-    )
-    assert np.allclose(ours, theirs, atol=1e-4)
-    for sharpness, bound in ((1.0, np.inf), (10.0, 0.5)):
-        mine, others = (
-            one.gap_gradient(theta, rows, gaps, sharpness=sharpness, bound=bound)
-            for one in (trainer, tensorflow_trainer)
-        )
-        assert np.allclose(mine[0], others[0], atol=1e-5)
-        assert np.allclose(mine[1], others[1], atol=1e-4)
-
-
-def test_gradients_are_slopes(trainer, federation, theta):
-    rows = federation.client_rows(TRAINING)[0]
-    weight = np.ones(len(rows), np.float32)
-    _, slope = trainer.loss_gradient(theta, rows, weight)
-    found = numeric(lambda at: trainer.loss_gradient(at, rows, weight)[0], theta)
-    assert np.allclose(slope, found, atol=1e-4)
 
 
 def test_it_trains_without_tensorflow_in_the_way_of_the_others():
@@ -97,7 +63,7 @@ def test_it_trains_without_tensorflow_in_the_way_of_the_others():
 
 
 def test_of_rounds_that_are_equally_good_the_first_is_kept():
-    few = replace(RECIPE, model="linear", learning_rate=0.05, batch=64, method="toy")
+    few = replace(LINEAR, rounds=4, batch=64, method="toy")
     runs = []
     found = train_prepared(prepare(people(60), few, 2), few, on_progress=runs.append)
     assert found.accuracy.argmax() == 2 and (found.accuracy[3:] == found.accuracy[2]).all()

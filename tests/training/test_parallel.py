@@ -8,12 +8,14 @@ from time import sleep
 import numpy as np
 import pytest
 
-from fairfl_core.training.parallel import parallel_clients, parallel_map
-from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
+from fairfl_core.training.trainers import parallel_clients, parallel_map
 from fairfl_core.training.training import prepare, train_prepared
+from research.trained import register_all
+from research.trained.tensorflow_gradients import TensorFlowGradients
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, as_adult, pictures
 
+register_all()
 SETTINGS = {
     "fedavg": {},
     "fairfed": {},
@@ -30,7 +32,7 @@ def alone_and_together(people, recipe):
     """The same twice; steps are compiled when one thread, or several, first ask for them."""
     prepared = prepare(people, recipe, 0)
     return [
-        replace(prepared, trainer=TensorFlowTrainer(prepared.federation, recipe, parallel))
+        replace(prepared, trainer=TensorFlowGradients(prepared.federation, recipe, parallel))
         for parallel in (1, 3)
     ]
 

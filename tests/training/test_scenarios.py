@@ -58,7 +58,7 @@ def test_an_experiment_is_shipped_under_its_recipes_title(name):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_training_is_described_as_the_shipped_one_is(name):
-    """All that a manifest says of people, clients and recipe, but for what was added since."""
+    """All that a manifest says of people, clients and recipe, but for what came or went since."""
     shipped = experiments.open(name).manifest
     client = np.repeat(np.arange(len(shipped["clients"])), list(shipped["client_rows"].values()))
     names = (tuple(shipped[key]) for key in ("labels", "groups", "clients"))

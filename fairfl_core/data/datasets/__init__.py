@@ -34,7 +34,7 @@ def open(name: str, *, source: str | Path | None = None, grouping: str | None = 
     source : path, optional
         A folder with a copy, or one of its files.
     grouping : str, optional
-        How to form groups; the dataset's first grouping unless said.
+        How to form groups; the dataset's first grouping unless given.
     """
     return open_people(declaration(name), source, grouping)
 

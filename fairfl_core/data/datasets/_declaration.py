@@ -55,7 +55,7 @@ class People:
     labels, groups, clients : tuple of str
         Names a lay person can read.
     favourable : str
-        The label that statistical parity and equal opportunity look at; the last unless said.
+        The label that statistical parity and equal opportunity look at; the last unless given.
     origin : mapping
         Where the rows come from: dataset, form, sha256 of each file, sample, rows left out.
     """

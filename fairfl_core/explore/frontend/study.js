@@ -5,9 +5,6 @@ async function unpacked(base64) {
     return JSON.parse(await new Response(stream).text());
 }
 
-const rowsOf = chart => chart.rows.map(row => Object.fromEntries(chart.columns.map((name, at) => [name, row[at]])));
-const groupsOf = row => row.groups.map(([before, after, n, sure]) => ({ before, after, n, sure }));
-
 function open(study) {
     const { limits } = study.map, n = limits.length;
     const nearest = limit => limits.reduce((best, one, at) => Math.abs(one - limit) < Math.abs(limits[best] - limit) ? at : best, 0);
@@ -131,12 +128,8 @@ function paintWords({ verdict, harm, numbers, sentence }, here) {
 
 /* The data of the clients' picture, as the app's component takes them. */
 function pictureOf(here, picture, label) {
-    if (picture === 'found') {
-        const data = here.found[label];
-        return { ...data, view: picture, label, groups: here.groups, clients: rowsOf(data).map(row => ({ ...row, groups: groupsOf(row) })) };
-    }
-    if (picture === 'price') return { ...here.price, view: picture, clients: rowsOf(here.price) };
-    return { ...here.gaps, view: picture, axis: here.axis, clients: rowsOf(here.gaps) };
+    if (picture === 'found') return here.found[label];
+    return picture === 'price' ? here.price : { ...here.gaps, view: picture };
 }
 
 function paintPictures(places, study, state, here, go, paint) {

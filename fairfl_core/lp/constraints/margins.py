@@ -17,7 +17,7 @@ The overall rate of a group pools its clients' rates r with weights w, which are
 its error has the variance sum over c of w^2 s^2, plus that of the weights, sum over c of
 w (r - mean r)^2 / n: a second-order cone with two dimensions a cell (`overall_margin`). Every cell
 adapts to its own people, and these gains do not average out over clients. Where a label is frequent
-by chance a client is told it more often: so the weights' part has Scheffe's constant of as many
+by chance a client has it more often: so the weights' part has Scheffe's constant of as many
 dimensions as there are clients. What the rates are too high by is found by cross-validation of the
 whole fit, and they are corrected by it (`solving.optimism`).
 

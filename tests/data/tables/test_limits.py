@@ -2,47 +2,13 @@
 
 import io
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairfl_core.data.tables import PAGE, SAMPLE_ROWS, SHELL, _check_sizes, open_csv, open_parquet
+from fairfl_core.data.tables import PAGE, SAMPLE_ROWS, open_csv, open_parquet
 from fairfl_core.errors import InputError
-
-TAKEN = {  # rows, columns, bytes of a Parquet table once unpacked, megabytes of a file
-    "page": (PAGE, 10_000_000, 1_000, 1_500_000_000, 200),
-    "shell": (SHELL, 1_000_000_000, 100_000, 60_000_000_000, 2_000),
-}
-
-
-def footer(rows, columns, unpacked):
-    """What pyarrow reads of a footer; files of that size cannot be written in a test."""
-    first = SimpleNamespace(total_uncompressed_size=unpacked)
-    nothing = SimpleNamespace(total_uncompressed_size=0)
-    group = SimpleNamespace(column=lambda place: nothing if place else first)
-    return SimpleNamespace(
-        num_rows=rows, num_columns=columns, num_row_groups=1, row_group=lambda _: group
-    )
-
-
-@pytest.mark.parametrize("where", list(TAKEN))
-def test_one_more_than_the_most_is_refused_with_both_numbers(where):
-    limits, rows, columns, unpacked, megabytes = TAKEN[where]
-    assert limits.bytes == megabytes * 1_048_576
-    _check_sizes("t.parquet", footer(rows, columns, unpacked), limits)
-    for declared, says in (
-        (footer(rows + 1, 1, 1), f"declares {rows + 1:,} rows; {rows:,} are taken at most"),
-        (
-            footer(1, 1, unpacked + 1),
-            f"declares {unpacked + 1:,} bytes once unpacked; {unpacked:,} are taken at most",
-        ),
-        (footer(1, columns + 1, 1), f"{columns + 1:,} columns"),
-    ):
-        with pytest.raises(InputError) as caught:
-            _check_sizes("t.parquet", declared, limits)
-        assert says in str(caught.value)
 
 
 def test_the_bytes_of_all_columns_and_row_groups_are_added_up():

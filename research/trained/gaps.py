@@ -1,4 +1,4 @@
-"""Fairness gaps as training sees them: soft ones with a gradient, hard ones from counts."""
+"""Fairness gaps as the fair methods see them: soft ones with a gradient, hard ones from counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

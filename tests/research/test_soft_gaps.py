@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
-from fairfl_core.training.gaps import gaps_of
+from research.trained.gaps import gaps_of
 
 
 @given(

@@ -142,19 +142,6 @@ def solve(
             _show_prohibition(price, solution)
 
 
-<<<<<<< HEAD
-def _evidence(program: "FairnessProgram", source: Path) -> dict[str, Any] | None:
-    """The counts that prove what is found; of a histogram they are read again."""
-    from fairfl_core.lp.exact.histograms import read_histogram
-    from fairfl_core.predictors.certificate import evidence_of, score_counts
-
-    if program.needs_scores and not program.can_judge:  # a histogram holds no person
-        return score_counts(read_histogram(source))
-    return evidence_of(program)
-
-
-=======
->>>>>>> main
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     from fairfl_core._io.files import write_json
 

@@ -188,6 +188,11 @@ class Policy:
                 )
 
     @property
+    def asks_for_rows(self) -> bool:
+        """Whether rows beside the gaps' own are needed."""
+        return bool(self.floors or self.has_ratios or self.limits or self.has_shares)
+
+    @property
     def has_shares(self) -> bool:
         """Whether a precision or a capacity is asked for."""
         capacities = (self.capacity_global, self.capacity_local)

@@ -233,6 +233,17 @@ def test_two_files_of_one_month_are_refused(tmp_path):
         read_months([tmp_path])
 
 
+def test_months_come_by_the_size_of_their_numbers():
+    value = month(np.random.default_rng(0)).to_json()
+    for names in (
+        ("2026-9", "2026-10", "2026-11"),
+        ("2026-W9", "2026-W10"),
+        ("week 9", "week 10"),
+    ):
+        months = [month_from_json(value, f"months/{name}.json") for name in reversed(names)]
+        assert [one.period for one in ordered(months)] == list(names)
+
+
 @pytest.mark.parametrize("what", ["groups", "labels"])
 def test_other_groups_or_labels_are_refused(what):
     counts = month(np.random.default_rng(0))
@@ -351,6 +362,14 @@ def sqlite(rows):
 def test_a_sqlite_database_gives_what_files_give(asked):
     with sqlite(rows_of(a_year())):
         same_as_files(URL)
+
+
+def test_months_with_a_slash_are_kept_in_files(asked):
+    query = QUERY.replace("SELECT month", "SELECT replace(month, '-', '/')")
+    with sqlite(rows_of(a_year()[:2])):
+        how = ("--sql", query, "--connection", URL, "--save", "kept", *HOW)
+        assert run("watch", "policy.toml", *how).code == 3
+    assert sorted(Path("kept").iterdir())[0].name == "month-2026-01.json"
 
 
 def test_a_postgresql_database_gives_what_files_give(asked, tmp_path):

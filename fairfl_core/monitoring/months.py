@@ -98,9 +98,12 @@ def month_from_json(value: Any, source: str = "") -> Month:
     without a label yet.
     """
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        found = _PERIOD.findall(Path(source).stem)
-        period = found[-1] if found else Path(source).stem
-        return Month.of(ClientCounts.from_json(value), period, source)
+        counts, name = ClientCounts.from_json(value), Path(source).stem
+        if not re.search(r"\d", name):
+            raise InputError(
+                "the name tells no week or month; call the file such as month-2026-07.json."
+            )
+        return Month.of(counts, (_PERIOD.findall(name) or [name])[-1], source)
     check_keys(value, {"format", "period", "labels", "groups", "clients"}, set(), "the file")
     period = value["period"]
     if not isinstance(period, str) or not period.strip():

@@ -118,6 +118,7 @@ def own_limits(view: View) -> str:
 
 
 CLOSED = "**How gaps were closed**"
+MAP_TABLE = "The map as a table"
 NOTHING_CLOSED = "No gap was closed."
 CLOSED_ON_FEW = "Gaps were closed only where fewer than 10 people stand behind them."
 

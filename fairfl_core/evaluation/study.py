@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.frames import to_frame
 from fairfl_core.budget import look
-from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.before_after import run_mean
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
@@ -128,15 +127,11 @@ class Study:
         `at` names the clients by position; all unless given. With `chance` come the columns of
         what chance alone does.
         """
-        if at is None:
-            means = self._unseen_columns if unseen else self._fitted_columns
-        else:
-            means = _client_means(self.evaluations(unseen=unseen), at)
-        if chance:
-            means = means | _client_means(
-                self.evaluations(unseen=unseen), at, Evaluation.chance_columns
-            )
         chosen = list(range(len(self.price_local)) if at is None else at)
+        columns = self._unseen_columns if unseen else self._fitted_columns
+        if chance:
+            columns = columns | self._means(Evaluation.chance_columns, unseen=unseen)
+        means = {name: values[chosen] for name, values in columns.items()}
         clients = self.first.solution.counts.clients
         return (
             {"client": [clients[place] for place in chosen]}
@@ -151,56 +146,24 @@ class Study:
 
     @cached_property
     def _fitted_columns(self) -> dict[str, Floats]:
-        return _client_means(self.evaluations(unseen=False))
+        return self._means(Evaluation.client_columns, unseen=False)
 
     @cached_property
     def _unseen_columns(self) -> dict[str, Floats]:
-        return _client_means(self.evaluations(unseen=True))
+        return self._means(Evaluation.client_columns, unseen=True)
+
+    def _means(
+        self, columns_of: Callable[[Evaluation], dict[str, Floats]], *, unseen: bool
+    ) -> dict[str, Floats]:
+        """Columns of every seed's evaluation, each the mean over the seeds."""
+        runs = [columns_of(each) for each in self.evaluations(unseen=unseen)]
+        return {name: run_mean([run[name] for run in runs]) for name in runs[0]}
 
     def group_table(self, *, unseen: bool) -> "pd.DataFrame":
         """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
-        runs = [each.group_columns() for each in self.evaluations(unseen=unseen)]
-        means = {name: run_mean([run[name] for run in runs]) for name in runs[0]}
+        means = self._means(Evaluation.group_columns, unseen=unseen)
         groups = self.first.solution.counts.groups
         return to_frame({"group": groups} | means | {"n": means["n"].round()})
-
-
-def _client_means(
-    runs: Sequence[Evaluation],
-    at: Sequence[int] | None = None,
-    columns_of: Callable[[Evaluation], dict[str, Floats]] = Evaluation.client_columns,
-) -> dict[str, Floats]:
-    """Columns of these clients (default all), each the mean over the runs."""
-    columns = columns_of(_together(runs, at))
-    return {name: run_mean(values.reshape(len(runs), -1)) for name, values in columns.items()}
-
-
-def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluation:
-    """The clients of all runs side by side, run by run: what is reported of each is computed once.
-
-    What is reported of everyone together means nothing here.
-    """
-    if len(runs) == 1 and at is None:
-        return runs[0]
-    chosen = slice(None) if at is None else list(at)
-    tables = [one.counts.table[chosen] for one in runs]
-    names = tuple(f"{k}:{c}" for k, table in enumerate(tables) for c in range(len(table)))
-    counts = replace(  # noisy, as a run may lack a client
-        runs[0].counts, table=np.concatenate(tables), clients=names, noisy=True
-    )
-    answers, own = (
-        _answers_together(parts, chosen)
-        for parts in ([one.answers for one in runs], [one.own for one in runs])
-    )
-    return Evaluation(counts, runs[0].notion, answers, own)
-
-
-def _answers_together(parts: Sequence[Answers], chosen: slice | list[int]) -> Answers:
-    def joined(name: str) -> Floats:
-        return np.concatenate([getattr(part, name)[chosen] for part in parts])
-
-    squares = partial(joined, "squares")
-    return Answers(joined("confusion"), squares, joined("turned"), joined("both_right"))
 
 
 def run_study(

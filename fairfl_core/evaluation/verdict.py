@@ -141,11 +141,6 @@ class Verdict:
         return next(((one.low, one.high) for one in self.limits if one.client == client), None)
 
     @property
-    def worse(self) -> tuple[LimitCheck, ...]:
-        """Gaps that are larger than the model's own, beyond what three decimals hide."""
-        return tuple(one for one in self.limits if one.is_worse)
-
-    @property
     def is_harmful(self) -> bool:
         """Whether somebody is hurt beyond chance."""
         return bool(self.hurt)

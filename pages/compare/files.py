@@ -14,7 +14,7 @@ from fairfl_core.intake import Reading
 from fairfl_core.report import UPLOADED, Board, Option, Result, Review, board_of
 from fairfl_core.report.board import rests_on
 from fairfl_core.report.model_card import card_of_result
-from fairfl_core.report.text import WORDS, noun_of, titles
+from fairfl_core.report.text import noun_of, titles
 from pages.compare import text
 from pages.shared import own_data, state
 from pages.shared.catalogue import catalogue, experiment_of
@@ -247,7 +247,6 @@ def study_html(
         title=experiment.manifest["title"],
         noun=noun,
         rests=rests_on(result),
-        words=WORDS,
         start=(view.eps_global, view.eps_local),
         kept=[
             KeptOption(letter, title, (other.eps_global, other.eps_local))

@@ -74,7 +74,8 @@ def proof(letter: str, failed: list[str], figures: dict[str, Any]) -> str:
     if failed:
         return f"**{letter}** not proved: {failed[0]}."
     fingerprint = figures["fingerprint"][:16]
+    shrunk = " on shrunk rates" if figures["rates"] == "shrunk" else ""
     return (
-        f"**{letter}** ● proved optimal: {figures['limits']} limits kept, bound − reached = "
+        f"**{letter}** ● proved optimal: {figures['limits']} limits kept{shrunk}, bound − reached = "
         f"{max(figures['gap'], 0.0):.0e}. Fingerprint `{fingerprint}`."
     )

@@ -57,7 +57,8 @@ def _travelled() -> None:
     """What one client of a real run sent and received."""
     log = demo_log()
     rows = [
-        (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
+        (text.WAYS[one["way"]], one["kind"], one["bytes"], one["purpose"], text.tables(one))
+        for one in log.messages
     ]
     st.markdown(text.TRAVELLED_OF.format(log))
     table_popover(

@@ -1,7 +1,8 @@
 """What the lesson says: its frame, its ten steps, the words of the app, what no metric settles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +149,14 @@ TRAVELLED_OF = (
     "In a real run ({0.study}, {0.rounds} rounds) the client “{0.client}” has {0.rows:,} people. "
     "It sent {0.sent:,} bytes in all: models and small tables, no row of any person."
 )
+
+
+def tables(message: Mapping[str, Any]) -> str:
+    """The tables in a message, with their shapes."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} ({' × '.join(map(str, shape)) or 'one number'})"
+        for name, shape in message["arrays"].items()
+    )
 
 
 def network_after(judged: Evaluation) -> str:

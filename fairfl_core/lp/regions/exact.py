@@ -17,7 +17,10 @@ __all__ = ["Exact"]
 
 @register_region
 class Exact(RegionKind):
-    """Every rule argmax over y of theta_y r_y + b_y; contains simplex and kernel."""
+    """Rules argmax over y of theta_y r_y + b_y: of two labels all of them, of more those found.
+
+    Simplex and kernel are within it.
+    """
 
     name = "exact"
     title = "exact (cuts of the recalibrated score)"

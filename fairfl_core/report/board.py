@@ -4,7 +4,7 @@ The model as it is stands first, then the options in their order, and nothing th
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -138,10 +138,6 @@ class Board:
     def options(self) -> tuple[Column, ...]:
         """The columns but for the model as it is."""
         return self.columns[1:]
-
-    def to_json(self) -> dict[str, Any]:
-        """The values as plain ones."""
-        return asdict(self)
 
 
 # -------------------------------------------------------------------- what is recommended

@@ -38,7 +38,6 @@ ROWS = (
 AS_IT_IS = "The model as it is"
 NOTHING_ASKED, NOTHING_TO_SAY = "nothing asked", "–"
 NONE_OF_THESE = "None of these can be recommended"
-NO_SMALLER = "its worst gap is no smaller than before"
 TOO_FEW = f"fewer than {FEW} people"
 NOBODY = "nobody beyond chance"
 DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"

@@ -11,9 +11,9 @@ import streamlit as st
 from fairfl_core.errors import FairflError, InputError
 from fairfl_core.explore.file import LIMITS, About, KeptOption, explore_file
 from fairfl_core.intake import Reading
-from fairfl_core.report import UPLOADED, Board, Option, Result, Review, board_of
-from fairfl_core.report.board import rests_on
+from fairfl_core.report.board import Board, board_of, rests_on
 from fairfl_core.report.model_card import card_of_result
+from fairfl_core.report.review import UPLOADED, Option, Result, Review
 from fairfl_core.report.text import noun_of, titles
 from pages.compare import text
 from pages.shared import own_data, state

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from fairfl_core.errors import FairflError
-from fairfl_core.report import Board, comparison_css, comparison_html, html_of, pdf_of
+from fairfl_core.report.board import Board
+from fairfl_core.report.render import comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.report.review import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import (
@@ -87,7 +88,7 @@ def _proofs(views: tuple[View, ...]) -> None:
     for letter, one in zip(LETTERS, views, strict=False):
         with error_boundary(text.PROOF), st.spinner(text.PROVING, show_time=True):
             failed, figures = proof_of(one)
-            st.markdown(text.proof(letter, failed, figures))
+            st.markdown(text.proof(letter, failed, figures, one.guarantee))
 
 
 def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:

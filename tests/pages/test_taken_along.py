@@ -11,7 +11,7 @@ from pypdf import PdfReader
 from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
-from fairfl_core.report import html_of, pdf_of
+from fairfl_core.report.render import html_of, pdf_of
 from pages.compare.files import (
     TAKE_ALONG,
     board_for,

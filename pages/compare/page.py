@@ -88,7 +88,7 @@ def _proofs(views: tuple[View, ...]) -> None:
     for letter, one in zip(LETTERS, views, strict=False):
         with error_boundary(text.PROOF), st.spinner(text.PROVING, show_time=True):
             failed, figures = proof_of(one)
-            st.markdown(text.proof(letter, failed, figures))
+            st.markdown(text.proof(letter, failed, figures, one.guarantee))
 
 
 def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:

@@ -11,7 +11,7 @@ iterations.
 The answer is a function of the program and the limits alone, whatever was solved before.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -172,6 +172,7 @@ class ConeSolver(Solver):
     def __init__(self, program: LinearProgram) -> None:
         super().__init__(program)
         self._clients = FullSolver(program)
+        self._last: _Start | None = None
 
     def solve(
         self, eps_global: float, eps_local: Floats, *, warm: bool = False
@@ -180,10 +181,12 @@ class ConeSolver(Solver):
         return self._solve(eps_global, eps_local, self._clients_alone(eps_local))
 
     def _clients_alone(self, eps_local: Floats) -> "_Start":
-        """The optimum without an overall limit: the same for all overall limits."""
-        x, duals = self._clients.solve(1.0, eps_local)
-        x = self._bounded(x, range(len(self.program.cones)))
-        return _Start(self.program, eps_local, x, duals)
+        """The optimum without an overall limit: the same for all overall limits, the last is kept."""
+        if self._last is None or not np.array_equal(self._last.eps_local, eps_local):
+            x, duals = self._clients.solve(1.0, eps_local)
+            x = self._bounded(x, range(len(self.program.cones)))
+            self._last = _Start(self.program, eps_local.copy(), x, duals)
+        return self._last
 
     def _bounded(self, x: Floats, cones: Iterable[int]) -> Floats:
         """Return x with the least auxiliary columns of these cones that its weights allow."""
@@ -218,7 +221,7 @@ class ConeSolver(Solver):
             x, prices, _ = _without_error(*rows)
         else:
             x, prices = self._near(limits, start) or solve_conic(*rows)[:2]
-        duals = np.zeros(len(start.lower))
+        duals = np.zeros(len(self.program.constraints))
         np.add.at(duals, start.place, start.sign * prices)
         return x, duals
 
@@ -278,28 +281,6 @@ class ConeSolver(Solver):
             helpful[auxiliary + member[mine]] = True
         return helpful
 
-    def grid(
-        self, eps_globals: Sequence[float], eps_locals: Sequence[Floats]
-    ) -> Iterator[list[Floats | None]]:
-        """Row by row, from the tightest overall limit until the clients alone keep it."""
-        for eps_local in eps_locals:
-            try:
-                start = self._clients_alone(eps_local)
-            except InfeasibleError:
-                yield [None] * len(eps_globals)
-                continue
-            found: dict[float, Floats | None] = {}
-            for eps_global in sorted(set(eps_globals)):
-                look()
-                try:
-                    found[eps_global] = x = self._solve(eps_global, eps_local, start)[0]
-                except InfeasibleError:
-                    found[eps_global] = None
-                    continue
-                if x is start.x:
-                    break
-            yield [found.get(eps_global, start.x) for eps_global in eps_globals]
-
 
 @dataclass(frozen=True, eq=False)
 class _Start:
@@ -312,36 +293,28 @@ class _Start:
 
     def keeps(self, eps_global: float) -> bool:
         """Whether it keeps this overall limit."""
-        limits = self.limits(eps_global)
-        high = int(np.isfinite(self.upper).sum())
-        slack = np.append(np.zeros(high), np.full(len(limits) - high, _VIOLATED))
-        return bool((self.sums <= limits + slack).all())
+        return bool((self.sums <= self.limits(eps_global) + _VIOLATED).all())
 
     @cached_property
-    def lower(self) -> Floats:
-        """Lower limits; which of them are finite is a matter of the clients' limits."""
-        return self.program.constraints.bounds(0.0, self.eps_local)[0]
+    def _finite(self) -> tuple[Ints, Floats]:
+        # Which limits are finite is a matter of the clients' limits.
+        lower, upper = self.program.constraints.bounds(0.0, self.eps_local)
+        high, low = (np.flatnonzero(np.isfinite(one)) for one in (upper, lower))
+        return np.append(high, low), np.append(np.ones(len(high)), -np.ones(len(low)))
 
-    @cached_property
-    def upper(self) -> Floats:
-        """Upper limits."""
-        return self.program.constraints.bounds(0.0, self.eps_local)[1]
-
-    @cached_property
+    @property
     def place(self) -> Ints:
         """The row of every finite limit, those from above first."""
-        high, low = (np.flatnonzero(np.isfinite(one)) for one in (self.upper, self.lower))
-        return np.append(high, low)
+        return self._finite[0]
 
-    @cached_property
+    @property
     def sign(self) -> Floats:
         """1 for a limit from above, -1 for one from below."""
-        high = int(np.isfinite(self.upper).sum())
-        return np.append(np.ones(high), np.full(len(self.place) - high, -1.0))
+        return self._finite[1]
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
-        """What x adds up to in the rows that are limited from above, by their sign."""
+        """What x adds up to in these rows, by their sign."""
         return sparse.csr_array(self.program.matrix[self.place] * self.sign[:, None])
 
     def limits(self, eps_global: float) -> Floats:

@@ -174,8 +174,8 @@ class Policy:
         # One order: the same floors are the same policy.
         order = sorted(self.floors, key=lambda one: (one.keeps is not None, one.label))
         object.__setattr__(self, "floors", tuple(order))
-        for kind in (True, False):
-            labels = [one.label for one in self.floors if (one.keeps is None) is kind]
+        for absolute in (True, False):
+            labels = [one.label for one in self.floors if (one.keeps is None) is absolute]
             if len(set(labels)) < len(labels):
                 raise InputError(
                     f'"{max(labels, key=labels.count)}" has two floors of one kind; keep one.'

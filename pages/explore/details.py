@@ -15,7 +15,7 @@ from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.harm import effect_of
 from fairfl_core.evaluation.study import Study, Summary, client_rows
 from fairfl_core.explore import text as core_text
-from fairfl_core.lp.frontier import FREE
+from fairfl_core.lp.frontier import FREE, Frontier
 from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import charts, more_limits, text
 from pages.shared import state
@@ -24,6 +24,7 @@ from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import FLAG, Between, OneOf, PerName
 from pages.shared.results import (
     CERTAINTIES,
+    COARSE,
     LEVELS,
     SURE,
     advice_of,
@@ -32,6 +33,8 @@ from pages.shared.results import (
     certainty_possible,
     clients_of,
     counts_of,
+    heat_of,
+    is_dear,
     median_client,
     plan_of,
     region_curve,
@@ -43,6 +46,7 @@ from pages.shared.widgets import (
     chart,
     error_boundary,
     lazy_popover,
+    map_table,
     numbers_table,
     progress,
     table_popover,
@@ -83,6 +87,12 @@ def _held(view: View, summary: Summary) -> None:
         st.caption("\n\n".join(filter(None, notes)))
     st.markdown(text.CLOSED)
     st.markdown(text.closed_lines(summary.harm.closed))
+    table_popover(lambda: map_table(_heat(view)), key="map", label=text.MAP_TABLE)
+
+
+def _heat(view: View) -> Frontier:
+    """The map as it is drawn before anybody refines it."""
+    return heat_of(view.of_seed(view.seeds[0]), COARSE) if is_dear(view) else heat_of(view)
 
 
 def _pays(view: View, summary: Summary) -> None:

@@ -43,9 +43,8 @@ PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"
 PICTURE, LABEL = "Picture", "Label"
-DRAW_MAP = "Draw the map: 81 pairs of limits, one run"
-DRAW_MAP_TIP = "Here each pair takes a while to solve."
 REFINE_MAP = "Refine the map: 484 pairs of limits, one run"
+REFINE_MAP_TIP = "Here each pair takes a while to solve."
 COARSE_MAP = "Back to the coarse map"
 COARSE_MAP_TIP = "Stops refining; what is solved is kept."
 NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
@@ -119,6 +118,7 @@ def own_limits(view: View) -> str:
 
 
 CLOSED = "**How gaps were closed**"
+MAP_TABLE = "The map as a table"
 NOTHING_CLOSED = "No gap was closed."
 CLOSED_ON_FEW = "Gaps were closed only where fewer than 10 people stand behind them."
 

@@ -184,14 +184,6 @@ def test_a_link_opens_the_same_page_after_many_moves(explore, tab):
     assert fresh.link == explore.link
 
 
-def test_what_a_link_says_wrongly_is_told_in_place(regular):
-    """As one of another version, or mistyped."""
-    regular.open(**ADULT, eps_local="much", colour="blue")
-    told = regular.page.get_by_test_id("stMain").inner_text()
-    assert "much" in told and "colour" in told
-    assert regular.epsilons == START
-
-
 def test_large_type_is_large_and_kept_in_the_link(explore):
     size = "parseFloat(getComputedStyle(document.querySelector('.fairfl-sentence')).fontSize)"
     small = explore.page.evaluate(size)

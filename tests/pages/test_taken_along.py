@@ -19,7 +19,6 @@ from pages.compare.files import (
     model_card,
     predictor_json,
 )
-from pages.shared.widgets import csv_for_people
 from tests.pages.conftest import opened_all, view_of
 from tests.pages.reading import gap, percent, tables, together
 
@@ -135,12 +134,3 @@ def test_the_clients_table(link, core):
     table = pd.read_csv(BytesIO(clients_csv(view).encode()))
     assert tuple(table["client"]) == core.clients
     assert np.allclose(table["gap"], core.mean(lambda e: e.gaps.local), equal_nan=True)
-
-
-def test_a_spreadsheet_is_not_handed_formulas():
-    table = pd.DataFrame(
-        {"=name": ["=1+1", "@x", "-y", "+z", "plain"], "value": [-1.5, 2, 3, 4, 5]}
-    )
-    text = csv_for_people(table)
-    assert text.splitlines()[:3] == ["'=name,value", "'=1+1,-1.5", "'@x,2.0"]
-    assert "'-y" in text and "'+z" in text and "plain,5.0" in text

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairfl_core.cli._shell import say
+from fairfl_core.cli._shell import Command, say
 from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.check import check
 from fairfl_core.cli.compare import compare
@@ -63,7 +63,7 @@ for _command, _name in (
     (verify, "verify"),
     (watch, "watch"),
 ):
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 app.add_typer(federation, name="federation")
 
 

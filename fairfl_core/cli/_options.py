@@ -281,7 +281,7 @@ def scores_json(people: Any) -> dict[str, Any]:
     return {"score_columns": dict(zip(people.labels, people.score_columns, strict=True))}
 
 
-NotionName = Annotated[str, typer.Option("--notion", help="sp, eop, eo or eo-full.")]
+NotionName = Annotated[str, typer.Option("--notion", help="One of {notions}.")]
 PolicyIn = Annotated[
     Path | None,
     typer.Option(

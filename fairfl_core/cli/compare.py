@@ -22,7 +22,7 @@ def compare(
         ),
     ],
     split: Annotated[str, typer.Option(help="Column that says validation or test.")] = "",
-    notion: Annotated[str, typer.Option(help="sp, eop, eo or eo-full.")] = "eo",
+    notion: Annotated[str, typer.Option(help="One of {notions}.")] = "eo",
     region: Annotated[
         str | None,
         typer.Option(

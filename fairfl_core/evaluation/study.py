@@ -112,35 +112,29 @@ class Study:
         gaps = self.client_mean(lambda e: e.gaps.local, unseen=unseen)
         return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
-    def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
+    def client_table(self, *, unseen: bool) -> "pd.DataFrame":
         """`client_columns` as a table, and beside them what chance alone does."""
-        return to_frame(self.client_columns(unseen=unseen, at=at, chance=True))
+        return to_frame(self.client_columns(unseen=unseen, chance=True))
 
-    def client_columns(
-        self, *, unseen: bool, at: Sequence[int] | None = None, chance: bool = False
-    ) -> dict[str, Any]:
+    def client_columns(self, *, unseen: bool, chance: bool = False) -> dict[str, Any]:
         """One row a client, mean over seeds: those of `Evaluation.client_columns`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
         ``price`` the price of the client's limit: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
-        `at` names the clients by position; all unless given. With `chance` come the columns of
-        what chance alone does.
+        With `chance` come the columns of what chance alone does.
         """
-        chosen = list(range(len(self.price_local)) if at is None else at)
         columns = self._unseen_columns if unseen else self._fitted_columns
         if chance:
             columns = columns | self._means(Evaluation.chance_columns, unseen=unseen)
-        means = {name: values[chosen] for name, values in columns.items()}
-        clients = self.first.solution.counts.clients
         return (
-            {"client": [clients[place] for place in chosen]}
-            | means
+            {"client": self.first.solution.counts.clients}
+            | columns
             | {
-                "n": means["n"].round(),
-                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False)[chosen],
-                "eps_local": self.first.solution.eps_local[chosen],
-                "price": self.price_local[chosen],
+                "n": columns["n"].round(),
+                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False),
+                "eps_local": self.first.solution.eps_local,
+                "price": self.price_local,
             }
         )
 
@@ -338,7 +332,7 @@ class Figures:
         client = self.study.worst_client(unseen=self.is_unseen)
         if client is None:
             return None
-        (row,) = client_rows(self.study, unseen=self.is_unseen, at=(client,))
+        row = client_row(self.study, client, unseen=self.is_unseen)
         runs = self.study.evaluations(unseen=self.is_unseen)
         several = max(one.compared_clients for one in runs)
         found = None if self.verdict is None else self.verdict.interval_of(row.client, several)
@@ -465,13 +459,8 @@ def summarise(study: Study) -> Summary:
     )
 
 
-def client_rows(
-    study: Study, *, unseen: bool | None = None, at: Sequence[int] | None = None
-) -> tuple[ClientRow, ...]:
-    """The client table, row by row; on unseen people where there are any, unless given."""
-    unseen = study.has_held_out if unseen is None else unseen
-    columns = study.client_columns(unseen=unseen, at=at)
-    clients = columns.pop("client")
-    rows = zip(clients, *(values.tolist() for values in columns.values()), strict=True)
-    names = ("client", *columns)
-    return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
+def client_row(study: Study, client: int, *, unseen: bool | None = None) -> ClientRow:
+    """A client's row of the table; on unseen people where there are any, unless given."""
+    columns = study.client_columns(unseen=study.has_held_out if unseen is None else unseen)
+    name = columns.pop("client")[client]
+    return ClientRow(name, **{key: values[client].item() for key, values in columns.items()})

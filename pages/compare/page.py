@@ -67,7 +67,7 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
         if kept:
             st.markdown(text.title(experiment_of(view.data).manifest["title"]), width="content")
         else:
-            experiment_choice(width=330)
+            experiment_choice(width=400)
             st.caption(text.STARTED, width="content")
         st.space("stretch")
         with lazy_popover(text.LOAD, "load", type="tertiary") as is_open:

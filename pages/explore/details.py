@@ -13,7 +13,7 @@ from fairfl_core._io.names import plain
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.harm import effect_of
-from fairfl_core.evaluation.study import Study, Summary, client_rows
+from fairfl_core.evaluation.study import Study, Summary, client_row
 from fairfl_core.explore import text as core_text
 from fairfl_core.lp.frontier import FREE, Frontier
 from fairfl_core.lp.guarantee import Guarantee
@@ -314,7 +314,7 @@ def _panel(view: View, client: str) -> None:
     view = state.view()  # an own limit set in here changes it
     study, summary = study_of(view), summary_of(view)
     at = experiment_of(view.data).clients.index(client)
-    (row,) = client_rows(study, at=(at,))
+    row = client_row(study, at)
     payer = summary.payers[at]
     effect = effect_of(payer.change, summary.harm, client)
     st.markdown(text.sentence(row, payer, shared_text.judged_on(summary), effect))

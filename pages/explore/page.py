@@ -68,7 +68,7 @@ def _live() -> None:
 def _whole(view: View, noun: str) -> None:
     top = st.container(horizontal=True, vertical_alignment="center", gap="small", key="top")
     with top:
-        experiment_choice(width=330)
+        experiment_choice(width=400)
         if state.get(WELCOME):
             with st.container(key="lesson", width="content"):
                 st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from fairfl_core.data import experiments
+from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import example_year
 from fairfl_core.monitoring.watch import Watch
@@ -71,6 +73,16 @@ def test_ones_own_months_are_judged_and_bad_ones_refused(opened):
     assert "both of 2026" in said(app).replace("\\", "")
     app = brought(opened("watch"), [("x.json", {"format": "no"})], baseline.to_json())
     assert "x.json" in said(app).replace("\\", "") and not app.exception
+
+
+def test_ones_own_months_are_judged_by_all_that_the_view_asks(opened):
+    """Here floors, which are not watched: that is said."""
+    baseline, months = example_year()
+    files = [(f"m-{m.period}.json", m.to_json()) for m in months[:3]]
+    floors = Policy(floors=(Floor(experiments.open("adult").labels[1], 0.3),))
+    app = opened("watch", experiment="adult", policy=json.dumps(floors.to_json()))
+    app = brought(app, files, baseline.to_json())
+    assert "Not watched, though asked: floors" in said(app).replace("\\", "")
 
 
 def test_names_are_only_text(opened):

@@ -21,7 +21,7 @@ def main() -> None:
             st.Page("pages/privacy/page.py", title="Privacy", url_path="privacy"),
             st.Page("pages/methods/page.py", title="Methods", url_path="methods"),
             st.Page("pages/your_data/page.py", title="Your data", url_path="your_data"),
-            st.Page("pages/watch/page.py", title="Watch", url_path="watch", visibility="hidden"),
+            st.Page("pages/watch/page.py", title="Watch", url_path="watch"),
             st.Page(frame.clients, title="Clients", url_path="clients", visibility="hidden"),
             st.Page(frame.review, title="Review", url_path="review", visibility="hidden"),
         ],

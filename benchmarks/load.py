@@ -1,7 +1,7 @@
 """A class at once: forty people who each move a slider every five seconds, one replica killed.
 
-`deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine. Then headlines that were read are read again by one visitor alone, from a server of
-one process that nobody else uses.
+`deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine.
+Then headlines that were read are read again by one visitor alone, from a server of its own.
 
     python benchmarks/load.py --minutes 10 --kill     # what was wanted of a class
     python benchmarks/load.py --minutes 60            # a soak: what becomes of memory

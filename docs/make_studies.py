@@ -10,7 +10,6 @@ from pathlib import Path
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.explore.file import About, explore_file
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.report.text import WORDS
 from pages.compare.files import study_html
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view
@@ -31,7 +30,6 @@ def main() -> None:
         rests=[
             ("Data", "made up for the worksheet: 200 patients, the rule is set on all of them")
         ],
-        words=WORDS,
     )
     program = FairnessProgram(counts, "eop", "simplex")
     write("worksheet-two-clinics", explore_file(about, [(0, program)], [None]))

@@ -7,9 +7,8 @@ from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from fairfl_core.cli._shell import say
+from fairfl_core.cli._shell import Command, say
 from fairfl_core.cli.app import app as dashboard
 from fairfl_core.cli.check import check
 from fairfl_core.cli.compare import compare
@@ -45,21 +44,6 @@ app = typer.Typer(
 )
 
 
-class _Command(TyperCommand):
-    """A command in whose help {notions} stands for those that are registered."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Look the names up only where help is asked for."""
-        from fairfl_core.fairness.notions import notion_names
-
-        names = ", ".join(notion_names())
-        for option in self.params:
-            text = getattr(option, "help", None)
-            if text:
-                option.help = text.replace("{notions}", names)
-        super().format_help(ctx, formatter)
-
-
 for _command, _name in (
     (check, "check"),
     (count, "count"),
@@ -79,7 +63,7 @@ for _command, _name in (
     (verify, "verify"),
     (watch, "watch"),
 ):
-    app.command(_name, cls=_Command)(_command)
+    app.command(_name, cls=Command)(_command)
 app.add_typer(federation, name="federation")
 
 

@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape as as_no_markup
 from rich.table import Table
+from typer.core import TyperCommand
 
 from fairfl_core.errors import InputError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
 
 __all__ = [
+    "Command",
     "Counts",
     "Json",
     "number",
@@ -43,6 +45,20 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 
 _out = Console(emoji=False)
 _err = Console(stderr=True, emoji=False)
+
+
+class Command(TyperCommand):
+    """A command in whose help {notions} stands for those that are registered."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Look the names up only where help is asked for."""
+        from fairfl_core.fairness.notions import notion_names
+
+        for option in self.params:
+            text = getattr(option, "help", None)
+            if text:
+                option.help = text.replace("{notions}", ", ".join(notion_names()))
+        super().format_help(ctx, formatter)
 
 
 def with_options(command: Callable[..., Any]) -> Callable[..., Any]:

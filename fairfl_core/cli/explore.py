@@ -51,7 +51,6 @@ def explore(
     from fairfl_core._io.files import write_whole
     from fairfl_core.explore.file import About, explore_file
     from fairfl_core.lp.limits import check_epsilon
-    from fairfl_core.report.text import WORDS
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")
@@ -73,7 +72,6 @@ def explore(
             title=title or source.name,
             noun=noun,
             rests=_rests(program, source, judged_on),
-            words=WORDS,
             start=(asked.eps_global, asked.eps_local),
         )
         html = explore_file(about, [(0, program)], [people], on_progress=on_progress)

@@ -7,7 +7,15 @@ import typer
 
 from fairfl_core._io.names import listed
 from fairfl_core.cli._options import LimitOptions, NotionName
-from fairfl_core.cli._shell import Json, print_json, say, split_names, with_options, working
+from fairfl_core.cli._shell import (
+    Command,
+    Json,
+    print_json,
+    say,
+    split_names,
+    with_options,
+    working,
+)
 from fairfl_core.errors import InputError, extra
 
 __all__ = ["federation"]
@@ -158,7 +166,7 @@ def client(
         become_client(one)
 
 
-@federation.command("run")
+@federation.command("run", cls=Command)
 @with_options
 def run(
     folder: Annotated[Path, typer.Argument(help="The server's folder.")],
@@ -223,7 +231,7 @@ def run(
         say(f"No client sent and received more than {most:,} bytes. Everything is in {where}.")
 
 
-@federation.command("demo")
+@federation.command("demo", cls=Command)
 def demo(
     example: Annotated[str, typer.Option(help="hospitals or adult.")] = "adult",
     notion: NotionName = "eo",

@@ -11,7 +11,7 @@ from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
     from fairfl_core.data.experiments import Experiment
-    from fairfl_core.report import Review
+    from fairfl_core.report.review import Review
 
 __all__ = ["review"]
 
@@ -36,7 +36,9 @@ def review(
     Example: `fairfl review review.json --out report.pdf`
     """
     from fairfl_core._io.files import write_whole
-    from fairfl_core.report import board_of, html_of, pdf_of, read_review, solve_option
+    from fairfl_core.report.board import board_of
+    from fairfl_core.report.render import html_of, pdf_of
+    from fairfl_core.report.review import read_review, solve_option
     from fairfl_core.report.text import ROWS
 
     if out is not None and out.suffix not in (".html", ".pdf"):
@@ -84,7 +86,7 @@ def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | No
     """The people of an uploaded file, read again as it was read for the review."""
     from fairfl_core._io.files import read_whole
     from fairfl_core.intake import take_in
-    from fairfl_core.report import UPLOADED
+    from fairfl_core.report.review import UPLOADED
 
     if not rows:
         return None

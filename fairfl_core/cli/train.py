@@ -223,8 +223,8 @@ def _train_all(
     from rich.progress import Progress
 
     with _silenced():
-        from fairfl_core.training.parallel import parallel_clients
         from fairfl_core.training.tensorflow_trainer import prepare_tensorflow
+        from fairfl_core.training.trainers import parallel_clients
         from fairfl_core.training.training import Run, train_seed
 
         prepare_tensorflow(recipe.threads, parallel_clients(len(people.clients), recipe.threads))

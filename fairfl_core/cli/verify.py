@@ -15,6 +15,10 @@ _NO_CERTIFICATE = (
     "without a group, and rules of scores for more than two labels or without the group; with "
     "anything else make it again with `fairfl solve --out`"
 )
+_SHRUNK = (
+    "Rates are shrunk, as the predictor was fitted: limits are kept on these counts with 100 people of "
+    "the same group from all clients added to every group of a client."
+)
 _NO_CONFIDENCE = (
     "of limits with a confidence only those inside clients are proved, in the regions simplex and "
     "kernel; an overall limit's margin is a cone, and every cut of a score has a margin of its own"
@@ -56,6 +60,8 @@ def verify(
             say(f"NOT PROVED: {sentence}.")
         if figures:
             _show(figures, proved=not failed)
+            if figures["rates"] == "shrunk":
+                say(_SHRUNK)
             if value.get("guarantee") is not None:
                 say(
                     "The confidence's rows are taken as given: the proof is no proof of its margins."
@@ -67,7 +73,7 @@ def verify(
 def _evidence(path: Path) -> Any:
     """The counts as the checker reads them: a histogram becomes counts by score."""
     from fairfl_core._io.files import read_json
-    from fairfl_core.lp.exact.histogram_file import FORMAT, read_histogram
+    from fairfl_core.lp.exact.histograms import FORMAT, read_histogram
     from fairfl_core.predictors.certificate import score_counts
 
     value = read_json(path)

@@ -1,5 +1,6 @@
 """`watch`: whether limits go on being kept, week after week."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,7 +103,8 @@ def watch(
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
         for month in watched.months:
-            month.write(save / f"month-{month.period}.json")
+            name = re.sub(r"[^\w-]+", "-", month.period)
+            month.write(save / f"month-{name}.json")
     if as_json:
         print_json(value)
     else:

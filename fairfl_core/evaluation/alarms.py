@@ -106,6 +106,12 @@ class Alarm(ABC):
         }
 
 
+def groups_of(alarms: Sequence[Alarm]) -> set[tuple[str | None, str]]:
+    """The groups of clients that alarms are about; everyone together only where no client is."""
+    found = {(one.client, one.group) for one in alarms}
+    return {(client, group) for client, group in found if client is not None} or found
+
+
 @dataclass(frozen=True, kw_only=True)
 class LostLabel(Alarm):
     """A label is recognised less often than the model alone recognises it.

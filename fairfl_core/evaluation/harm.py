@@ -197,17 +197,12 @@ class Harm:
         """`recognition_columns` as a table."""
         return to_frame(self.recognition_columns())
 
-    def recognition_columns(self, at: Sequence[int] | None = None) -> dict[str, NDArray[Any]]:
-        """One row a client (None: overall), group and label: people, before, after, limits.
-
-        `at` names the scopes by position, in the order of the rows; all unless given.
-        """
-        chosen = np.arange(len(self.scopes)) if at is None else np.asarray(at, int)
+    def recognition_columns(self) -> dict[str, NDArray[Any]]:
+        """One row a client (None: overall), group and label: people, before, after, limits."""
         before, after = self.recognition.before, self.recognition.after
-        shape = (len(chosen), *before.share.shape[1:])
-        scope, group, label = np.indices(shape).reshape(3, -1)
+        scope, group, label = np.indices(before.share.shape).reshape(3, -1)
         names = {
-            "client": np.array(self.scopes, object)[chosen[scope]],
+            "client": np.array(self.scopes, object)[scope],
             "group": np.array(self.groups, object)[group],
             "label": np.array(self.labels, object)[label],
         }
@@ -224,7 +219,7 @@ class Harm:
             "beyond_chance": self.p_value < UNLIKELY,
             "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
         }
-        return names | {name: part[chosen].ravel() for name, part in figures.items()}
+        return names | {name: part.ravel() for name, part in figures.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry, but for the alarms."""

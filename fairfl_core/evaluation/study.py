@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.frames import to_frame
 from fairfl_core.budget import look
-from fairfl_core.data.answers import Answers
 from fairfl_core.evaluation.before_after import run_mean
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
@@ -113,94 +112,52 @@ class Study:
         gaps = self.client_mean(lambda e: e.gaps.local, unseen=unseen)
         return None if np.isnan(gaps).all() else int(np.nanargmax(gaps))
 
-    def client_table(self, *, unseen: bool, at: Sequence[int] | None = None) -> "pd.DataFrame":
+    def client_table(self, *, unseen: bool) -> "pd.DataFrame":
         """`client_columns` as a table, and beside them what chance alone does."""
-        return to_frame(self.client_columns(unseen=unseen, at=at, chance=True))
+        return to_frame(self.client_columns(unseen=unseen, chance=True))
 
-    def client_columns(
-        self, *, unseen: bool, at: Sequence[int] | None = None, chance: bool = False
-    ) -> dict[str, Any]:
+    def client_columns(self, *, unseen: bool, chance: bool = False) -> dict[str, Any]:
         """One row a client, mean over seeds: those of `Evaluation.client_columns`, and three.
 
         ``gap_reached`` is the gap on the people it was fitted on, ``eps_local`` what was asked,
         ``price`` the price of the client's limit: points of accuracy, over everyone,
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
-        `at` names the clients by position; all unless given. With `chance` come the columns of
-        what chance alone does.
+        With `chance` come the columns of what chance alone does.
         """
-        if at is None:
-            means = self._unseen_columns if unseen else self._fitted_columns
-        else:
-            means = _client_means(self.evaluations(unseen=unseen), at)
+        columns = self._unseen_columns if unseen else self._fitted_columns
         if chance:
-            means = means | _client_means(
-                self.evaluations(unseen=unseen), at, Evaluation.chance_columns
-            )
-        chosen = list(range(len(self.price_local)) if at is None else at)
-        clients = self.first.solution.counts.clients
+            columns = columns | self._means(Evaluation.chance_columns, unseen=unseen)
         return (
-            {"client": [clients[place] for place in chosen]}
-            | means
+            {"client": self.first.solution.counts.clients}
+            | columns
             | {
-                "n": means["n"].round(),
-                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False)[chosen],
-                "eps_local": self.first.solution.eps_local[chosen],
-                "price": self.price_local[chosen],
+                "n": columns["n"].round(),
+                "gap_reached": self.client_mean(lambda e: e.gaps.local, unseen=False),
+                "eps_local": self.first.solution.eps_local,
+                "price": self.price_local,
             }
         )
 
     @cached_property
     def _fitted_columns(self) -> dict[str, Floats]:
-        return _client_means(self.evaluations(unseen=False))
+        return self._means(Evaluation.client_columns, unseen=False)
 
     @cached_property
     def _unseen_columns(self) -> dict[str, Floats]:
-        return _client_means(self.evaluations(unseen=True))
+        return self._means(Evaluation.client_columns, unseen=True)
+
+    def _means(
+        self, columns_of: Callable[[Evaluation], dict[str, Floats]], *, unseen: bool
+    ) -> dict[str, Floats]:
+        """Columns of every seed's evaluation, each the mean over the seeds."""
+        runs = [columns_of(each) for each in self.evaluations(unseen=unseen)]
+        return {name: run_mean([run[name] for run in runs]) for name in runs[0]}
 
     def group_table(self, *, unseen: bool) -> "pd.DataFrame":
         """One row a group over all clients, mean over seeds: as `Evaluation.group_table`."""
-        runs = [each.group_columns() for each in self.evaluations(unseen=unseen)]
-        means = {name: run_mean([run[name] for run in runs]) for name in runs[0]}
+        means = self._means(Evaluation.group_columns, unseen=unseen)
         groups = self.first.solution.counts.groups
         return to_frame({"group": groups} | means | {"n": means["n"].round()})
-
-
-def _client_means(
-    runs: Sequence[Evaluation],
-    at: Sequence[int] | None = None,
-    columns_of: Callable[[Evaluation], dict[str, Floats]] = Evaluation.client_columns,
-) -> dict[str, Floats]:
-    """Columns of these clients (default all), each the mean over the runs."""
-    columns = columns_of(_together(runs, at))
-    return {name: run_mean(values.reshape(len(runs), -1)) for name, values in columns.items()}
-
-
-def _together(runs: Sequence[Evaluation], at: Sequence[int] | None) -> Evaluation:
-    """The clients of all runs side by side, run by run: what is reported of each is computed once.
-
-    What is reported of everyone together means nothing here.
-    """
-    if len(runs) == 1 and at is None:
-        return runs[0]
-    chosen = slice(None) if at is None else list(at)
-    tables = [one.counts.table[chosen] for one in runs]
-    names = tuple(f"{k}:{c}" for k, table in enumerate(tables) for c in range(len(table)))
-    counts = replace(  # noisy, as a run may lack a client
-        runs[0].counts, table=np.concatenate(tables), clients=names, noisy=True
-    )
-    answers, own = (
-        _answers_together(parts, chosen)
-        for parts in ([one.answers for one in runs], [one.own for one in runs])
-    )
-    return Evaluation(counts, runs[0].notion, answers, own)
-
-
-def _answers_together(parts: Sequence[Answers], chosen: slice | list[int]) -> Answers:
-    def joined(name: str) -> Floats:
-        return np.concatenate([getattr(part, name)[chosen] for part in parts])
-
-    squares = partial(joined, "squares")
-    return Answers(joined("confusion"), squares, joined("turned"), joined("both_right"))
 
 
 def run_study(
@@ -375,7 +332,7 @@ class Figures:
         client = self.study.worst_client(unseen=self.is_unseen)
         if client is None:
             return None
-        (row,) = client_rows(self.study, unseen=self.is_unseen, at=(client,))
+        row = client_row(self.study, client, unseen=self.is_unseen)
         runs = self.study.evaluations(unseen=self.is_unseen)
         several = max(one.compared_clients for one in runs)
         found = None if self.verdict is None else self.verdict.interval_of(row.client, several)
@@ -502,13 +459,8 @@ def summarise(study: Study) -> Summary:
     )
 
 
-def client_rows(
-    study: Study, *, unseen: bool | None = None, at: Sequence[int] | None = None
-) -> tuple[ClientRow, ...]:
-    """The client table, row by row; on unseen people where there are any, unless given."""
-    unseen = study.has_held_out if unseen is None else unseen
-    columns = study.client_columns(unseen=unseen, at=at)
-    clients = columns.pop("client")
-    rows = zip(clients, *(values.tolist() for values in columns.values()), strict=True)
-    names = ("client", *columns)
-    return tuple(ClientRow(**dict(zip(names, row, strict=True))) for row in rows)
+def client_row(study: Study, client: int, *, unseen: bool | None = None) -> ClientRow:
+    """A client's row of the table; on unseen people where there are any, unless given."""
+    columns = study.client_columns(unseen=study.has_held_out if unseen is None else unseen)
+    name = columns.pop("client")[client]
+    return ClientRow(name, **{key: values[client].item() for key, values in columns.items()})

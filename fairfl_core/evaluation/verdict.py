@@ -141,11 +141,6 @@ class Verdict:
         return next(((one.low, one.high) for one in self.limits if one.client == client), None)
 
     @property
-    def worse(self) -> tuple[LimitCheck, ...]:
-        """Gaps that are larger than the model's own, beyond what three decimals hide."""
-        return tuple(one for one in self.limits if one.is_worse)
-
-    @property
     def is_harmful(self) -> bool:
         """Whether somebody is hurt beyond chance."""
         return bool(self.hurt)
@@ -197,7 +192,7 @@ class Verdict:
             hurt = f" Besides, {self._hurt()}." if self.is_harmful else ""
             return f"{self._broken()} {self._broken_besides()}".strip() + hurt
         if self.is_harmful and self.is_evident:
-            return f"The limits are met, but {self._hurt()}."
+            return f"{self._limits_stand()}, but {self._hurt()}."
         if self.is_harmful:
             return f"{_upper(self._hurt())}. {self._untold()}".strip()
         if self.word == MET:
@@ -217,11 +212,31 @@ class Verdict:
         return self.guarantee.promise(len(clients), max(clients or overall))
 
     def _met(self) -> str:
-        besides = ""
-        if self.besides:
-            nearest = max(self.besides, key=lambda one: one.excess)
-            besides = f"All else that is asked is kept ({nearest.describe()})."
-        return f"{self._limits_met()} {besides}".strip()
+        return f"{self._limits_met()} {self._besides_met()}".strip()
+
+    def _limits_stand(self) -> str:
+        """That the limits are met, or that this rests on the confidence; a clause."""
+        if all(one.is_kept for one in self.asked) or self.guarantee is None:
+            return "The limits are met"
+        sure = f"{100 * self.guarantee.confidence:g} % confidence"
+        return f"New people do not contradict the limits it was solved for with {sure}"
+
+    def _besides_met(self) -> str:
+        """Whether what is asked beside gaps is seen to be kept, or rests on the confidence."""
+        if not self.besides:
+            return ""
+        nearest = max(self.besides, key=lambda one: one.excess).describe()
+        if all(one.is_kept for one in self.besides):
+            return f"All else that is asked is kept ({nearest})."
+        assert self.guarantee is not None
+        floors = [one for one in self.besides if one.is_promised]
+        enough = sum(one.is_kept for one in floors)
+        others = " All else that is asked is kept." if len(floors) < len(self.besides) else ""
+        return (
+            f"The floors were solved for with {100 * self.guarantee.confidence:g} % confidence; new "
+            f"people do not contradict them (for {enough or 'none'} of {len(floors):,} they are "
+            f"enough to tell on their own; {nearest}).{others}"
+        )
 
     def _limits_met(self) -> str:
         if not self.limits:

@@ -26,6 +26,7 @@ from fairfl_core.explore import charts, text
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
+from fairfl_core.report.text import WORDS
 
 __all__ = ["LIMITS", "About", "KeptOption", "explore_file", "screen_of"]
 
@@ -61,8 +62,6 @@ class About:
         What a client is called: "age band".
     rests : sequence of (str, str)
         What the numbers rest on: data, terms, split, runs, notion.
-    words : sequence of (str, str)
-        Words and their meanings.
     start : (eps_global, eps_local)
         Where the file opens.
     kept : sequence of KeptOption
@@ -71,7 +70,6 @@ class About:
     title: str
     noun: str
     rests: Sequence[tuple[str, str]]
-    words: Sequence[tuple[str, str]] = ()
     start: Limits = (1.0, 0.05)
     kept: Sequence[KeptOption] = ()
 
@@ -176,12 +174,11 @@ def _study_data(
         "noun": about.noun,
         "made": f"Made with fairfl {__version__} on {date.today().isoformat()}.",
         "rests": about.rests,
-        "words": about.words,
+        "words": WORDS,
         "options": [[one.letter, one.title, *one.limits] for one in about.kept],
         "sweep": [limit for limit in SWEEP if limit in limits],
         "map": drawn
         | {
-            "accuracy": [[_rounded(value) for value in row] for row in drawn["accuracy"]],
             "kept": [
                 [one.letter, *place[1:]]
                 for one, place in zip(about.kept, drawn["kept"], strict=True)
@@ -200,10 +197,6 @@ def _study_data(
         ],
         "cells": cells,
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else round(value, 2)
 
 
 # -------------------------------------------------------------------- the HTML

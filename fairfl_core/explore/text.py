@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.alarms import Alarm
+from fairfl_core.evaluation.alarms import groups_of
 from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
@@ -75,19 +75,13 @@ def verdict_chip(summary: Summary) -> Chip:
 
 def harm_chip(harm: Harm) -> Chip:
     """How many groups of clients lose (or of everyone, where no client's do)."""
-    sure = _where(harm.proved)
-    maybe = _where(harm.alarms) - sure
+    sure = groups_of(harm.proved)
+    maybe = groups_of(harm.alarms) - sure
     if sure:
         return Chip("red", f"▼ {_groups(len(sure))} {'loses' if len(sure) == 1 else 'lose'}")
     if maybe:
         return Chip("orange", f"▽ {_groups(len(maybe))} may lose")
     return Chip("gray", "no group loses")
-
-
-def _where(alarms: Sequence[Alarm]) -> set[tuple[str | None, str]]:
-    """Clients and groups; everyone together is counted only where no client is."""
-    found = {(one.client, one.group) for one in alarms}
-    return {(client, group) for client, group in found if client is not None} or found
 
 
 def _groups(n: int) -> str:

@@ -21,10 +21,11 @@ from fairfl_core.training.data import (
     TRAINING,
     VALIDATION,
     Federation,
+    Moments,
+    Scaler,
     deal_units,
     scaled,
 )
-from fairfl_core.training.scaling import Moments, Scaler
 from fairfl_core.training.trainers import make_trainer
 
 __all__ = ["OwnRows", "pooled_scalers"]

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import flwr  # noqa: F401  (where it is missing, the command names the extra)
+
 import fairfl_core
 from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import InputError

@@ -18,11 +18,10 @@ from fairfl_core.federation.message_log import MessageLog
 from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import Refusal, WireMessage, from_records, to_records
-from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation
+from fairfl_core.training.data import TEST, TRAINING, VALIDATION, Federation, Scaler
 from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
 from fairfl_core.training.method import Plan, State
 from fairfl_core.training.methods import make_method
-from fairfl_core.training.scaling import Scaler
 from fairfl_core.training.trainers import LocalTrainer, make_trainer
 
 __all__ = ["app", "scores_of_study"]

@@ -24,9 +24,9 @@ from fairfl_core.federation.server import FairRounds, run_fair_rounds
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import HostileReply, WireMessage
 from fairfl_core.training.checkpoints import Run, read_checkpoint, write_checkpoint
+from fairfl_core.training.data import Scaler
 from fairfl_core.training.method import State
 from fairfl_core.training.parameters import first_parameters
-from fairfl_core.training.scaling import Scaler
 
 __all__ = ["StudyFedAvg", "app", "run_study"]
 

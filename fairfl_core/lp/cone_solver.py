@@ -4,23 +4,24 @@ The cone couples the clients; without it every client is on its own. So the clie
 alone first, by HiGHS: the same for all overall limits. Where that keeps the overall margin, too, it
 is the optimum. Else Clarabel solves the cone program over few columns and rows, those near the
 optimum of the clients alone, and takes in what is missing: columns with a reduced cost, rows and
-cones that are violated. At fifty clients that is five to ten times as fast as the cone program whole, and
-rounds of cuts need 30 to more than 200 programs for what Clarabel does in 20 iterations.
+cones that are violated. At fifty clients by their scores that is up to thirty times as fast as the
+whole cone program, and rounds of cuts need 30 to more than 200 programs for what Clarabel does in 20
+iterations.
 
 The answer is a function of the program and the limits alone, whatever was solved before.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from fairfl_core.budget import look
-from fairfl_core.errors import InfeasibleError, SolveError
+from fairfl_core.errors import InfeasibleError
+from fairfl_core.lp.highs import HighsSolver
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.solvers import FullSolver, Solver
 
@@ -32,7 +33,6 @@ Bools = NDArray[np.bool_]
 # Tolerance and regularisation; the next where one does not get there.
 _TRIES = ((1e-10, 1e-8), (1e-8, 1e-6), (1e-7, 1e-8))
 _SLACK = 2e-9  # limits are tightened by this, so that what the solver leaves open keeps them
-_INFEASIBLE = 2  # SciPy's word for it
 _NO_ROOM = 1e-6  # an overall limit below this is taken as 0
 _NEAR = 0.02  # of a limit: rows with less slack are taken in at first
 _FEW = 4  # columns of a block that are taken in at first
@@ -44,13 +44,85 @@ _MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class _ConicOptimum:
-    """Where Clarabel ended; duals are d cost / d right-hand side."""
+class _Conic:
+    """Rows of a cone program in Clarabel's order: right - whole x is in a product of cones.
 
-    x: Floats
-    limits: Floats
-    blocks: Floats
-    cones: list[Floats]
+    Attributes
+    ----------
+    whole : csc_array
+        The blocks, the limits, -x <= 0, and minus the cones.
+    blocks, limits : int
+        How many rows of the first two there are.
+    sizes : tuple of int
+        How many rows each cone has.
+    """
+
+    whole: sparse.csc_array
+    blocks: int
+    limits: int
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, matrix: sparse.csr_array, blocks: sparse.csr_array, cones: Sequence[sparse.csr_array]
+    ) -> "_Conic":
+        """Lay out x >= 0, matrix x <= limits, blocks x = 1 and the cones."""
+        positive = sparse.eye_array(blocks.shape[1], format="csr")
+        whole = sparse.vstack([blocks, matrix, -positive, *(-cone for cone in cones)], "csc")
+        sizes = tuple(cone.shape[0] for cone in cones)
+        return cls(whole, blocks.shape[0], matrix.shape[0], sizes)
+
+    @cached_property
+    def cone(self) -> Ints:
+        """The cone of each row, -1 for those of none."""
+        others = self.blocks + self.limits + self.whole.shape[1]
+        return np.append(np.full(others, -1), np.repeat(np.arange(len(self.sizes)), self.sizes))
+
+    def take(self, rows: Bools, columns: Bools, cones: Bools) -> "tuple[_Conic, Bools]":
+        """Return some of the limits, columns and cones, and which rows that are."""
+        one = np.ones(self.blocks, bool)
+        kept = np.concatenate([one, rows, columns, cones[self.cone[self.cone >= 0]]])
+        chosen, sizes = np.flatnonzero(kept), np.array(self.sizes)[cones]
+        part = self.whole[:, np.flatnonzero(columns)][chosen]
+        return _Conic(part, self.blocks, int(rows.sum()), tuple(sizes.tolist())), kept
+
+    def solve(self, cost: Floats, limits: Floats) -> tuple[Floats, Floats] | None:
+        """Return the x of least cost and d cost / d right-hand side of every row.
+
+        None where Clarabel finds no interior point.
+        """
+        import clarabel  # only where a confidence is asked for
+
+        size = len(cost)
+        right = np.concatenate(
+            [
+                np.ones(self.blocks),
+                np.where(limits > 2 * _SLACK, limits - _SLACK, limits),
+                np.zeros(size + sum(self.sizes)),
+            ]
+        )
+        kinds = [
+            clarabel.ZeroConeT(self.blocks),
+            clarabel.NonnegativeConeT(self.limits + size),
+            *map(clarabel.SecondOrderConeT, self.sizes),
+        ]
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.direct_solve_method = "qdldl"  # one thread: a fifth of the time of the default
+        none = sparse.csc_matrix((size, size))
+        for tolerance, regularisation in _TRIES:
+            settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+            settings.static_regularization_constant = regularisation
+            look()
+            whole = sparse.csc_matrix(self.whole)
+            found = clarabel.DefaultSolver(none, cost, whole, right, kinds, settings).solve()
+            look()
+            status = str(found.status)
+            if status == "Solved":
+                return np.asarray(found.x), -np.asarray(found.z)
+            if "Infeasible" in status:
+                raise InfeasibleError
+        return None
 
 
 def solve_conic(
@@ -62,101 +134,36 @@ def solve_conic(
 ) -> tuple[Floats, Floats, Floats]:
     """Minimise cost.x over x >= 0, matrix x <= limits, blocks x = 1 and the cones.
 
-    Returns x and the duals of limits and blocks: d(cost) / d(right-hand side).
+    Returns x and the duals of limits and blocks: d(cost) / d(right-hand side). Where Clarabel finds
+    no interior point, all errors are 0: every limit is kept, at a cost that may be higher.
     """
-    found = _clarabel(cost, matrix, limits, blocks, cones)
+    found = _Conic.of(matrix, blocks, cones).solve(cost, limits)
     if found is None:
-        return _solve_polyhedral(cost, matrix, limits, blocks, cones)
-    return found.x, found.limits, found.blocks
+        return _without_error(cost, matrix, limits, blocks, cones)
+    x, duals = found
+    return x, duals[blocks.shape[0] :][: len(limits)], duals[: blocks.shape[0]]
 
 
-def _clarabel(
-    cost: Floats,
-    matrix: sparse.csr_array,
-    limits: Floats,
-    blocks: sparse.csr_array,
-    cones: Sequence[sparse.csr_array],
-) -> _ConicOptimum | None:
-    """Solve the same by Clarabel; None where it finds no interior point."""
-    import clarabel  # only where a confidence is asked for
-
-    sizes = [cone.shape[0] for cone in cones]
-    positive = sparse.eye_array(len(cost), format="csr")
-    whole = sparse.vstack([blocks, matrix, -positive, *(-cone for cone in cones)])
-    right = np.concatenate(
-        [
-            np.ones(blocks.shape[0]),
-            np.where(limits > 2 * _SLACK, limits - _SLACK, limits),
-            np.zeros(len(cost) + sum(sizes)),
-        ]
-    )
-    size = len(cost)
-    cone_kinds = [
-        clarabel.ZeroConeT(blocks.shape[0]),
-        clarabel.NonnegativeConeT(len(limits) + size),
-        *map(clarabel.SecondOrderConeT, sizes),
-    ]
-    for tolerance, regularisation in _TRIES:
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-        settings.static_regularization_constant = regularisation
-        look()
-        found = clarabel.DefaultSolver(
-            sparse.csc_matrix((size, size)),
-            cost,
-            sparse.csc_matrix(whole),
-            right,
-            cone_kinds,
-            settings,
-        ).solve()
-        look()
-        status = str(found.status)
-        if status == "Solved" or "Infeasible" in status:
-            break
-    if "Infeasible" in status:
-        raise InfeasibleError
-    if status != "Solved":
-        return None
-    ends = np.cumsum([blocks.shape[0], len(limits), size, *sizes])
-    of_blocks, of_limits, _, *of_cones = np.split(-np.asarray(found.z), ends)[:-1]
-    return _ConicOptimum(np.asarray(found.x), of_limits, of_blocks, of_cones)
-
-
-def _solve_polyhedral(
+def _without_error(
     cost: Floats,
     matrix: sparse.csr_array,
     limits: Floats,
     blocks: sparse.csr_array,
     cones: Sequence[sparse.csr_array],
 ) -> tuple[Floats, Floats, Floats]:
-    """Solve where no interior point is found, with sums of errors for their lengths.
-
-    A sum is never shorter, so that every margin is kept; it may cost more than the cone.
-    """
-    errors = sparse.vstack([cone[1:] for cone in cones])
-    size, more = len(cost), errors.shape[0]
-    one = sparse.eye_array(more)
-    member = np.repeat(np.arange(len(cones)), [cone.shape[0] - 1 for cone in cones])
-    sums = sparse.csr_array((np.ones(more), (member, np.arange(more))), (len(cones), more))
-    bounds = sparse.vstack([cone[:1] for cone in cones])
-    found = linprog(
-        np.append(cost, np.zeros(more)),
-        sparse.block_array(
-            [[matrix, None], [errors, -one], [-errors, -one], [-bounds, sums]], format="csr"
-        ),
-        np.append(limits, np.zeros(2 * more + len(cones))),
-        sparse.hstack([blocks, sparse.csr_array((blocks.shape[0], more))]),
-        np.ones(blocks.shape[0]),
-    )
-    if found.status == _INFEASIBLE:
-        raise InfeasibleError
-    if found.status != 0:
-        raise SolveError(
-            f"no optimum was found ({found.message}); please report this with the counts."
-        )
-    prices = np.asarray(found.ineqlin.marginals)[: len(limits)]
-    return np.asarray(found.x)[:size], prices, np.asarray(found.eqlin.marginals)
+    """Solve the same where nothing is left to chance: every cone is a point."""
+    errors = sparse.vstack([cone[1:] for cone in cones], "csr")
+    # Of a sum of errors that is to be 0 every part is.
+    one_sided = errors.min(axis=1).toarray() >= 0
+    free = np.flatnonzero((errors[one_sided] > 0).sum(axis=0) == 0)
+    rest = sparse.vstack([matrix, blocks, errors[~one_sided]], "csc")
+    sums = np.zeros(rest.shape[0] - len(limits))
+    sums[: blocks.shape[0]] = 1.0
+    solver = HighsSolver(np.append(np.full(len(limits), -np.inf), sums), np.append(limits, sums))
+    solver.add_columns(cost[free], rest[:, free])
+    x = np.zeros(len(cost))
+    x[free], duals = solver.solve()
+    return x, duals[: len(limits)], duals[len(limits) :][: blocks.shape[0]]
 
 
 class ConeSolver(Solver):
@@ -165,6 +172,7 @@ class ConeSolver(Solver):
     def __init__(self, program: LinearProgram) -> None:
         super().__init__(program)
         self._clients = FullSolver(program)
+        self._last: _Start | None = None
 
     def solve(
         self, eps_global: float, eps_local: Floats, *, warm: bool = False
@@ -173,9 +181,12 @@ class ConeSolver(Solver):
         return self._solve(eps_global, eps_local, self._clients_alone(eps_local))
 
     def _clients_alone(self, eps_local: Floats) -> "_Start":
-        """The optimum without an overall limit: the same for all overall limits."""
-        x, duals = self._clients.solve(1.0, eps_local)
-        return _Start(self._bounded(x, range(len(self.program.cones))), duals)
+        """The optimum without an overall limit: the same for all overall limits, the last is kept."""
+        if self._last is None or not np.array_equal(self._last.eps_local, eps_local):
+            x, duals = self._clients.solve(1.0, eps_local)
+            x = self._bounded(x, range(len(self.program.cones)))
+            self._last = _Start(self.program, eps_local.copy(), x, duals)
+        return self._last
 
     def _bounded(self, x: Floats, cones: Iterable[int]) -> Floats:
         """Return x with the least auxiliary columns of these cones that its weights allow."""
@@ -201,91 +212,53 @@ class ConeSolver(Solver):
     def _solve(
         self, eps_global: float, eps_local: Floats, start: "_Start"
     ) -> tuple[Floats, Floats]:
-        if eps_global >= 1:
+        if eps_global >= 1 or start.keeps(eps_global):
             return start.x, start.duals
-        lower, upper = self.program.constraints.bounds(eps_global, eps_local)
-        sums = self.program.matrix @ start.x
-        if (sums <= upper).all() and (sums >= lower - _VIOLATED)[np.isfinite(lower)].all():
-            return start.x, start.duals
-        low, high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-        place = np.append(high, low)
-        sign = np.append(np.ones(len(high)), -np.ones(len(low)))
-        matrix = sparse.csr_array(self._matrix[place] * sign[:, None])
-        limits = np.append(upper[high], -lower[low])
+        limits = start.limits(eps_global)
+        program = self.program
+        rows = (program.cost, start.matrix, limits, program.blocks, program.cones)
         if eps_global < _NO_ROOM:
-            x, prices = self._without_error(matrix, limits)
+            x, prices, _ = _without_error(*rows)
         else:
-            x, prices = self._near(matrix, limits, place, start) or self._whole(matrix, limits)
-        duals = np.zeros(len(lower))
-        np.add.at(duals, place, sign * prices)
+            x, prices = self._near(limits, start) or solve_conic(*rows)[:2]
+        duals = np.zeros(len(self.program.constraints))
+        np.add.at(duals, start.place, start.sign * prices)
         return x, duals
 
-    @cached_property
-    def _matrix(self) -> sparse.csr_array:
-        return sparse.csr_array(self.program.matrix)
-
-    @cached_property
-    def _by_column(self) -> tuple[sparse.csc_array, list[sparse.csc_array]]:
-        """The blocks and the cones, to take columns of."""
-        program = self.program
-        return sparse.csc_array(program.blocks), [sparse.csc_array(one) for one in program.cones]
-
-    def _whole(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
-        program = self.program
-        return solve_conic(program.cost, matrix, limits, program.blocks, program.cones)[:2]
-
-    def _near(
-        self, matrix: sparse.csr_array, limits: Floats, place: Ints, start: "_Start"
-    ) -> tuple[Floats, Floats] | None:
+    def _near(self, limits: Floats, start: "_Start") -> tuple[Floats, Floats] | None:
         """Solve over few columns and rows, and take in what is missing until nothing is.
 
         None where that finds no optimum.
         """
-        program, cost = self.program, self.program.cost
-        blocks, cones = self._by_column
-        bounds = [part[0] for part in self._cone_parts]
-        scope = np.maximum(program.constraints.scope[place], -1) + 1  # 0: no client's
-        of_cone = sparse.csc_array(matrix)[:, bounds].toarray() != 0  # (rows, cones)
-        over = matrix @ start.x - limits
-        active = of_cone[over > 0].any(axis=0)
-        near = (start.duals[place] != 0) | (over >= -_NEAR * np.abs(limits))
+        program, conic, scope = self.program, start.conic, start.scope
+        over = start.sums - limits
+        of_cone, columns = start.of_cone, start.columns.copy()
+        active: Bools = np.asarray(of_cone[over > 0].any(axis=0))
+        near = (start.duals[start.place] != 0) | (over >= -_NEAR * np.abs(limits))
         rows = np.where(of_cone.any(axis=1), of_cone[:, active].any(axis=1), near | (scope == 0))
-        reduced = cost - program.whole.T @ start.duals
-        columns = (start.x > 0) | self._always | (self._rank(reduced) < _FEW)
-        by_column = sparse.csc_array(matrix)
         for _ in range(_MOST_ROUNDS):
             for number in np.flatnonzero(~active).tolist():
                 columns[self._own(number)] = False
-            some, chosen, cone_numbers = map(np.flatnonzero, (columns, rows, active))
-            among = sparse.csr_array(by_column[:, some])
+            part, kept = conic.take(rows, columns, active)
             try:
-                found = _clarabel(
-                    cost[some],
-                    among[chosen],
-                    limits[chosen],
-                    sparse.csr_array(blocks[:, some]),
-                    [sparse.csr_array(cones[number][:, some]) for number in cone_numbers],
-                )
+                found = part.solve(program.cost[columns], limits[rows])
             except InfeasibleError:
                 return None
             if found is None:
                 return None
-            x = np.zeros(len(cost))
-            x[some] = found.x
+            x, duals = np.zeros(len(columns)), np.zeros(len(kept))
+            x[columns], duals[kept] = found
             x = self._bounded(x, np.flatnonzero(~active))
-            over = np.where(rows, 0.0, matrix @ x - limits)
+            over = np.where(rows, 0.0, start.matrix @ x - limits)
             worst = np.zeros(int(scope.max()) + 1)
             np.maximum.at(worst, scope, over)
             more = (over > _VIOLATED) & (over >= _WORST * worst[scope])
-            reduced = cost - blocks.T @ found.blocks - matrix[chosen].T @ found.limits
-            for number, dual in zip(cone_numbers.tolist(), found.cones, strict=True):
-                reduced += cones[number].T @ dual
-            helpful = self._helpful(np.where(columns, 0.0, reduced))
+            first = conic.blocks + conic.limits
+            duals[first : first + len(x)] = 0.0  # of x >= 0: what is left is the reduced cost
+            helpful = self._helpful(np.where(columns, 0.0, program.cost - conic.whole.T @ duals))
             if not more.any() and not helpful.any():
-                prices = np.zeros(len(limits))
-                prices[chosen] = found.limits
-                return x, prices
-            active = active | of_cone[more].any(axis=0)
+                return x, duals[conic.blocks : first]
+            active |= of_cone[more].any(axis=0)
             rows = rows | more | of_cone[:, active].any(axis=1)
             columns = columns | helpful
             columns[: program.auxiliary] = True
@@ -295,22 +268,6 @@ class ConeSolver(Solver):
         """The auxiliary columns of a cone."""
         bound, others, *_ = self._cone_parts[number]
         return np.append(others, bound)
-
-    @cached_property
-    def _always(self) -> Bools:
-        """Auxiliary columns, constant answers, and the model's own: always taken in."""
-        variables = self.program.variables
-        constant = ~np.isnan(variables.known).any(axis=1)
-        return np.append(np.ones(self.program.auxiliary, bool), variables.keeps | constant)
-
-    def _rank(self, reduced: Floats) -> Ints:
-        """The place of each column among those of its block, by reduced cost."""
-        block, member = self.program.variables.members
-        order = np.lexsort((reduced[self.program.auxiliary + member], block))
-        first = np.searchsorted(block[order], np.arange(self.program.variables.blocks))
-        rank = np.zeros(len(reduced), np.int64)
-        rank[self.program.auxiliary + member[order]] = np.arange(len(order)) - first[block[order]]
-        return rank
 
     def _helpful(self, reduced: Floats) -> Bools:
         """The columns of each block that would lower the cost most; none if that is next to nothing."""
@@ -324,42 +281,81 @@ class ConeSolver(Solver):
             helpful[auxiliary + member[mine]] = True
         return helpful
 
-    def _without_error(self, matrix: sparse.csr_array, limits: Floats) -> tuple[Floats, Floats]:
-        """Solve where the overall limit leaves no room for chance: every cone is a point."""
-        closed = sparse.vstack([self.program.blocks, *(cone[1:] for cone in self.program.cones)])
-        sums = np.zeros(closed.shape[0])
-        sums[: self.program.blocks.shape[0]] = 1.0
-        found = linprog(self.program.cost, matrix, limits, closed, sums)
-        if found.status != 0:
-            raise InfeasibleError
-        return np.asarray(found.x), np.asarray(found.ineqlin.marginals)
-
-    def grid(
-        self, eps_globals: Sequence[float], eps_locals: Sequence[Floats]
-    ) -> Iterator[list[Floats | None]]:
-        """Row by row, from the tightest overall limit until the clients alone keep it."""
-        for eps_local in eps_locals:
-            try:
-                start = self._clients_alone(eps_local)
-            except InfeasibleError:
-                yield [None] * len(eps_globals)
-                continue
-            found: dict[float, Floats | None] = {}
-            for eps_global in sorted(set(eps_globals)):
-                look()
-                try:
-                    found[eps_global] = x = self._solve(eps_global, eps_local, start)[0]
-                except InfeasibleError:
-                    found[eps_global] = None
-                    continue
-                if x is start.x:
-                    break
-            yield [found.get(eps_global, start.x) for eps_global in eps_globals]
-
 
 @dataclass(frozen=True, eq=False)
 class _Start:
-    """An optimum of the clients alone, and the duals of all rows."""
+    """An optimum of the clients alone, the duals of all rows, and its rows as upper limits."""
 
+    program: LinearProgram
+    eps_local: Floats
     x: Floats
     duals: Floats
+
+    def keeps(self, eps_global: float) -> bool:
+        """Whether it keeps this overall limit."""
+        return bool((self.sums <= self.limits(eps_global) + _VIOLATED).all())
+
+    @cached_property
+    def _finite(self) -> tuple[Ints, Floats]:
+        # Which limits are finite is a matter of the clients' limits.
+        lower, upper = self.program.constraints.bounds(0.0, self.eps_local)
+        high, low = (np.flatnonzero(np.isfinite(one)) for one in (upper, lower))
+        return np.append(high, low), np.append(np.ones(len(high)), -np.ones(len(low)))
+
+    @property
+    def place(self) -> Ints:
+        """The row of every finite limit, those from above first."""
+        return self._finite[0]
+
+    @property
+    def sign(self) -> Floats:
+        """1 for a limit from above, -1 for one from below."""
+        return self._finite[1]
+
+    @cached_property
+    def matrix(self) -> sparse.csr_array:
+        """What x adds up to in these rows, by their sign."""
+        return sparse.csr_array(self.program.matrix[self.place] * self.sign[:, None])
+
+    def limits(self, eps_global: float) -> Floats:
+        """Their upper limits."""
+        lower, upper = self.program.constraints.bounds(eps_global, self.eps_local)
+        return self.sign * np.where(self.sign > 0, upper[self.place], lower[self.place])
+
+    @cached_property
+    def sums(self) -> Floats:
+        """What its x adds up to."""
+        return np.asarray(self.matrix @ self.x)
+
+    @cached_property
+    def scope(self) -> Ints:
+        """Whose each row is: 0 for no client's, else the client plus one."""
+        return np.asarray(np.maximum(self.program.constraints.scope[self.place], -1) + 1)
+
+    @cached_property
+    def conic(self) -> _Conic:
+        """All rows as Clarabel sees them."""
+        return _Conic.of(self.matrix, self.program.blocks, self.program.cones)
+
+    @cached_property
+    def of_cone(self) -> Bools:
+        """In which rows each cone's bound stands, (rows, cones)."""
+        bounds = [int(cone[[0]].indices[0]) for cone in self.program.cones]
+        return np.asarray(sparse.csc_array(self.matrix)[:, bounds].toarray() != 0)
+
+    @cached_property
+    def columns(self) -> Bools:
+        """Columns that are taken in at first: auxiliary ones, constant answers, the model's own.
+
+        And those in use, and in each block those of the least reduced cost.
+        """
+        auxiliary, variables = self.program.auxiliary, self.program.variables
+        constant = ~np.isnan(variables.known).any(axis=1)
+        always = np.append(np.ones(auxiliary, bool), variables.keeps | constant)
+        reduced = self.program.cost - self.program.whole.T @ self.duals
+        block, member = variables.members
+        order = np.lexsort((reduced[auxiliary + member], block))
+        first = np.searchsorted(block[order], np.arange(variables.blocks))
+        rank = np.zeros(len(reduced), np.int64)
+        rank[auxiliary + member[order]] = np.arange(len(order)) - first[block[order]]
+        return np.asarray((self.x > 0) | always | (rank < _FEW))

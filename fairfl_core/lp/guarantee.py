@@ -19,7 +19,7 @@ class Guarantee:
     Attributes
     ----------
     confidence : float
-        Inside (0, 1): 0.95 asks that a limit fails in at most one of twenty samples of people.
+        Inside (0.5, 1): 0.95 asks that a limit fails in at most one of twenty samples of people.
     scope : {"all", "each"}
         ``all``: all limits at once; ``each``: every client's limit on its own, and the overall
         one, so that of 40 clients about 2 may be above theirs at 95 %.
@@ -41,9 +41,9 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         number = isinstance(self.confidence, int | float) and not isinstance(self.confidence, bool)
-        if not (number and 0 < self.confidence < 1):
+        if not (number and 0.5 < self.confidence < 1):
             raise InputError(
-                f"the confidence is {self.confidence}; it lies between 0 and 1, both excluded: "
+                f"the confidence is {self.confidence}; it lies between 0.5 and 1, both excluded: "
                 "choose one such as 0.95."
             )
         for value, known, what in (

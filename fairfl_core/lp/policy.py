@@ -22,6 +22,14 @@ def _share(value: Any, what: str, *, open_below: bool = False) -> float:
     return float(value)
 
 
+def _check_scope(scope: str, what: str) -> None:
+    if scope not in SCOPES:
+        raise InputError(
+            f'{what} has the scope "{scope}"; choose local (inside every client) or global '
+            "(overall)."
+        )
+
+
 @dataclass(frozen=True)
 class Floor:
     """How often a label must be recognised in every client and group, Pr(answer y | label y).
@@ -76,14 +84,9 @@ class GroupingLimit:
     eps: float
 
     def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise InputError(
-                f'the limit on {self.grouping} has the scope "{self.scope}"; choose local (inside '
-                "every client) or global (overall)."
-            )
-        object.__setattr__(
-            self, "eps", _share(self.eps, f"the {self.scope} limit on {self.grouping}")
-        )
+        _check_scope(self.scope, f"the limit on {self.grouping}")
+        eps = _share(self.eps, f"the {self.scope} limit on {self.grouping}")
+        object.__setattr__(self, "eps", eps)
 
     def __str__(self) -> str:
         return f"{self.grouping}:{self.scope}:{self.eps:g}"
@@ -105,14 +108,9 @@ class Precision:
     rate: float
 
     def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise InputError(
-                f'the precision of "{self.label}" has the scope "{self.scope}"; choose local '
-                "(inside every client) or global (overall)."
-            )
-        object.__setattr__(
-            self, "rate", _share(self.rate, f'the {self.scope} precision of "{self.label}"')
-        )
+        _check_scope(self.scope, f'the precision of "{self.label}"')
+        rate = _share(self.rate, f'the {self.scope} precision of "{self.label}"')
+        object.__setattr__(self, "rate", rate)
 
     def __str__(self) -> str:
         return f"{self.label}:{self.scope}:{self.rate:g}"
@@ -160,16 +158,12 @@ class Policy:
                 check_type(one, of, f"one of {name}", f"a {of.__name__}")
             object.__setattr__(self, name, tuple(getattr(self, name)))
         check_type(self.utility, Utility, "the utility", "a Utility, such as ACCURACY")
-        for name in ("ratio_global", "ratio_local"):
-            value = getattr(self, name)
-            if value is not None:
-                what = f"the {name.removeprefix('ratio_')} ratio"
-                object.__setattr__(self, name, _share(value, what, open_below=True))
-        for name in ("capacity_global", "capacity_local"):
-            value = getattr(self, name)
-            if value is not None:
-                what = f"the {name.removeprefix('capacity_')} capacity"
-                object.__setattr__(self, name, _share(value, what))
+        for kind in ("ratio", "capacity"):
+            for scope in ("global", "local"):
+                value = getattr(self, f"{kind}_{scope}")
+                if value is not None:
+                    share = _share(value, f"the {scope} {kind}", open_below=kind == "ratio")
+                    object.__setattr__(self, f"{kind}_{scope}", share)
         precise = sorted(self.precision, key=lambda one: (one.label, one.scope))
         object.__setattr__(self, "precision", tuple(precise))
         kinds = [(one.label, one.scope) for one in precise]
@@ -180,8 +174,8 @@ class Policy:
         # One order: the same floors are the same policy.
         order = sorted(self.floors, key=lambda one: (one.keeps is not None, one.label))
         object.__setattr__(self, "floors", tuple(order))
-        for kind in (True, False):
-            labels = [one.label for one in self.floors if (one.keeps is None) is kind]
+        for absolute in (True, False):
+            labels = [one.label for one in self.floors if (one.keeps is None) is absolute]
             if len(set(labels)) < len(labels):
                 raise InputError(
                     f'"{max(labels, key=labels.count)}" has two floors of one kind; keep one.'
@@ -266,12 +260,12 @@ class Policy:
                 Floor(label, rate) if name == "floor" else Floor(label, keeps=rate)
                 for label, rate in given.items()
             ]
-        limits = value.get("limits", [])
-        if not (isinstance(limits, list) and all(isinstance(one, str) for one in limits)):
-            raise InputError('"policy": "limits" must be a list such as ["race:local:0.05"].')
-        precise = value.get("precision", [])
-        if not (isinstance(precise, list) and all(isinstance(one, str) for one in precise)):
-            raise InputError('"policy": "precision" must be a list such as ["ill:local:0.6"].')
+        scoped: dict[str, list[str]] = {}
+        for name, example in (("limits", "race:local:0.05"), ("precision", "ill:local:0.6")):
+            scoped[name] = value.get(name, [])
+            is_list = isinstance(scoped[name], list)
+            if not (is_list and all(isinstance(one, str) for one in scoped[name])):
+                raise InputError(f'"policy": "{name}" must be a list such as ["{example}"].')
         without = value.get("without_group", False)
         if not isinstance(without, bool):
             raise InputError('"policy": "without_group" must be true or false.')
@@ -280,10 +274,10 @@ class Policy:
             ratio_global=value.get("ratio_global"),
             ratio_local=value.get("ratio_local"),
             ratio_leave_out=value.get("ratio_leave_out", 0.0),
-            limits=tuple(parse_limit(one) for one in limits),
+            limits=tuple(parse_limit(one) for one in scoped["limits"]),
             utility=Utility.from_json(value.get("utility", "accuracy")),
             without_group=without,
-            precision=tuple(parse_precision(one) for one in precise),
+            precision=tuple(parse_precision(one) for one in scoped["precision"]),
             capacity_global=value.get("capacity_global"),
             capacity_local=value.get("capacity_local"),
         )

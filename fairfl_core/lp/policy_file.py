@@ -82,8 +82,8 @@ class PolicyFile:
         return {"eps_global": self.eps_global, "eps_local": by_client}
 
     @property
-    def not_judged(self) -> tuple[str, ...]:
-        """What is asked beyond the gaps' limits, which a verdict does not judge."""
+    def beyond_gaps(self) -> tuple[str, ...]:
+        """What is asked beyond the gaps' limits, by kind."""
         policy = self.policy
         asked = {"floors": policy.floors, "ratios": policy.has_ratios}
         asked["precision or capacity"] = policy.has_shares

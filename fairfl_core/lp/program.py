@@ -18,10 +18,9 @@ from fairfl_core.lp.constraints.asked import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
-from fairfl_core.lp.exact.column_generation import ColumnGeneration
+from fairfl_core.lp.exact.column_generation import Candidates, ColumnGeneration
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.exact.hull import mixable
-from fairfl_core.lp.exact.pricing import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client
@@ -173,7 +172,7 @@ class FairnessProgram:
         self._lock, self._measuring = threading.Lock(), threading.Lock()
         generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
-        self._names = self.constraints.names(self.counts)
+        self._names: list[str] = []  # of the rows, once something binds
         self._solver: Solver | None = None
         self._generation: ColumnGeneration | None = None
         self.linear_program: LinearProgram | None = None
@@ -375,6 +374,7 @@ class FairnessProgram:
         binds = (
             np.where(has_epsilon, price, np.abs(duals) * self._objective.utility_per_unit) > _BINDS
         )
+        self._names = self._names or constraints.names(counts)
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
         rules, more = found.rules, dict[str, Any]()

@@ -19,7 +19,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.exact.pricing import Candidates, Pricing
+    from fairfl_core.lp.exact.column_generation import Candidates, Pricing
 
 __all__ = [
     "PSEUDO_ROWS",
@@ -79,7 +79,7 @@ class Measured:
 
     def pricing(self, *, full: bool) -> "list[Pricing]":
         """Return what finds rules of the scores."""
-        from fairfl_core.lp.exact.pricing import by_scores
+        from fairfl_core.lp.exact.column_generation import by_scores
 
         if self.rates == "scores":
             return [by_scores(self, full=full)]

@@ -18,15 +18,7 @@ _SAME = 1e-9  # weights that differ by less
 
 
 class Solver(ABC):
-    """Finds the optimum of one program within any limits; one thread at a time.
-
-    Attributes
-    ----------
-    no_price : float
-        What a solver may leave of a price that is none.
-    """
-
-    no_price = 0.0
+    """Finds the optimum of one program within any limits; one thread at a time."""
 
     def __init__(self, program: LinearProgram) -> None:
         self.program = program
@@ -68,7 +60,7 @@ class Solver(ABC):
                     continue
                 found[eps_global] = x
                 price = constraints.prices(duals[: len(constraints)])[overall].sum()
-                if price <= self.no_price and self._is_still_best(x, upward[-1], eps_local):
+                if price <= 0 and self._is_still_best(x, upward[-1], eps_local):
                     break
             yield [found.get(eps_global, x) for eps_global in eps_globals]
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 FORMAT = "fairfl-month/1"
-_PERIOD = re.compile(r"\d{4}-(?:W\d{2}|\d{2}(?:-\d{2})?)")
+_PERIOD = re.compile(r"\d{4}-(?:W\d{1,2}|\d{1,2}(?:-\d{1,2})?)")
 Ints = NDArray[np.int64]
 
 
@@ -42,14 +42,14 @@ class Month:
     Attributes
     ----------
     period : str
-        Such as 2026-07 or 2026-W31; months are taken in the order of these texts.
+        Such as 2026-07 or 2026-W31; months are taken in the order of these.
     clients, groups, labels : tuple of str
     table : ndarray of int, shape (clients, groups, labels, answers)
         People whose label is known.
     waiting : ndarray of int, shape (clients, groups, answers)
         People without a label yet.
     source : str
-        Where it was read from.
+        Where it was read from: what an error calls it.
     """
 
     period: str
@@ -58,10 +58,10 @@ class Month:
     labels: tuple[str, ...]
     table: Ints
     waiting: Ints
-    source: str = ""
+    source: str
 
     @classmethod
-    def of(cls, counts: ClientCounts, period: str, source: str = "") -> "Month":
+    def of(cls, counts: ClientCounts, period: str, source: str) -> "Month":
         """Plain counts: everybody's label is known."""
         if (counts.table % 1 != 0).any():
             raise InputError(
@@ -70,11 +70,6 @@ class Month:
         table = counts.table.astype(np.int64)
         waiting = np.zeros((*table.shape[:2], table.shape[3]), np.int64)
         return cls(period, counts.clients, counts.groups, counts.labels, table, waiting, source)
-
-    @property
-    def where(self) -> str:
-        """What an error calls it."""
-        return self.source or self.period
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-month/1` form: counts, and whose label is not known yet, by period."""
@@ -103,9 +98,12 @@ def month_from_json(value: Any, source: str = "") -> Month:
     without a label yet.
     """
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        found = _PERIOD.findall(Path(source).stem)
-        period = found[-1] if found else Path(source).stem
-        return Month.of(ClientCounts.from_json(value), period, source)
+        counts, name = ClientCounts.from_json(value), Path(source).stem
+        if not re.search(r"\d", name):
+            raise InputError(
+                "the name tells no week or month; call the file such as month-2026-07.json."
+            )
+        return Month.of(counts, (_PERIOD.findall(name) or [name])[-1], source)
     check_keys(value, {"format", "period", "labels", "groups", "clients"}, set(), "the file")
     period = value["period"]
     if not isinstance(period, str) or not period.strip():
@@ -131,7 +129,7 @@ def month_from_json(value: Any, source: str = "") -> Month:
         if (part < 0).any() or (part % 1 != 0).any() or part.sum() > 2**53:
             raise InputError("a count is negative, no whole number or too large; count people.")
     tables_of = table.astype(np.int64), there.astype(np.int64)
-    return Month(period.strip(), clients, groups, labels, *tables_of, source)
+    return Month(period.strip(), clients, groups, labels, *tables_of, source or period)
 
 
 def _names(value: Any, field: str) -> tuple[str, ...]:
@@ -168,15 +166,20 @@ def read_months(paths: Sequence[str | Path]) -> list[Month]:
 
 
 def ordered(months: Sequence[Month]) -> list[Month]:
-    """Sort months by their periods; two of one period are refused."""
-    in_time = sorted(months, key=lambda month: month.period)
+    """Sort months by their periods, numbers in them by size; two of one period are refused."""
+    in_time = sorted(months, key=lambda month: _by_size(month.period))
     for one, other in zip(in_time, in_time[1:], strict=False):
         if one.period == other.period:
             raise InputError(
-                f"{one.where} and {other.where} are both of {one.period}; keep one of them, or join "
+                f"{one.source} and {other.source} are both of {one.period}; keep one of them, or join "
                 "their counts."
             )
     return in_time
+
+
+def _by_size(period: str) -> list[str | int]:
+    """2026-9 comes before 2026-10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", period)]
 
 
 def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, list[str]]:
@@ -199,7 +202,7 @@ def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, 
             theirs = getattr(month, what)
             if sorted(mine) != sorted(theirs):
                 raise InputError(
-                    f"{month.where}: the {what} are {listed(theirs)}, those of the baseline "
+                    f"{month.source}: the {what} are {listed(theirs)}, those of the baseline "
                     f"{listed(mine)}; count the month with the same {what}."
                 )
         by_group = [month.groups.index(name) for name in groups]
@@ -234,7 +237,7 @@ def differences(months: Sequence[Month]) -> list[Month]:
         gone = [name for name in before.clients if name not in month.clients]
         if gone or (before.groups, before.labels) != (month.groups, month.labels):
             raise InputError(
-                f"{month.where}: the counts shrink or changed against the export before "
+                f"{month.source}: the counts shrink or changed against the export before "
                 f"({listed(tuple(gone)) + ' is missing' if gone else 'other groups or labels'}); "
                 "export the months anew."
             )
@@ -245,7 +248,7 @@ def differences(months: Sequence[Month]) -> list[Month]:
             waiting[mine] = np.maximum(waiting[mine] - before.waiting[c], 0)
             if (table[mine] < 0).any():
                 raise InputError(
-                    f'{month.where}: the counts of "{name}" shrink against the export before; rows '
+                    f'{month.source}: the counts of "{name}" shrink against the export before; rows '
                     "were lost or changed, so export the months anew."
                 )
         found.append(replace(month, table=table, waiting=waiting))
@@ -349,7 +352,7 @@ def _months(total: Mapping[tuple[str | None, ...], int], baseline: ClientCounts)
                 f'the query returns the {what} "{other[0]}"; the baseline has {listed(allowed)}.'
             )
     found = []
-    for period in sorted({str(key[0]) for key in total}):
+    for period in {str(key[0]) for key in total}:
         mine = {key[1:]: n for key, n in total.items() if key[0] == period}
         clients = in_order(sorted({str(key[0]) for key in mine}))
         table = np.zeros((len(clients), len(groups), len(labels), len(labels)), np.int64)
@@ -361,7 +364,7 @@ def _months(total: Mapping[tuple[str | None, ...], int], baseline: ClientCounts)
             else:
                 table[(*at, labels.index(label), labels.index(str(answer)))] += n
         found.append(Month(period, clients, groups, labels, table, waiting, period))
-    return found
+    return ordered(found)
 
 
 _NAMES = ("North", "East", "South", "West"), ("women", "men"), ("well", "ill"), "ill"
@@ -388,7 +391,7 @@ def example_year() -> tuple[ClientCounts, list[Month]]:
 
     baseline = counted(2000, 0.30, broken=False)
     months = [
-        Month.of(counted(600, 0.30 + 0.01 * m, broken=m >= 7), f"2026-{m:02d}")
+        Month.of(counted(600, 0.30 + 0.01 * m, broken=m >= 7), f"2026-{m:02d}", "the example")
         for m in range(1, 13)
     ]
     return baseline, months

@@ -3,9 +3,9 @@
 A limit is settled where the upper end of its gap's interval lies within the limit and its margin
 (`limit_check`). The width of a difference of two rates is about z sqrt(v_a / n_a + v_b / n_b), so the
 least total puts people where the spread is: n_a : n_b = sqrt(v_a) : sqrt(v_b) (Neyman), and leaves a
-group alone that has enough. Exact intervals are a little wider, so z is raised until they fit. New
-people's rates differ by chance from those seen now: z is raised by the quantile of 0.8, so that four
-times in five each limit is settled where the rates are what they look like.
+group alone that has enough; how many, the intervals themselves decide. New people's rates differ by
+chance from those seen now: z is raised by the quantile of 0.8, so that four times in five each limit
+is settled where the rates are what they look like.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from fairfl_core.fairness.intervals import at_once, gap_interval, normal_quantil
 __all__ = ["Plan", "PlannedCell", "Scope", "plan_people", "unsettled_scopes"]
 
 Floats = NDArray[np.float64]
-_STEPS, _WIDEST = 8, 100.0
+_STEPS, _MOST = 25, 1e12
 _POWER = 0.8
 _ROUND = 10  # people are planned in tens
 
@@ -66,44 +66,38 @@ class Scope:
 
     def least(self, shared: bool) -> Floats:
         """The fewest people, (groups, rates), that settle it; `shared` by all rates of a group."""
-        z = normal_quantile(1 - (1 - self.level) / (2 * _pairs(self.people)))
-        low = high = 0.8
-        while not self.is_settled(self._rounded(z * high, shared)):
-            low, high = high, 1.1 * high
-            if high > _WIDEST:
+        found = self.people.copy()
+        middle = (self.people * self.rate + 1) / (self.people + 2)  # never surely 0 or 1
+        spread = np.sqrt(middle * (1 - middle))
+        for pair in map(np.array, combinations(range(len(found)), 2)):
+            there = (self.people[pair] > 0).all(axis=0)
+            if there.any():
+                part = np.ix_(pair, np.flatnonzero(there))
+                found[part] = self._pair(self.rate[part], found[part], spread[part])
+        if shared:
+            found = np.where(found > 0, found.max(axis=1, keepdims=True), found)
+        return found
+
+    def _pair(self, rate: Floats, have: Floats, spread: Floats) -> Floats:
+        """The fewest people of two groups, (2, rates): as the spreads are, and none fewer than now."""
+        level = at_once(self.level, _pairs(self.people))  # of one difference of all
+
+        def people(size: Floats) -> Floats:
+            return have + np.ceil(np.maximum(size * spread - have, 0.0) / _ROUND) * _ROUND
+
+        def fits(size: Floats) -> NDArray[np.bool_]:
+            _, high = gap_interval(rate.T[..., None], people(size).T[..., None], level)
+            return np.asarray(high <= self.target)
+
+        low, high = np.zeros(rate.shape[1]), (have / spread).min(axis=0)
+        while not fits(high).all():
+            low, high = np.where(fits(high), low, high), np.where(fits(high), high, 2 * high)
+            if high.max() > _MOST:
                 raise InputError("no number of people settles this limit; ask for a wider one.")
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            fits = self.is_settled(self._rounded(z * middle, shared))
-            low, high = (low, middle) if fits else (middle, high)
-        return self._rounded(z * high, shared)
-
-    def _rounded(self, z: float, shared: bool) -> Floats:
-        """The fewest people at a quantile, in tens."""
-        found = self._neyman(z)
-        if shared:
-            found = np.broadcast_to(found.max(axis=1, keepdims=True), found.shape)
-        return np.asarray(self.people + np.ceil((found - self.people) / _ROUND) * _ROUND)
-
-    def _neyman(self, z: float) -> Floats:
-        """Raise the worst pair of every rate until all of its pairs fit at this quantile."""
-        found = self.people.copy()
-        middle = (self.people * self.rate + 1) / (self.people + 2)  # never surely 0 or 1
-        variance = middle * (1 - middle)
-        for column in range(found.shape[1]):
-            there = np.flatnonzero(self.people[:, column] > 0)
-            for a, b in list(combinations(there, 2)) * 3:
-                v, n, r = (part[[a, b], column] for part in (variance, found, self.rate))
-                room = ((self.target - abs(r[0] - r[1])) / z) ** 2
-                if (v / n).sum() <= room:
-                    continue
-                best = np.sqrt(v) * np.sqrt(v).sum() / room
-                for i, other in ((0, 1), (1, 0)):
-                    if best[i] < n[i]:  # it has enough: the other one makes up for the rest
-                        best[i] = n[i]
-                        best[other] = v[other] / (room - v[i] / n[i])
-                found[[a, b], column] = np.maximum(best, n)
-        return found
+            low, high = np.where(fits(middle), low, middle), np.where(fits(middle), middle, high)
+        return people(high)
 
 
 @dataclass(frozen=True, eq=False)

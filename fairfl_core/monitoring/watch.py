@@ -251,9 +251,9 @@ class Watch:
                 f"{int(waiting.sum()):,} of {int(waiting.sum() + table.sum()):,} people have no "
                 f"label yet; for {self.notion.name} they are {how}."
             )
-        not_judged = self.policy.not_judged
-        if not_judged:
-            sentences.append(f"Not watched, though asked: {', '.join(not_judged)}.")
+        beyond = self.policy.beyond_gaps
+        if beyond:
+            sentences.append(f"Not watched, though asked: {', '.join(beyond)}.")
         return sentences
 
     @cached_property

@@ -5,8 +5,9 @@ decimals in the files. Every limit is rows: coefficients times expected answers,
 (a) The lottery's answers on these counts are put into every row. (b) "certificate" holds multipliers
 of rows. By weak duality no lottery of the region that keeps them exceeds multipliers times right-hand
 sides, plus the best rule's gain after what the rows charge for it, summed over cells (client, group).
-Of a confidence the rows that bind are taken as given: "rows" of the certificate. The solver rounds:
-weights, rows and what is stated may miss by 1e-9, and the bound may lie 1e-9 above what is reached.
+Of a confidence the rows that bind are taken as given: "rows" of the certificate. Where its "rates" are
+"shrunk" people count as if 100 of their group came from all clients, as the predictor was fitted. The
+solver rounds: weights, rows and what is stated may miss by 1e-9, and the bound may lie 1e-9 above.
 """
 
 import hashlib
@@ -237,7 +238,7 @@ def verify(predictor, counts):
         if bound - value > TOLERANCE:
             failed.append(f"a lottery better by {float(bound - value):.3g} is not ruled out")
         figures = {"value": value, "bound": bound, "gap": bound - value, "worst_excess": worst}
-        more = {"limits": len(rows), "fingerprint": certificate["fingerprint"]}
+        more = {"limits": len(rows)} | {key: certificate[key] for key in ("rates", "fingerprint")}
         return failed, {name: float(number) for name, number in figures.items()} | more
     except NotProvedError as error:
         return [str(error)], {}

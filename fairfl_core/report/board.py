@@ -4,7 +4,7 @@ The model as it is stands first, then the options in their order, and nothing th
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -139,10 +139,6 @@ class Board:
         """The columns but for the model as it is."""
         return self.columns[1:]
 
-    def to_json(self) -> dict[str, Any]:
-        """The values as plain ones."""
-        return asdict(self)
-
 
 # -------------------------------------------------------------------- what is recommended
 
@@ -213,7 +209,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
         recommended="" if best is None else best.option.name,
         decision=_decision(results, best, noun),
         reasons=(*reasons, text.ORDER),
-        rows=_rows(columns, label, noun),
+        rows=_rows(columns, label, noun, left_out=any(map(_leaves_out, results))),
         columns=tuple(columns),
         label=label,
         found=_found_rows(results),
@@ -261,6 +257,13 @@ def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
     return max((one for one in checks if text.enough(one)), key=lambda one: one.gap, default=None)
 
 
+def _leaves_out(result: Result) -> bool:
+    """Whether the widest gap of some client is not shown, for fewer than 10 people are behind it."""
+    checks = _checks(_judged(result))
+    shown = _worst(checks)
+    return shown is not None and any(one.gap > shown.gap for one in checks)
+
+
 def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
     summary, option = result.summary, result.option
     judged, verdict = summary.judged, summary.verdict
@@ -303,8 +306,8 @@ def _as_it_is(first: Result) -> Column:
     if low is not None:
         share = harm.recognition.before
         found = Cell(
-            text.found(share.share[low], harm.groups[low[1]], str(harm.scopes[low[0]])),
-            "",
+            text.found(share.share[low]),
+            f"{harm.groups[low[1]]}, {harm.scopes[low[0]]}",
             Mark(*(float(part[low]) for part in (share.share, share.low, share.high))),
         )
     nothing = Cell(text.NOTHING_TO_SAY)
@@ -363,14 +366,15 @@ def _found_cell(result: Result) -> Cell:
     before, after = harm.recognition.before, harm.recognition.after
     share, was = float(after.share[at]), float(before.share[at])
     return Cell(
-        text.found(share, harm.groups[at[1]], str(harm.scopes[at[0]])),
-        text.was(was, share),
+        text.found(share, was),
+        f"{harm.groups[at[1]]}, {harm.scopes[at[0]]}",
         Mark(share, float(after.low[at]), float(after.high[at]), was),
     )
 
 
-def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
+def _rows(columns: Sequence[Column], label: str, noun: str, *, left_out: bool) -> tuple[Row, ...]:
     """The rows that are shown, each number row with one axis for all options."""
+    worst = f"Worst gap in one {noun}" + (f", {FEW} people or more" if left_out else "")
     ends = {code: _ends(columns, code) for code in ("worst", "found", "accuracy")}
     low, high = ends["accuracy"]
     middle, span = (low + high) / 2, max(high - low, 0.02)  # two points at least, as on maps
@@ -379,7 +383,7 @@ def _rows(columns: Sequence[Column], label: str, noun: str) -> tuple[Row, ...]:
     found_end = max(0.1, ends["found"][1])
     return (
         Row("verdict", "Verdict"),
-        Row("worst", f"Worst gap in one {noun}", 0.0, gap_end, "0", text.gap(gap_end)),
+        Row("worst", worst, 0.0, gap_end, "0", text.gap(gap_end)),
         Row(
             "found", f"“{label}” found, worst group", 0.0, found_end, "0", text.percent(found_end)
         ),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fairfl_core._io import numbers
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.alarms import FEW, LostLabel
+from fairfl_core.evaluation.alarms import FEW, LostLabel, groups_of
 from fairfl_core.evaluation.limit_check import LimitCheck
 from fairfl_core.evaluation.policy_check import PolicyCheck
 from fairfl_core.evaluation.study import Figures, Summary
@@ -38,7 +38,6 @@ ROWS = (
 AS_IT_IS = "The model as it is"
 NOTHING_ASKED, NOTHING_TO_SAY = "nothing asked", "–"
 NONE_OF_THESE = "None of these can be recommended"
-NO_SMALLER = "its worst gap is no smaller than before"
 TOO_FEW = f"fewer than {FEW} people"
 NOBODY = "nobody beyond chance"
 DEFAULT_QUESTION = "Which limits on unfairness should this model be used with?"
@@ -193,7 +192,8 @@ def brief_why(verdict: Verdict | None) -> str:
     if broken:
         return f"{broken:,} of {many} broken"
     if verdict.is_harmful:
-        return numbers.plural(len(verdict.hurt), "alarm")
+        hurt = len(groups_of(verdict.hurt))
+        return f"{numbers.plural(hurt, 'group')} {'loses' if hurt == 1 else 'lose'}"
     if verdict.grown:
         return "worst gap no smaller than before"
     if verdict.alike:
@@ -276,14 +276,11 @@ def between(low: float, high: float) -> str:
     return f"{gap(low)} – {gap(high)}"
 
 
-def found(share: float, group: str, client: str) -> str:
-    """How many of a label are found in a group of a client."""
-    return f"{percent(share)} of {group}, {client}"
-
-
-def was(before: float, after: float) -> str:
-    """What it was in the same place."""
-    return numbers.NO_CHANGE if percent(before) == percent(after) else f"was {percent(before)}"
+def found(share: float, was: float | None = None) -> str:
+    """How many of a label are found in a group, and how many were."""
+    if was is None:
+        return percent(share)
+    return numbers.before_after(was, share, percent)
 
 
 def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> tuple[str, str]:
@@ -296,7 +293,8 @@ def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> t
         one = max(lost, key=lambda alarm: (alarm.client is not None, alarm.people))
         change = numbers.before_after(one.before, one.after, percent)
         where = "overall" if one.client is None else one.client
-        return f"{one.group}, {where}", f"“{one.label}” {change}"
+        label = "" if one.label == summary.harm.favourable else f"“{one.label}” "
+        return f"{one.group}, {where}", f"{label}{change}"
     losers = [one for one in accuracy_of if one[1] >= FEW and -one[2] > FREE]
     if losers:
         client, _, loss = min(losers, key=lambda one: one[2])

@@ -10,7 +10,6 @@ from fairfl_core.data.datasets import People
 from fairfl_core.data.resample import client_names
 from fairfl_core.errors import InputError
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.scaling import Scaler
 from fairfl_core.training.scenarios import draw_clients
 
 __all__ = [
@@ -18,15 +17,67 @@ __all__ = [
     "TRAINING",
     "VALIDATION",
     "Federation",
+    "Moments",
+    "Scaler",
     "check_folds",
     "deal_units",
     "federate",
     "scaled",
 ]
 
+Floats = NDArray[np.float64]
 TRAINING, VALIDATION, TEST = range(3)
 # Streams of random numbers that must never meet: the seed comes first, then one of these.
 _DRAW, _SPLIT, _FOLD = 1, 2, 5
+_CONSTANT = 1e-12  # a share of the mean square below which a spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Scaler:
+    """What is taken off each quantity, and what the rest is divided by."""
+
+    shift: Floats
+    spread: Floats
+
+    def apply(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The quantities, standardised."""
+        shift, spread = self.shift.astype(np.float32), self.spread.astype(np.float32)
+        return np.asarray((values - shift) / spread, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Rows, and of each quantity their sum and the sum of their squares; no row is in them.
+
+    They add up over clients, so that a federation has the scaler it would have in one place.
+    """
+
+    rows: int
+    total: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, values: NDArray[np.number]) -> "Moments":
+        """The moments of rows, shape (rows, quantities)."""
+        exact = values.astype(np.float64)
+        return cls(len(values), exact.sum(axis=0), np.square(exact).sum(axis=0))
+
+    @classmethod
+    def pooled(cls, parts: Sequence["Moments"]) -> "Moments":
+        """The moments of all clients' rows, added in the order of the clients."""
+        return cls(
+            sum(part.rows for part in parts),
+            np.sum([part.total for part in parts], axis=0),
+            np.sum([part.squares for part in parts], axis=0),
+        )
+
+    def scaler(self, least: float = 0.0) -> Scaler:
+        """Mean and standard deviation, `least` at least; 1 for what never varies."""
+        mean, square = self.total / self.rows, self.squares / self.rows
+        variance = square - mean**2
+        spread = np.sqrt(np.where(variance > _CONSTANT * square, variance, 0.0))
+        spread = np.maximum(spread, least)
+        return Scaler(mean, np.where(spread == 0, 1.0, spread))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,10 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from fairfl_core.training.data import TRAINING, Federation
+from fairfl_core.training.data import TRAINING, Federation, Moments
 from fairfl_core.training.models import Model, cnn, mlp
-from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.scaling import Moments
+from fairfl_core.training.trainers import parallel_map
 
 __all__ = ["TensorFlowTrainer", "adam_start", "adam_step", "poses_of", "prepare_tensorflow"]
 

@@ -25,10 +25,9 @@ from fairfl_core.training.local_rounds import (
 )
 from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 from fairfl_core.training.methods import make_method
-from fairfl_core.training.parallel import parallel_map
 from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.trainers import LocalTrainer, make_trainer
+from fairfl_core.training.trainers import LocalTrainer, make_trainer, parallel_map
 
 __all__ = ["Prepared", "Run", "plan_of", "prepare", "train_prepared", "train_seed"]
 

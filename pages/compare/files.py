@@ -11,10 +11,10 @@ import streamlit as st
 from fairfl_core.errors import FairflError, InputError
 from fairfl_core.explore.file import LIMITS, About, KeptOption, explore_file
 from fairfl_core.intake import Reading
-from fairfl_core.report import UPLOADED, Board, Option, Result, Review, board_of, html_of, pdf_of
-from fairfl_core.report.board import rests_on
+from fairfl_core.report.board import Board, board_of, rests_on
 from fairfl_core.report.model_card import card_of_result
-from fairfl_core.report.text import WORDS, noun_of, titles
+from fairfl_core.report.review import UPLOADED, Option, Result, Review
+from fairfl_core.report.text import noun_of, titles
 from pages.compare import text
 from pages.shared import own_data, state
 from pages.shared.catalogue import catalogue, experiment_of
@@ -147,16 +147,6 @@ def _data(view: View) -> tuple[str, ...]:
 Download = tuple[str, Callable[[View, str], str | bytes], str, str]
 
 
-def html_report(view: View, link: str = "") -> str:
-    """The report on a single setting, beside the model as it is: one HTML file that stands alone."""
-    return html_of(board_for([view], link=link))
-
-
-def pdf_report(view: View, link: str = "") -> bytes:
-    """The same on paper."""
-    return pdf_of(board_for([view], link=link))
-
-
 def predictor_json(view: View, link: str = "") -> str:
     """The fair predictor of the first chosen run, as `fairfl-predictor/1`."""
     return json.dumps(predictor_of(view).to_json(), ensure_ascii=False)
@@ -173,8 +163,6 @@ def policy_toml(view: View, link: str = "") -> str:
 
 
 TAKE_ALONG: tuple[Download, ...] = (
-    (text.THIS_HTML, html_report, "fairfl-this-setting.html", "text/html"),
-    (text.THIS_PDF, pdf_report, "fairfl-this-setting.pdf", "application/pdf"),
     (text.MODEL_CARD, model_card, "fairfl-model-card.html", "text/html"),
     (text.PREDICTOR, predictor_json, "fairfl-predictor.json", "application/json"),
     (text.CLIENTS, clients_csv, "fairfl-clients.csv", "text/csv"),
@@ -259,7 +247,6 @@ def study_html(
         title=experiment.manifest["title"],
         noun=noun,
         rests=rests_on(result),
-        words=WORDS,
         start=(view.eps_global, view.eps_local),
         kept=[
             KeptOption(letter, title, (other.eps_global, other.eps_local))

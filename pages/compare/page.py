@@ -6,7 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from fairfl_core.errors import FairflError
-from fairfl_core.report import Board, comparison_css, comparison_html, html_of, pdf_of
+from fairfl_core.report.board import Board
+from fairfl_core.report.render import comparison_css, comparison_html, html_of, pdf_of
 from fairfl_core.report.review import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import (
@@ -66,7 +67,7 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
         if kept:
             st.markdown(text.title(experiment_of(view.data).manifest["title"]), width="content")
         else:
-            experiment_choice(width=330)
+            experiment_choice(width=400)
             st.caption(text.STARTED, width="content")
         st.space("stretch")
         with lazy_popover(text.LOAD, "load", type="tertiary") as is_open:
@@ -87,7 +88,7 @@ def _proofs(views: tuple[View, ...]) -> None:
     for letter, one in zip(LETTERS, views, strict=False):
         with error_boundary(text.PROOF), st.spinner(text.PROVING, show_time=True):
             failed, figures = proof_of(one)
-            st.markdown(text.proof(letter, failed, figures))
+            st.markdown(text.proof(letter, failed, figures, one.guarantee))
 
 
 def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:
@@ -172,7 +173,7 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     )
     one = kept[names.index(chosen or names[0])]
     with st.container(horizontal=True, gap="small"):
-        offer(TAKE_ALONG[2:], one, key="option")
+        offer(TAKE_ALONG, one, key="option")
     offer_study(one, key="option")
 
 

@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from fairfl_core._io.names import plain
+from fairfl_core.lp.guarantee import Guarantee
 
 # Parts of the page, as they are named where one fails.
 SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
@@ -36,7 +37,6 @@ LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the pla
 
 # -------------------------------------------------------------------- files
 
-THIS_HTML, THIS_PDF = "Report on this setting (HTML)", "Report on this setting (PDF)"
 MODEL_CARD = "Model card (HTML)"
 PREDICTOR, CLIENTS = "Predictor (JSON)", "Clients (CSV)"
 MAKE_STUDY, STUDY = "Make one file that still moves", "Study (HTML), ready"
@@ -70,12 +70,16 @@ PROOF_TIP = (
 )
 
 
-def proof(letter: str, failed: list[str], figures: dict[str, Any]) -> str:
+def proof(
+    letter: str, failed: list[str], figures: dict[str, Any], guarantee: Guarantee | None
+) -> str:
     """Whether an option is proved optimal."""
     if failed:
         return f"**{letter}** not proved: {failed[0]}."
     fingerprint = figures["fingerprint"][:16]
+    shrunk = " on shrunk rates" if figures["rates"] == "shrunk" else ""
+    given = ", the confidence's margins as given" if guarantee else ""
     return (
-        f"**{letter}** ● proved optimal: {figures['limits']} limits kept, bound − reached = "
+        f"**{letter}** ● proved optimal: {figures['limits']} limits kept{shrunk}{given}, bound − reached = "
         f"{max(figures['gap'], 0.0):.0e}. Fingerprint `{fingerprint}`."
     )

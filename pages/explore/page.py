@@ -13,11 +13,9 @@ from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, Picture
 from fairfl_core.explore.text import Chip
-from fairfl_core.lp.frontier import Frontier
 from fairfl_core.report.review import MOST
 from pages.compare.files import TAKE_ALONG, offer, offer_study
 from pages.explore import details, more_limits, text
-from pages.explore.client_panel import chosen_client, panel
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
@@ -44,8 +42,6 @@ SECONDS = 0.8  # between two of them
 WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
-MAP_ASKED = state.Setting("map_asked", False)
-MAP_SEEN = "explore-map-seen"  # in the session: whose map was drawn last, on which limits
 MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
 
 
@@ -72,15 +68,13 @@ def _live() -> None:
 def _whole(view: View, noun: str) -> None:
     top = st.container(horizontal=True, vertical_alignment="center", gap="small", key="top")
     with top:
-        experiment_choice(width=330)
+        experiment_choice(width=400)
         if state.get(WELCOME):
             with st.container(key="lesson", width="content"):
-                st.page_link("pages/learn/page.py", label=text.LESSON)
+                st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")
-    with left, error_boundary(text.MAP):
-        _map(view, noun)
     if summary is not None:
         with right, error_boundary(text.CLIENTS):
             _clients(view, summary, noun)
@@ -91,9 +85,11 @@ def _whole(view: View, noun: str) -> None:
             more_limits.collision(view, collision_of(view))
     with top:
         _keep(view)
+    with left, error_boundary(text.MAP):
+        _map(view, noun)  # last of what is on the screen: it may take a while
     details.tabs(view, summary)
     if summary is not None:
-        panel(view)
+        details.panel(view)
 
 
 def _numbers_row(view: View, noun: str) -> Summary | None:
@@ -182,18 +178,10 @@ def _keep(view: View) -> None:
 def _map(view: View, noun: str) -> None:
     dear = is_dear(view)
     with st.container(key="map-place"):
-        if dear and view.guarantee is None and not state.get(MAP_ASKED):
-            st.button(
-                text.DRAW_MAP,
-                key="draw-map",
-                help=text.DRAW_MAP_TIP,
-                on_click=state.put,
-                args=(MAP_ASKED, True),
-            )
-            return
         one = view.of_seed(view.seeds[0]) if dear else view
         fine = _is_fine(one) if dear else True
-        heat = _heat(one, GRID if fine else COARSE)
+        with progress(shared_text.SOLVING_MAP) as on_progress:
+            heat = heat_of(one, GRID if fine else COARSE, on_progress)
         here = view.eps_global, view.eps_local
         costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
@@ -216,17 +204,6 @@ def _map(view: View, noun: str) -> None:
         )
 
 
-def _heat(view: View, grid: tuple[float, ...]) -> Frontier:
-    """The map of a view, with a bar the first time that a visitor sees it."""
-    asked = view.without_limits(), grid
-    if st.session_state.get(MAP_SEEN) == asked:
-        return heat_of(view, grid)
-    with progress(shared_text.SOLVING_MAP) as on_progress:
-        heat = heat_of(view, grid, on_progress)
-    st.session_state[MAP_SEEN] = asked
-    return heat
-
-
 def _is_fine(view: View) -> bool:
     """Whether a map that takes long was asked for in full; the button asks, or stops it."""
     asked = view.without_limits()
@@ -234,7 +211,7 @@ def _is_fine(view: View) -> bool:
     st.button(
         text.COARSE_MAP if fine else text.REFINE_MAP,
         key="refine-map",
-        help=text.COARSE_MAP_TIP if fine else text.DRAW_MAP_TIP,
+        help=text.COARSE_MAP_TIP if fine else text.REFINE_MAP_TIP,
         type="tertiary",
         on_click=st.session_state.update,
         args=({MAP_FINE: None if fine else asked},),
@@ -278,7 +255,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
 def _open_client(view: View) -> None:
     """Open the drawer of the client that was clicked; in a hall there is none."""
     if not present.presenting():
-        state.put(chosen_client(view), st.session_state[CLIENTS].client)
+        state.put(details.chosen_client(view), st.session_state[CLIENTS].client)
 
 
 def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:

@@ -9,6 +9,7 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
+from fairfl_core.evaluation.alarms import FEW
 from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE
 from fairfl_core.evaluation.gap_decomposition import ClosedGap
@@ -35,16 +36,15 @@ HELD, PAYS, SURE, MORE, RATES = (
     "Every rate",
 )
 MAP_TITLE = "Accuracy by pair of limits"
-LESSON = "What does fairness cost? Learn"
-KEEP, KEEP_TIP = "Keep for Compare", "Up to four settings, compared on the page Compare."
+LESSON = "New here?"
+KEEP, KEEP_TIP = "Keep", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
 PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"
 PICTURE, LABEL = "Picture", "Label"
-DRAW_MAP = "Draw the map: 81 pairs of limits, one run"
-DRAW_MAP_TIP = "Here each pair takes a while to solve."
-REFINE_MAP = "Refine the map: 484 pairs of limits, one run"
+REFINE_MAP = "Refine the map"
+REFINE_MAP_TIP = "484 pairs of limits, one run: here each pair takes a while to solve."
 COARSE_MAP = "Back to the coarse map"
 COARSE_MAP_TIP = "Stops refining; what is solved is kept."
 NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
@@ -118,13 +118,16 @@ def own_limits(view: View) -> str:
 
 
 CLOSED = "**How gaps were closed**"
+MAP_TABLE = "The map as a table"
 NOTHING_CLOSED = "No gap was closed."
+CLOSED_ON_FEW = "Gaps were closed only where fewer than 10 people stand behind them."
 
 
 def closed_lines(closed: Sequence[ClosedGap], most: int = 6) -> str:
-    """How gaps were closed, one line each."""
-    lines = [f"- {plain(one.sentence(), 600)}" for one in closed[:most]]
-    return "\n".join(lines) or NOTHING_CLOSED
+    """How gaps were closed, one line each; of fewer than 10 people nothing is said."""
+    told = [one for one in closed if min(one.lower.n, one.higher.n) >= FEW]
+    lines = [f"- {plain(one.sentence(), 600)}" for one in told[:most]]
+    return "\n".join(lines) or (CLOSED_ON_FEW if closed else NOTHING_CLOSED)
 
 
 # -------------------------------------------------------------------- how sure
@@ -214,8 +217,6 @@ HOVER_REGION = (
     "limit %{customdata[0]:g}: accuracy %{y:.1f} %, mean client gap %{x:.3f}, overall "
     "%{customdata[1]:.3f}<extra></extra>"
 )
-
-
 PLAN, PLAN_AXES = "Whom to see next", ("people more", "limits settled")
 NO_NEW_PEOPLE = "There are no new people here to plan from."
 
@@ -488,11 +489,7 @@ def grouping_limit(grouping: str, scope: str) -> str:
 
 
 MISSED = "A missed “{}” is as bad as so many other mistakes"
-
-
 TRULY = "truly {}"
-
-
 ANSWERED = "answered {}"
 
 

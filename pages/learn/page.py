@@ -41,6 +41,7 @@ def _lesson() -> None:
             _onward(step)
     # A new step begins at its top, also on a phone; the script runs when the step changes.
     st.html(f"<script>/* {step:d} */ {SCROLL}</script>", unsafe_allow_javascript=True)
+    state.publish()
 
 
 def _ladder() -> None:

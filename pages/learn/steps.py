@@ -57,7 +57,8 @@ def _travelled() -> None:
     """What one client of a real run sent and received."""
     log = demo_log()
     rows = [
-        (text.WAYS[one.way], one.kind, one.bytes, one.purpose, one.tables) for one in log.messages
+        (text.WAYS[one["way"]], one["kind"], one["bytes"], one["purpose"], text.tables(one))
+        for one in log.messages
     ]
     st.markdown(text.TRAVELLED_OF.format(log))
     table_popover(
@@ -234,7 +235,6 @@ def show_cost(shown: Any, words: Any) -> None:
         _choice()
         with error_boundary(text.PICTURES[7]):
             ask(_question(view))
-        st.page_link("pages/explore/page.py", label=text.GO_EXPLORE, icon=":material/explore:")
     with shown, error_boundary(text.PICTURES[7]):
         _map(view)
 

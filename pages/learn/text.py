@@ -1,7 +1,8 @@
 """What the lesson says: its frame, its ten steps, the words of the app, what no metric settles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,12 +145,18 @@ HOSPITAL, PEOPLE, EIGHT_COUNTS, UNKNOWN = "hospital", "people", "8 counts", "?"
 TRAVELLED = "The real messages of such a run"
 TRAVELLED_COLUMNS = ("way", "message", "bytes", "purpose", "tables in it")
 WAYS = {"sent": "to the server", "received": "from the server"}
-
-
 TRAVELLED_OF = (
     "In a real run ({0.study}, {0.rounds} rounds) the client “{0.client}” has {0.rows:,} people. "
     "It sent {0.sent:,} bytes in all: models and small tables, no row of any person."
 )
+
+
+def tables(message: Mapping[str, Any]) -> str:
+    """The tables in a message, with their shapes."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} ({' × '.join(map(str, shape)) or 'one number'})"
+        for name, shape in message["arrays"].items()
+    )
 
 
 def network_after(judged: Evaluation) -> str:
@@ -243,8 +250,6 @@ PAIR_CASES = {
 PAIR_BEFORE = "Thin bars: 95 % intervals."
 AXIS_FOUND = "ill people found, %"
 PAIR_COLUMNS = {"n": "ill people", "rate": "found", "rate_low": "low", "rate_high": "high"}
-
-
 WOMEN_OF = "Women among the people of {}"
 
 
@@ -333,14 +338,8 @@ def _limited(limit: float, reach: lesson.Reach) -> str:
 
 
 THRESHOLDS = "{}: thresholds"
-
-
 BY_LOTTERY = "{}: lottery"
-
-
 BY_MODEL = "{}: model"
-
-
 HOVER_MARK = "{0}: {1}<br>%{{x:.1f}} % alarmed, %{{y:.1f}} % found<extra></extra>"
 
 
@@ -416,8 +415,6 @@ def draws_reading(turned: Sequence[int], differ: int | None) -> str:
 
 
 TOLD = "told “{}”"
-
-
 PATIENT = "patient {:03d}"
 
 
@@ -478,7 +475,7 @@ COST = (
 )
 ALIKE = 0.2  # points: costs that are no further apart are called about the same
 COST_OPTIONS = ("Inside each (local)", "Overall (global)", "Both about the same")
-GO_EXPLORE, EXPERIMENT, SOLVING = "Go and explore", "Whose people", "Solving the map"
+EXPERIMENT, SOLVING = "Whose people", "Solving the map"
 MARKS = "L: local limit alone · G: global limit alone"
 MAP_TITLE = "Accuracy by pair of limits"
 

@@ -90,6 +90,7 @@ def _live() -> None:
     if tab is not None:
         with error_boundary(text.TABS[tab]):
             _below(tab)
+    state.publish()
 
 
 def _choices() -> None:

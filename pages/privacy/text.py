@@ -18,7 +18,7 @@ TOO_MANY_CLIENTS = (
     "with so many clients hundreds of programs would take an hour; try fewer clients, or make "
     "noisy counts with `fairfl privatize` and upload those."
 )
-TITLE = "What does noise for privacy cost?"
+TITLE = "What does noise cost?"
 MECHANISMS = {
     "histogram": ("histogram (each person in one bin)", "the histogram"),
     "paper": ("the paper's statistics", "the paper's mechanism"),
@@ -117,7 +117,7 @@ def shown_instead(view: View, shown: View) -> str:
     """What of the view noisy counts cannot serve, stated first; empty where they serve it all."""
     words = []
     if view.needs_scores:
-        words.append("Rule for counts; Explore's looks at scores.")
+        words.append("Counts here; Explore uses scores.")
     if (view.guarantee, view.policy) != (shown.guarantee, shown.policy):
         words.append("Explore's confidence and further limits are left out.")
     return " ".join(words)
@@ -146,9 +146,9 @@ def sentence(result: NoiseResult, noun: str) -> str:
     where = "in the worst" if inside else f"in the worst {noun}"
     where = "" if figure == "overall" else f" {where}"
     return (
-        f"{_asked(low, high, study.eps_global, noun)}; noise of budget {result.budget:g} leaves "
-        f"**{format.round_gap(middle)}**{where} ({format.round_gaps(bottom, top)} in 9 of "
-        f"10 draws) and {cost}."
+        f"{_asked(low, high, study.eps_global, noun)}; noise leaves "
+        f"**{format.round_gap(middle)}**{where} (9 of 10 draws: "
+        f"{format.round_gaps(bottom, top)}) and {cost}."
     )
 
 
@@ -182,7 +182,7 @@ def fails_title(result: NoiseResult, noun: str, most: int) -> str:
         return f"**No {noun} is above what was asked** in any draw."
     clients = len(study.clients)
     more = f", worst {most} of {clients}" if clients > most else ""
-    return f"**How often above what was asked**{more}"
+    return f"**How often broken**{more}"
 
 
 def share(value: float) -> str:
@@ -205,11 +205,7 @@ HOVER_BAND = (
     "{0}, budget %{{customdata[0]:g}}: %{{y:.{1}f}} (9 of 10 draws: %{{customdata[1]:.{1}f}} "
     "to %{{customdata[2]:.{1}f}})<extra></extra>"
 )
-
-
 HOVER_UNSEEN = "new people: %{{y:.{}f}}<extra></extra>"
-
-
 RELEASE_COMMAND = (
     "fairfl privatize counts.json --mechanism {0.name} --epsilon {0.epsilon:g} --neighbours "
     "{0.neighbours} --out noisy.json"

@@ -96,7 +96,7 @@ def _top(kind: str) -> None:
             **state.bound(_kind()),
         )
         if kind == "own":
-            experiment_choice(width=330)
+            experiment_choice(width=400)
     for place, name in zip(st.columns(2, wrap=False), ("eps_global", "eps_local"), strict=True):
         with place:
             limit_slider(name)

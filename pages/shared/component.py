@@ -3,8 +3,9 @@
 They are drawn by `fairfl_core/explore/frontend/*.js` as SVG and redrawn in place when their data
 change. The drawing code knows nothing of Streamlit: `drawMap(root, data, emit)` and
 `drawClients(root, data, emit)`. Its text travels with the data, 22 and 35 kB, to a setting that
-the browser has not seen: Streamlit looks for an `asset_dir` beside an installed package of the
-distribution's own name, which neither a checkout nor an editable install of fairfl_core is.
+the browser has not seen. Streamlit's way round that is an `asset_dir`, which it takes only from the
+`pyproject.toml` inside an installed package of the distribution's own name: that would be a package
+`fairfl` for this alone, and a page that does not open from a checkout without installing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

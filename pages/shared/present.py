@@ -54,7 +54,6 @@ def _code() -> None:
     if own_data.is_own(state.view().experiment):
         st.caption(text.NOTHING_TO_SCAN)
         return
-    state.publish()  # the move that was just made is in it
     link = state.link_for_others(PRESENT.name)
     if not link:
         st.caption(text.NOT_REACHABLE)

@@ -298,8 +298,8 @@ def proof_of(view: View) -> tuple[list[str], dict[str, Any]]:
 
 
 NO_CERTIFICATE = (
-    "a confidence, rates from scores, and rules of scores for three labels or without the group have "
-    "no certificate"
+    "a confidence overall or of scores, rates from scores, and rules of scores for three labels or "
+    "without the group have no certificate"
 )
 
 

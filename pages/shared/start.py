@@ -23,14 +23,9 @@ def leave_pages_folder() -> None:
 
 
 def open_every_experiment(app: Path) -> int:
-    """Open the first page with every bundled experiment; returns how many there are.
+    """Open the first page of the script `app` with every bundled experiment; returns how many.
 
     What pages compute of bundled experiments is cached for all visitors of this process.
-
-    Parameters
-    ----------
-    app : Path
-        The dashboard's script.
     """
     from streamlit.testing.v1 import AppTest
 

@@ -38,14 +38,7 @@ OF_PAGES = (
     *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
     *("apart", "curve", "scenario_notion", "scenario_rates", "scenario_region", "scenario_seed"),
 )
-OF_OLD_PAGES = (
-    "back",
-    "both",
-    "certainty_drawn",
-    "map_drawn",
-    "order",
-    "regions_drawn",
-)  # now nothing
+OF_OLD_PAGES = ("back", "both", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # gone
 OF_STEPS = (  # the lesson's
     *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
     *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),
@@ -54,15 +47,12 @@ OF_STEPS = (  # the lesson's
 _KEY, _VIEW, _OPTIONS, _NOTES, _IGNORED = "kept", "view", "options", "notes", "ignored"
 _BETWEEN = "|"  # between the options of a link, which write it otherwise
 _WRITTEN = "written"  # the address bar's link as this session last left it
-_MOVED = "moved"  # whether a widget was moved since the last run
-_TOUCHED = "touched"  # whether one was since the page was opened: before, no link is written
-_ADDRESS = "address"  # the link of everything that is set on this page
-_ENTRY = "entry"  # view and options as a page without a link was opened with them
-_ONCE = "back"  # what older versions marked a link with
+_MOVED = "moved"  # whether a widget was moved since the link was last written
+_ENTRY = "entry"  # view and options as the page was opened with them
 _PAGE, _SHOWN = "page", "shown"  # the page that runs, and the one that ran whole last
 NO_SUCH_SETTING = "nothing: there is no setting of this name"
 SOMETHING = "a value"
-_LINKED = "linked"  # names of settings that are written into links
+_LINKED = "linked"  # by name, what settings of the page that runs say in its link
 _GONE = "gone"  # whether the link's set was another session's
 _OWN = "yours"  # what a link calls an uploaded set
 
@@ -97,23 +87,20 @@ def follow_link() -> None:
     Then the address is another than this session wrote last, and no widget was moved. A link that
     differs while something was moved is only late: the browser had not yet got the last one.
     """
-    settings = kept()
-    moved, written, now = settings.get(_MOVED), settings.get(_WRITTEN), _link_now()
-    if moved or written in (None, now):
+    settings, now = kept(), _link_now()
+    if settings.get(_MOVED) or settings.get(_WRITTEN) in (None, now):
         return
     if now:
         _read_again()
-    elif _ENTRY in settings:  # back to how the page was opened
+    else:  # back to how the page was opened
         settings[_VIEW], settings[_OPTIONS] = settings[_ENTRY]
-    for name in (_TOUCHED, _ADDRESS):
-        settings.pop(name, None)
 
 
 def _read_again() -> None:
-    """Let go of what a link tells: it is read anew."""
-    settings = kept()
-    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *settings.get(_LINKED, ())):
-        settings.pop(name, None)
+    """Let go of what links of this page tell: it is read anew."""
+    told = {*_link_now(), *kept().get(_LINKED, ())} & {*OF_PAGES, *OF_STEPS}
+    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *told):
+        kept().pop(name, None)
 
 
 def change(**changes: Any) -> None:
@@ -161,17 +148,24 @@ def notes() -> dict[View, str]:
 
 
 def publish() -> None:
-    """Write the view and the options into the address bar; not over one whose set is gone.
+    """Write the link into the address bar if something was moved; not over one whose set is gone.
 
-    The last thing of a run: what was moved is known by then. A page on which nothing was moved yet
-    writes nothing: opening it is one step of the browser's Back.
+    The last thing of a run: what was moved is known by then, and written at once, for each writing
+    is a step of the browser's Back. So is opening a page, which therefore writes nothing.
     """
-    if not data_is_gone():
-        _write_link(_link())
-        if not kept().get(_TOUCHED):
-            kept()[_ENTRY] = view(), options()
-    kept().pop(_MOVED, None)
-    kept()[_SHOWN] = kept().get(_PAGE)
+    settings, now = kept(), _link_now()
+    settings.setdefault(_ENTRY, (view(), options()))
+    if settings.pop(_MOVED, False) and not data_is_gone() and address() != now:
+        now = address()
+        st.query_params.from_dict(now)
+    settings[_WRITTEN] = now
+    settings[_SHOWN] = settings.get(_PAGE)
+
+
+def address() -> dict[str, str]:
+    """The link of everything that is set on this page, whether or not it is written."""
+    told = _link() | kept().get(_LINKED, {})
+    return {name: text for name, text in told.items() if text}
 
 
 def link(*without: str) -> str:
@@ -257,11 +251,11 @@ def put(setting: Setting[T], value: T) -> None:
 
 
 def publish_setting(setting: Setting[T]) -> None:
-    """Write a setting into the address bar; one at its start is left out."""
+    """Let the page's link tell a setting; one at its start is left out."""
     value = get(setting)
     if setting.codec is not None:
-        kept().setdefault(_LINKED, set()).add(setting.name)
-        _write_link({setting.name: "" if value == setting.start else setting.codec.write(value)})
+        text = "" if value == setting.start else setting.codec.write(value)
+        kept().setdefault(_LINKED, {})[setting.name] = text
 
 
 def forget(belongs: Callable[[str], bool]) -> None:
@@ -271,8 +265,10 @@ def forget(belongs: Callable[[str], bool]) -> None:
 
 
 def leave_out(belongs: Callable[[str], bool]) -> None:
-    """Take the parameters of these names out of the address bar; the settings stay."""
-    _write_link({name: "" for name in address() if belongs(name)})
+    """Let the page's link tell nothing of these names; the settings stay."""
+    told = kept().setdefault(_LINKED, {})
+    for name in [name for name in told if belongs(name)]:
+        del told[name]
 
 
 def large_type() -> bool:
@@ -287,16 +283,11 @@ def enter(page: str) -> None:
     """Tell which page runs, before it does; one that comes with a link is as the link says."""
     settings = kept()
     if page != settings.get(_PAGE):
-        for name in (_TOUCHED, _ADDRESS, _WRITTEN, _ENTRY):
+        for name in (_MOVED, _WRITTEN, _ENTRY, _LINKED):
             settings.pop(name, None)
         if _PAGE in settings and _link_now():
             _read_again()
     settings[_PAGE] = page
-
-
-def address() -> dict[str, str]:
-    """The link of everything that is set on this page, whether or not it is written."""
-    return dict(kept().get(_ADDRESS, _link_now()))
 
 
 def widget(name: str, value: Any) -> str:
@@ -315,7 +306,7 @@ def widget(name: str, value: Any) -> str:
 def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[str, Any]:
     """What binds a widget to a setting: its key, and a callback that keeps what was moved.
 
-    The setting is written into the link; `then` is called after a move.
+    The page's link tells the setting; `then` is called after a move.
     """
     value, key = get(setting), f"widget_{setting.name}"
 
@@ -348,7 +339,7 @@ def _unknown(link: Mapping[str, str], seen: View) -> list[Ignored]:
     return [
         Ignored(name, text, SOMETHING if name in known else NO_SUCH_SETTING)
         for name, text in link.items()
-        if name not in known or (not text and name != _ONCE)
+        if name not in known or not text
     ]
 
 
@@ -358,22 +349,8 @@ def _ignore(*unused: Ignored) -> None:
 
 def _touched() -> None:
     kept().pop(_IGNORED, None)
-    kept()[_MOVED] = kept()[_TOUCHED] = True
+    kept()[_MOVED] = True
 
 
 def _link_now() -> dict[str, str]:
     return st.query_params.to_dict()
-
-
-def _write_link(link: dict[str, str]) -> None:
-    """Put these parameters into the address bar, beside those there; an empty one goes.
-
-    All at once: each writing of its own would be a step of the browser's Back.
-    """
-    now = _link_now()
-    new = {name: text for name, text in (address() | link).items() if text and name != _ONCE}
-    kept()[_ADDRESS], kept()[_WRITTEN] = new, now
-    if kept().get(_TOUCHED):
-        if new != now:
-            st.query_params.from_dict(new)
-        kept()[_WRITTEN] = new

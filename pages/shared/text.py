@@ -78,11 +78,7 @@ SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
 SIGN_IN_FIRST = "#### Sign in to use this server\nWhoever runs it asks for that. Nothing you do here is kept with your name."
 CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says what is missing."
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
-
-
 OVERALL = "Gap allowed overall, ε₀"
-
-
 INSIDE = "Gap allowed in each {}, εc"
 
 
@@ -101,8 +97,6 @@ SPLIT, SPLIT_TIP = (
     "Split",
     "How people are parted into those the lottery is fitted on and those it is tested on.",
 )
-
-
 SCREEN = "{0} of {1}: {2}"
 
 
@@ -151,11 +145,7 @@ def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
 TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
 MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
 SOLVING_MAP = "Solving every pair of the map"
-
-
 CANNOT_BE_SHOWN = "{0} cannot be shown: {1}"
-
-
 FAILED = "{} cannot be shown because of an error of ours; the rest is unaffected."
 
 

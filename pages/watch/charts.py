@@ -18,13 +18,19 @@ def shown(watch: Watch) -> list[ScopeWatch]:
 
 
 def key() -> str:
-    """What the marks mean, as HTML."""
-    marks = zip((AFTER, GREY, GREY, translucent(AFTER, 0.3), HERE), "━●╌■✖", text.KEY, strict=True)
-    signs = (
-        f'<i style="color:{colour};font-style:normal">{sign}</i> {words}&ensp;'
-        for colour, sign, words in marks
+    """What the marks mean, as HTML; boxes are drawn, for letters in pale colours cannot be read."""
+    line = f"width:1.1em;border-top:2px solid {AFTER}"
+    dot = f"width:.5em;height:.5em;border-radius:50%;background:{GREY}"
+    dashes = f"width:1.1em;border-top:2px dashed {GREY}"
+    band = f"width:1.1em;height:.7em;background:{translucent(AFTER, 0.3)}"
+    boxes = [
+        f'<i style="display:inline-block;{style}"></i>' for style in (line, dot, dashes, band)
+    ]
+    signs = [*boxes, '<i class="fairfl-told">✖</i>']
+    marks = zip(signs, text.KEY, strict=True)
+    return (
+        f'<div class="fairfl-key">{"".join(f"{one} {words}&ensp; " for one, words in marks)}</div>'
     )
-    return f'<div class="fairfl-key">{"".join(signs)}</div>'
 
 
 def over_time(watch: Watch, one: ScopeWatch) -> go.Figure:

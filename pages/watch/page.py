@@ -17,6 +17,7 @@ from fairfl_core.monitoring.watch import Watch
 from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
+from pages.shared.view import policy_file_of
 from pages.shared.widgets import chart, error_boundary, limit_slider, table_popover
 from pages.watch import charts, text
 
@@ -43,11 +44,12 @@ def page() -> None:
             for limit in ("eps_global", "eps_local") if files else ("eps_local",):
                 limit_slider(limit)
         with error_boundary(text.PICTURE):
-            baseline, months = _brought(given, files) if files else example_year()
-            notion = view.notion if files else "eop"
-            eps_local = view.eps_local if files or view.eps_local < 1 else 0.05
-            policy = PolicyFile(notion, view.eps_global if files else 1.0, eps_local)
-            _show(Watch(policy, baseline, months))
+            if files:
+                asked, (baseline, months) = policy_file_of(view), _brought(given, files)
+            else:
+                asked = PolicyFile("eop", 1.0, view.eps_local if view.eps_local < 1 else 0.05)
+                baseline, months = example_year()
+            _show(Watch(asked, baseline, months))
 
 
 def _brought(given: Any, files: Sequence[Any]) -> tuple[ClientCounts, list[Month]]:
@@ -80,8 +82,7 @@ def _parsed(file: Any) -> Any:
 
 def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
-    said = watch.sentence_of(watch.broken[0]) if watch.broken else text.since(watch)
-    st.markdown(f"{text.verdict(watch)} {plain(said, LONGEST)}")
+    st.markdown(f"{text.verdict(watch)}: {plain(text.headline(watch), LONGEST)}")
     st.html(charts.key())
     scopes = charts.shown(watch)
     for place, one in enumerate(scopes):
@@ -96,8 +97,7 @@ def _show(watch: Watch) -> None:
             )
     table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
-        if one.drift is not None:
-            st.caption(plain(f"{text.where(one)}: {one.drift.sentence()}", LONGEST))
+        st.caption(plain(text.told(watch, one), LONGEST))
     for note in watch.notes:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):

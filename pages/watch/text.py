@@ -4,7 +4,7 @@ from fairfl_core._io.numbers import plural
 from fairfl_core.evaluation.verdict import SHAPES
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
 
-TITLE = "#### Are the limits still kept?"
+TITLE = "#### Are limits still kept?"
 BRING, BRING_TIP = (
     "Your months",
     "Counts of the answers that people got: the baseline (of the decision) and one file a week or "
@@ -12,9 +12,9 @@ BRING, BRING_TIP = (
 )
 BASELINE, MONTHS = "Baseline: counts of the decision", "Months: one file each"
 OWN_BASELINE = "Without a file the baseline is the set of *Your data*."
-EXAMPLE = "An invented year."
+EXAMPLE = "Invented year"
 SO_FAR, MONTH, ALLOWED, TOLD = "gap so far", "each month", "allowed", "told"
-KEY = (SO_FAR, MONTH, ALLOWED, "between, in all months at once", TOLD)
+KEY = (SO_FAR, MONTH, ALLOWED, "95 %, all months at once", TOLD)
 PICTURE, NEXT = "The picture", "What to do next"
 AGAIN = "Solve again from these months"
 PREDICTOR = "New predictor (JSON)"
@@ -49,10 +49,21 @@ def title(one: ScopeWatch) -> str:
     return f"{SHAPES[one.word]} {where(one)}"
 
 
-def since(watch: Watch) -> str:
-    """How long nobody has broken a limit."""
+def headline(watch: Watch) -> str:
+    """Who broke a limit first and when it was told, or how long nobody has."""
+    if watch.broken:
+        first, periods = watch.broken[0], watch.periods
+        assert first.broke is not None and first.since is not None
+        return f"{where(first)} since {periods[first.since]}, told in {periods[first.broke]}."
     many = plural(len(watch.months), "month")
-    return f"No limit broke in {many}, {watch.periods[0]} to {watch.periods[-1]}."
+    return f"no limit broke in {many}, {watch.periods[0]} to {watch.periods[-1]}."
+
+
+def told(watch: Watch, one: ScopeWatch) -> str:
+    """Who broke which limit, when, on how many people, and what drifted."""
+    said = watch.sentence_of(one)
+    drift = "" if one.drift is None else f" {one.drift.sentence()}"
+    return f"{said[0].upper()}{said[1:]}{drift}"
 
 
 def spoken(watch: Watch, one: ScopeWatch) -> str:

@@ -14,7 +14,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.predictors.load import predictor_of
-from research.holding.settings import Half, Setting, programs_of
+from research.holding.settings import Setting, programs_of
 
 __all__ = ["Coverage", "coverage", "draw_people", "filled"]
 
@@ -46,11 +46,6 @@ class Coverage:
     local: Floats
     overall: Floats
     accuracy: Floats
-
-    def of(self, half: Half) -> "Coverage":
-        """The draws from populations of these seeds."""
-        chosen = np.array([seed in half for seed in self.seed.tolist()], bool)
-        return Coverage(self.setting, *(getattr(self, name)[chosen] for name in _BY_DRAW))
 
     @classmethod
     def join(cls, parts: Sequence["Coverage"]) -> "Coverage":

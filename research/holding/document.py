@@ -174,10 +174,9 @@ at once, the same margins); *proved* (.95 for each, by Clopper-Pearson or Dvoret
 bounds). All see counted labels.
 
 Limits, regions and confidences were fixed before they were measured here, but for the overall limit
-of .01, added because .05 binds in PublicCoverage only when proved. Whatever is chosen from now on is to be chosen on
-even seeds; odd seeds say what it is worth. Older choices did not keep to that: the clients' shifts of the
-recalibration and `shrunk` as the exact region's default were made with test figures of all seeds in view
-(`rates.md`). Three figures in a cell are of **all / even / odd** seeds.
+of .01, added because .05 binds in PublicCoverage only when proved. The clients' shifts of the
+recalibration and `shrunk` as the exact region's default were chosen with test figures of all seeds in view
+(`rates.md`).
 
 ## In short
 
@@ -186,7 +185,7 @@ A limit of .10 inside every client, no overall one, fitted on cross-fitted peopl
 
 _RESAMPLED = """## (a) How often a limit holds: a known population, resampled at real sizes
 
-The population are the cross-fitted people of one seed (an even one and an odd one), with their
+The population are the cross-fitted people of one seed (two seeds in turn), with their
 scores. Samples of it are drawn, client by client and with replacement, as many people as the
 protocol fits on; recalibration and program see the sample only, and gaps and accuracy are those of
 the population. *A pilot of 40* are 40 people a client, in which a group often has nobody of a label

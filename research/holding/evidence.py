@@ -14,7 +14,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.regions import region_kind, region_names
 from research.holding.coverage import Coverage, coverage, filled
 from research.holding.held_out import studies
-from research.holding.settings import EVEN, ODD, Setting
+from research.holding.settings import Setting
 
 __all__ = [
     "ASKED",
@@ -31,6 +31,7 @@ __all__ = [
 
 Ints = NDArray[np.int64]
 Resampled = dict[Setting, Coverage]
+POPULATIONS = 2  # the people of so many seeds
 DRAWS = 20  # of each population
 PILOT = "a pilot of 40"  # few people a client: cells are empty in a sample that are not in truth
 PILOT_PEOPLE = 40
@@ -100,20 +101,9 @@ def guarantee_settings(labels: int) -> list[Setting]:
     ]
 
 
-def _population_seeds(experiment: Experiment) -> list[int]:
-    """An even seed and an odd one."""
-    seeds = [[seed for seed in experiment.seeds if seed in half] for half in (EVEN, ODD)]
-    if not all(seeds):
-        raise InputError(
-            f"{experiment.name} needs an even and an odd seed, so that what is chosen on one half "
-            "can be told for the other; train one more."
-        )
-    return [half[0] for half in seeds]
-
-
 def steps(cross_fitted: Experiment, draws: int = DRAWS) -> int:
     """How often `gather` reports that something is done."""
-    return 2 * (3 * draws + len(cross_fitted.seeds))
+    return len(cross_fitted.seeds[:POPULATIONS]) * 3 * draws + 2 * len(cross_fitted.seeds)
 
 
 def gather(
@@ -137,7 +127,7 @@ def gather(
         )
     guarded = guarantee_settings(len(paper_split.labels))
     populations = {
-        seed: fitted_people(cross_fitted, seed) for seed in _population_seeds(cross_fitted)
+        seed: fitted_people(cross_fitted, seed) for seed in cross_fitted.seeds[:POPULATIONS]
     }
     none_empty = {
         seed: filled(people, LEAST, np.random.default_rng(seed))

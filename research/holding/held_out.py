@@ -10,9 +10,9 @@ from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.evaluation.study import Outcome, Study, run_study
 from research.held_out_curve import squared_debiased
-from research.holding.settings import Half, Setting, programs_of
+from research.holding.settings import Setting, programs_of
 
-__all__ = ["Above", "above", "before", "difference", "of_seeds", "studies"]
+__all__ = ["Above", "above", "before", "difference", "studies"]
 
 Floats = NDArray[np.float64]
 
@@ -32,11 +32,6 @@ def studies(
             outcomes[setting] += run_study([(seed, program)], [unseen], *limits).outcomes
         on_progress()
     return {setting: Study(tuple(its)) for setting, its in outcomes.items()}
-
-
-def of_seeds(study: Study, half: Half) -> Study:
-    """The outcomes of these seeds."""
-    return Study(tuple(one for one in study.outcomes if one.seed in half))
 
 
 def before(study: Study) -> Study:

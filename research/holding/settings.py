@@ -1,4 +1,4 @@
-"""What is asked of a program, and which seeds a figure is reported for."""
+"""What is asked of a program."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -8,23 +8,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
 
-__all__ = ["ALL", "EVEN", "HALVES", "ODD", "Half", "Setting", "programs_of"]
-
-
-@dataclass(frozen=True)
-class Half:
-    """Seeds by the remainder of their division by two; None is both."""
-
-    name: str
-    remainder: int | None
-
-    def __contains__(self, seed: int) -> bool:
-        return self.remainder is None or seed % 2 == self.remainder
-
-
-# Whatever is chosen is chosen on even seeds; odd ones say what the choice is worth.
-ALL, EVEN, ODD = Half("all", None), Half("even", 0), Half("odd", 1)
-HALVES = (ALL, EVEN, ODD)
+__all__ = ["Setting", "programs_of"]
 
 
 @dataclass(frozen=True)

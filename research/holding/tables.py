@@ -1,19 +1,18 @@
 """The evidence as Markdown tables: nothing is computed here but the names of rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT
 from fairfl_core.evaluation.study import Study
 from research.held_out_curve import pooled_debiased
 from research.holding.coverage import Coverage
 from research.holding.evidence import GUARANTEES, Evidence, cross_fitting_settings
-from research.holding.held_out import above, before, difference, of_seeds
-from research.holding.settings import HALVES, Half, Setting
+from research.holding.held_out import above, before, difference
+from research.holding.settings import Setting
 
 __all__ = [
     "above_table",
     "accuracy_of",
-    "by_half",
     "confidence_of",
     "coverage_table",
     "cross_fitting_table",
@@ -26,11 +25,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """The lines of a Markdown table."""
     lines = [columns, ["---"] * len(columns), *rows]
     return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def by_half(text_of: Callable[[Half], str]) -> str:
-    """A figure of all seeds, of even ones and of odd ones."""
-    return " / ".join(text_of(half) for half in HALVES)
 
 
 def confidence_of(setting: Setting) -> str:
@@ -82,12 +76,12 @@ def _coverage_row(one: Coverage, none: Coverage, evidence: Evidence) -> tuple[st
         setting.region,
         limits_of(setting),
         confidence_of(setting),
-        by_half(lambda half: f"{one.of(half).mean:.3f}"),
+        f"{one.mean:.3f}",
         f"{one.error:.3f}",
-        f"{by_half(lambda half: f'{one.of(half).least_share:.2f}')} ({least})",
-        by_half(lambda half: f"{one.of(half).together:.2f}"),
-        by_half(lambda half: f"{one.of(half).overall_held:.2f}") if setting.eps_global < 1 else "",
-        by_half(lambda half: f"{100 * one.of(half).accuracy.mean():.2f}"),
+        f"{one.least_share:.2f} ({least})",
+        f"{one.together:.2f}",
+        f"{one.overall_held:.2f}" if setting.eps_global < 1 else "",
+        f"{100 * one.accuracy.mean():.2f}",
         "" if setting.guarantee is None else f"{100 * (none.accuracy - one.accuracy).mean():.2f}",
     )
 
@@ -98,7 +92,6 @@ def _coverage_row(one: Coverage, none: Coverage, evidence: Evidence) -> tuple[st
 def cross_fitting_table(held_out: dict[str, dict[Setting, Study]]) -> list[str]:
     """Accuracy and debiased gap on test people, the paper's split beside cross-fitting."""
     columns = (
-        "seeds",
         "region",
         "rates",
         f"accuracy %, {PAPER_SPLIT}",
@@ -116,11 +109,7 @@ def cross_fitting_table(held_out: dict[str, dict[Setting, Study]]) -> list[str]:
     }
     first = pairs[settings[0].region, settings[0].rates]
     pairs = {("FedAvg", ""): tuple(before(study) for study in first)} | pairs
-    rows = [
-        (half.name, region, rates, *_pair([of_seeds(study, half) for study in pair]))
-        for half in HALVES
-        for (region, rates), pair in pairs.items()
-    ]
+    rows = [(region, rates, *_pair(pair)) for (region, rates), pair in pairs.items()]
     return table(columns, rows)
 
 
@@ -162,16 +151,12 @@ def above_table(held_out: dict[str, dict[Setting, Study]]) -> list[str]:
 def _above_row(setting: Setting, study: Study, none: Study) -> tuple[str, ...]:
     counted = above(study, setting.eps_local)
     cost = 100 * (accuracy_of(none) - accuracy_of(study))
-
-    def share(half: Half) -> str:
-        return f"{100 * above(of_seeds(study, half), setting.eps_local).share:.1f}"
-
     return (
         setting.region,
         limits_of(setting),
         confidence_of(setting),
-        by_half(lambda half: f"{100 * accuracy_of(of_seeds(study, half)):.2f}"),
+        f"{100 * accuracy_of(study):.2f}",
         "" if setting.guarantee is None else f"{cost:.2f}",
         f"{counted.clients} of {counted.judged}",
-        by_half(share),
+        f"{100 * counted.share:.1f}",
     )

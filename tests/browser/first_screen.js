@@ -1,5 +1,6 @@
 () => {
-  // What is wholly on the first screen: its words (those drawn into pictures aside) and its pictures.
+  // What is wholly on the first screen: its pictures, and its words but for those drawn into pictures
+  // and the heads of a picture that is a table, which are its axis labels.
   const words = [], ends = [], pictures = [];
   const seen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const walk = (root, drawnAlready) => {
@@ -11,7 +12,7 @@
       if (drawn && !drawnAlready && box.width >= 220 && box.height >= 180 && !element.parentElement?.closest(".js-plotly-plot"))
         pictures.push([Math.round(box.top), Math.round(box.bottom)]);
       if (element.shadowRoot) walk(element.shadowRoot, drawn);
-      if (element.closest("svg")) continue;
+      if (element.closest("svg, .fairfl-picture th")) continue;
       for (const node of element.childNodes) {
         if (node.nodeType !== 3) continue;
         const range = document.createRange();

@@ -168,6 +168,7 @@ def test_it_is_read_on_any_screen_by_keyboard_and_on_paper(screen, theme, clinic
             one.bounding_box()["y"] + one.bounding_box()["height"] <= 720
             for one in page.locator(".picture").all()
         )
+    assert "browser of 2024" not in page.inner_text("body")
     before = file.words(".sentence")
     page.locator("input[type=range]").nth(1).focus()
     page.keyboard.press("Home")
@@ -183,6 +184,14 @@ def test_it_is_read_on_any_screen_by_keyboard_and_on_paper(screen, theme, clinic
     page.emulate_media(media="print")
     assert not page.get_by_title("Watch the limit tighten").is_visible()
     assert page.locator(".picture svg").first.is_visible()
+
+
+def test_where_it_cannot_be_drawn_it_says_so(browser, clinics):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(clinics.as_uri())
+    assert "browser of 2024" in page.inner_text("body")
+    context.close()
 
 
 def test_hostile_names_are_only_text(tmp_path, opened):

@@ -17,12 +17,6 @@ from tests.pages.test_your_data import hostile_table
 ASKED = {"notion": "eo", "region": "kernel", "eps_global": 0.02, "eps_local": 0.06}
 ON_FIRST_SCREEN = """() => [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
     .every(each => each.getBoundingClientRect().bottom <= innerHeight)"""
-WORDS = """() => {
-    const words = text => (text.match(/[A-Za-z]{2,}/g) ?? []).length;
-    const charts = [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')];
-    return words(document.querySelector('[data-testid=stMain]').innerText)
-        - charts.reduce((sum, chart) => sum + words(chart.innerText), 0);
-}"""  # labels of axes aside
 
 
 def check(visitor: Visitor) -> Visitor:
@@ -77,11 +71,11 @@ def test_from_nothing_to_a_predictor_to_explore_and_back(visitor, tmp_path):
 def test_all_of_it_is_on_the_first_screen(visit, theme):
     visitor = visit(theme=theme).open("your_data").resize(1280, 720)
     page = visitor.page
-    assert page.evaluate(ON_FIRST_SCREEN) and page.evaluate(WORDS) <= 110
+    assert page.evaluate(ON_FIRST_SCREEN) and visitor.first_screen()["words"] <= 110
     page.get_by_role("button", name="Try the example").click()
     page.get_by_role("button", name="Check", exact=True).wait_for()
     check(visitor.settle())
-    assert page.evaluate(ON_FIRST_SCREEN) and page.evaluate(WORDS) <= 110
+    assert page.evaluate(ON_FIRST_SCREEN) and visitor.first_screen()["words"] <= 110
     assert not visitor.misfits()
     assert visitor.resize(390, 844).page.evaluate("document.documentElement.scrollWidth <= 390")
 
@@ -108,14 +102,6 @@ def test_counts_of_several_clients(visitor, tmp_path):
     bring(visitor.open("your_data"), *files, counts=True)
     assert "No held-out check possible" in visitor.page.get_by_test_id("stMain").inner_text()
     explore(visitor)
-    assert not visitor.trouble()
-
-
-def test_a_refusal_is_a_sentence_and_the_page_goes_on(visitor, tmp_path):
-    (tmp_path / "bad.parquet").write_bytes(b"MZ\x90\x00" * 1000)
-    page = visitor.open("your_data").page
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(tmp_path / "bad.parquet")
-    page.get_by_text("is not a Parquet file").wait_for()
     assert not visitor.trouble()
 
 

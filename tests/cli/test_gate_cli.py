@@ -8,6 +8,7 @@ import pytest
 
 from fairfl_core import __version__
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.policy_file import PolicyFile
 from tests.cli.running import ANSWERED, COLUMNS, run
 
@@ -182,3 +183,19 @@ def test_what_is_read_is_not_written_over(files):
     ):
         ended = run(*command)
         assert ended.code == 2 and "is what is read" in ended.err, ended
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("solve",),
+        ("map",),
+        ("explore",),
+        ("compare",),
+        ("federation", "run"),
+        ("federation", "demo"),
+    ],
+)
+def test_help_names_the_notions_that_are_registered(command):
+    said = " ".join(run(*command, "--help").out.replace("│", " ").split())
+    assert f"One of {', '.join(notion_names())}." in said

@@ -196,3 +196,18 @@ def test_a_confidence_stands_for_floors_that_were_solved_for():
     for rate, kept in ((0.3, True), (0.2, True), (0.4, False)):
         asked = PolicyFile("eop", eps_local=0.3, policy=Policy(floors=(Floor("l1", rate),)))
         assert (evaluate(fair, counts, asked).verdict.guarantee is not None) is kept
+
+
+def test_floors_that_rest_on_a_confidence_are_not_said_to_be_seen_kept():
+    counts = synthetic(3, 2, 2, rows=600)
+    policy = Policy(floors=(Floor("l1", 0.3),))
+    program = FairnessProgram(counts, "eop", guarantee=Guarantee(), policy=policy)
+    verdict = evaluate(predictor_of(program.solve(1.0, 1.0)), counts).verdict
+    undecided = [one for one in verdict.besides if not one.is_kept]
+    assert verdict.word == "met" and undecided
+    told = len(verdict.besides) - len(undecided)
+    assert "is kept" not in verdict.why
+    assert verdict.why.startswith(
+        "The floors were solved for with 95 % confidence; new people do not contradict them (for "
+        f"{told} of {len(verdict.besides)} they are enough to tell on their own; "
+    )

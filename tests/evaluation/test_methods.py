@@ -1,9 +1,6 @@
 """Methods side by side: files that hold what was answered, frontiers at equal held-out gaps."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -211,14 +208,6 @@ def test_the_shell_prints_every_method_with_the_promised_keys():
     assert set(GAPS) <= set(fedavg)
     refused = CliRunner().invoke(app, ["methods", "--experiment", "nowhere"])
     assert refused.exit_code != 0
-
-
-@pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
-def test_no_name_is_cut_in_a_narrow_terminal():
-    words = [sys.executable, "-m", "research", "methods", "--experiment", "adult"]
-    narrow = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    printed = subprocess.run(words, env=narrow, capture_output=True, encoding="utf-8", check=True)
-    assert "…" not in printed.stdout and "declearn" in printed.stdout
 
 
 @pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.study import Spread, run_study
+from fairfl_core.evaluation.study import Spread, client_row, run_study
 from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
@@ -82,8 +82,9 @@ def test_the_client_table_is_the_mean_of_the_evaluations(unseen):
     assert table["gap"][worst] == table["gap"].max()
 
 
-def test_the_rows_of_some_clients_are_those_of_the_whole_table():
+def test_a_row_is_that_of_the_whole_table():
     study = two_seeds()
     table = study.client_table(unseen=True)
-    some = study.client_table(unseen=True, at=(2, 0))
-    assert some.equals(table.iloc[[2, 0]].reset_index(drop=True))
+    for place in range(3):
+        row = vars(client_row(study, place)) | {"worst_of": 1}
+        assert row == {name: table[name][place] for name in row if name in table} | {"worst_of": 1}

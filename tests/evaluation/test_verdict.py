@@ -226,6 +226,12 @@ def test_answering_everybody_alike_is_harm_and_never_met():
     # Harm is sure on fewer people than limits are: then nobody says met at all.
     some = verdict_of([told_all_alike(30)], 1.0, np.array([0.05]))
     assert some.is_harmful and some.inconclusive and (some.word, some.shape) == ("not met", "✕")
+    # Limits that rest on a confidence are not said to be seen.
+    sure = verdict_of([told_all_alike(30)], 1.0, np.array([0.05]), Guarantee())
+    assert sure.word == "met but harmful" and sure.inconclusive
+    assert sure.why.startswith(
+        "New people do not contradict the limits it was solved for with 95 % confidence, but people "
+    )
     few = told_all_alike(3)
     assert verdict_of([few], 1.0, np.array([0.05]), Guarantee()).word == "not sure yet"
 

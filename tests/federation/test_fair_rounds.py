@@ -268,8 +268,10 @@ def test_noise_is_added_on_the_client_and_spent_once(rounds, tables, tmp_path):
     }
     assert len(sent) >= 3
     truth = tables["Zürich"].query("split == 'fit'")
-    counts = result.solution.counts.table[result.solution.counts.clients.index("Zürich")]
-    assert counts.sum() != len(truth) and abs(counts.sum() - len(truth)) < 60
+    counts = result.solution.counts
+    noisy = counts.n_label[counts.clients.index("Zürich")]
+    there = pd.crosstab(truth["group"], truth["label"]).loc[[*counts.groups], [*counts.labels]]
+    assert abs(noisy.sum() - len(truth)) < 60 and (noisy != there.to_numpy()).any()
     assert "spends epsilon = 1 per client" in log_of(tmp_path, "Zürich")
     assert (
         len(list((tmp_path / "Zürich").glob("released_*.json"))) == 2

@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from fairfl_core.cli import _shell
 from tests.cli.running import contents, people, run
@@ -83,7 +84,7 @@ def _scored(table):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_prints_what_it_did(folder, monkeypatch, name):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(_shell._out, "_width", WIDE)
+    monkeypatch.setattr(_shell, "_out", Console(width=WIDE, emoji=False))
     monkeypatch.setenv("COLUMNS", str(WIDE))
     ended = run(*shlex.split(COMMANDS[name]))
     lines = [line.rstrip() for line in f"{ended.out}{ended.err}".splitlines()]

@@ -179,25 +179,3 @@ def test_what_does_not_settle_apart_is_solved_whole(monkeypatch, where, limit):
         np.testing.assert_array_equal(one, other)
     (found,), (expected,) = (list(way.grid([0.01, 0.2], [local])) for way in (apart, whole))
     np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("patience", [3, 0])
-def test_ties_broken_by_number_lead_to_the_same_optimum(monkeypatch, patience):
-    local = np.full(40, 0.02)
-    worth, apart, _ = apart_and_whole(labels=3)
-    usual = worth @ apart.solve(0.01, local)[0]
-    monkeypatch.setattr(batched_simplex, "_PATIENCE", patience)
-    worth, apart, _ = apart_and_whole(labels=3)
-    assert worth @ apart.solve(0.01, local)[0] == pytest.approx(usual, abs=1e-9)
-
-
-def test_where_clients_stand_is_told_with_what_it_is_worth_and_adds_to_the_overall_gaps():
-    """Value and parts of a vertex are those of its weights, of all blocks of a client together."""
-    program = FairnessProgram(biased(5, 2), "eo", "kernel")
-    apart = Decomposition(program.linear_program)
-    programs = apart._layout.programs(program.linear_program)
-    assert len(programs.start) > 1 and len(programs.parts)
-    for standing in (apart._clients.start(), apart._clients.best(np.zeros(len(programs.parts)))):
-        weights = standing.weights(slice(None), apart._clients.columns)
-        assert np.allclose(standing.value, (programs.objective * weights).sum(axis=0))
-        assert np.allclose(standing.parts, (programs.parts * weights).sum(axis=1))

@@ -11,7 +11,7 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.exact import column_generation
-from fairfl_core.lp.exact.pricing import by_scores
+from fairfl_core.lp.exact.column_generation import by_scores
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.linear_program import LinearProgram

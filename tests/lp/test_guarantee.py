@@ -323,8 +323,8 @@ def test_it_goes_with_the_predictor_and_into_maps(tmp_path):
 
 def test_what_cannot_be_promised_is_refused():
     people = scored_network(2, 2, 2)
-    for confidence in (0.0, 1.0, -0.5, float("nan"), "high", True):
-        with pytest.raises(InputError, match="between 0 and 1"):
+    for confidence in (0.0, 0.3, 0.5, 1.0, -0.5, float("nan"), "high", True):
+        with pytest.raises(InputError, match="between 0.5 and 1"):
             Guarantee(confidence)
     with pytest.raises(InputError, match="no scope"):
         Guarantee(scope="some")

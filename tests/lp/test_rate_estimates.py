@@ -11,8 +11,8 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
+from fairfl_core.lp.exact.column_generation import by_scores
 from fairfl_core.lp.exact.hull import hull_rules
-from fairfl_core.lp.exact.pricing import by_scores
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
 from fairfl_core.lp.regions import default_rates

@@ -173,7 +173,7 @@ def test_base_rates_may_drift_without_an_alarm():
 def test_drift_of_base_rates_and_of_the_model_are_told_apart():
     rng = np.random.default_rng(5)
     before = month(rng, n=4000).table[0]
-    notion = Watch(POLICY, month(rng), [month_from_json(month(rng).to_json(), "a")]).notion
+    notion = Watch(POLICY, month(rng), [month_from_json(month(rng).to_json(), "1")]).notion
     other_people = month(rng, n=4000, ill=0.6).table[0]
     base = drift_of(before, other_people, (0, 1), notion, 0)
     assert (base.base_rates, base.model) == (True, False)
@@ -190,7 +190,7 @@ def test_people_without_a_label_count_for_statistical_parity_only():
     value = month_from_json(counts.to_json(), "m-2026-01.json").to_json()
     value["clients"][0]["waiting"] = [[0, 100], [100, 0]]
     (late,) = ordered([month_from_json(json.loads(json.dumps(value)))])
-    plain = Watch(PolicyFile("sp", 1.0, 0.05), counts, [month_from_json(counts.to_json(), "a")])
+    plain = Watch(PolicyFile("sp", 1.0, 0.05), counts, [month_from_json(counts.to_json(), "1")])
     parity = Watch(PolicyFile("sp", 1.0, 0.05), counts, [late])
     assert parity.scopes[0].people[-1] == plain.scopes[0].people[-1] + 200
     assert parity.scopes[0].gap[-1] > plain.scopes[0].gap[-1]
@@ -230,6 +230,24 @@ def test_two_files_of_one_month_are_refused(tmp_path):
     with pytest.raises(
         InputError, match=r"a-2026-01\.json and .*b-2026-01\.json are both of 2026-01"
     ):
+        read_months([tmp_path])
+
+
+def test_months_come_by_the_size_of_their_numbers():
+    value = month(np.random.default_rng(0)).to_json()
+    for names in (
+        ("2026-9", "2026-10", "2026-11"),
+        ("2026-W9", "2026-W10"),
+        ("week 9", "week 10"),
+    ):
+        months = [month_from_json(value, f"months/{name}.json") for name in reversed(names)]
+        assert [one.period for one in ordered(months)] == list(names)
+
+
+def test_a_file_that_tells_no_month_is_refused(tmp_path):
+    """Such as the baseline, in the same folder."""
+    month(np.random.default_rng(0)).write(tmp_path / "counts.json")
+    with pytest.raises(InputError, match=r"counts\.json: the name tells no week or month"):
         read_months([tmp_path])
 
 
@@ -351,6 +369,14 @@ def sqlite(rows):
 def test_a_sqlite_database_gives_what_files_give(asked):
     with sqlite(rows_of(a_year())):
         same_as_files(URL)
+
+
+def test_months_with_a_slash_are_kept_in_files(asked):
+    query = QUERY.replace("SELECT month", "SELECT replace(month, '-', '/')")
+    with sqlite(rows_of(a_year()[:2])):
+        how = ("--sql", query, "--connection", URL, "--save", "kept", *HOW)
+        assert run("watch", "policy.toml", *how).code == 3
+    assert sorted(Path("kept").iterdir())[0].name == "month-2026-01.json"
 
 
 def test_a_postgresql_database_gives_what_files_give(asked, tmp_path):

@@ -3,19 +3,39 @@
 import json
 import logging
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from fairfl_core.data.experiments import list_experiments
 from pages.shared.catalogue import bundled
 from pages.shared.results import summary_of
 from pages.shared.view import read_view
 
+FIGURES = (
+    "n",
+    "accuracy",
+    "accuracy_before",
+    "overall",
+    "overall_low",
+    "overall_high",
+    "local_mean",
+)
+
+
+def told_of(summary):
+    """Every number of a summary: figures are computed where they are read."""
+    told = asdict(replace(summary, reached=None, unseen=None))
+    for side in ("reached", "unseen"):
+        figures = getattr(summary, side)
+        told[side] = {name: getattr(figures, name) for name in FIGURES}
+        told[side]["worst"] = asdict(figures.worst)
+    return told
+
 
 def main():
     """Compute the summary of every view that a visit begins with."""
     logging.disable(logging.WARNING)  # Streamlit's, that no server runs
     views = [read_view({"experiment": name}, bundled())[0] for name in list_experiments()]
-    told = {repr(view): asdict(summary_of(view)) for view in views}
+    told = {repr(view): told_of(summary_of(view)) for view in views}
     json.dump(told, sys.stdout, default=lambda array: array.tolist())
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
-from fairfl_core.data import experiments
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.harm import harm_of
 from pages.shared.results import predictor_of, study_of
@@ -90,12 +89,6 @@ def test_the_lottery_in_words_is_the_predictors(opened, region):
                 keeps = shares.get("keeps the model's answer", 0)
                 keeps += shares.get(f"always “{label}”", 0)
             assert keeps == pytest.approx(lottery[j, j], abs=0.001)
-
-
-@pytest.mark.parametrize("name", experiments.list_experiments())
-def test_every_experiments_clients_can_be_looked_at(opened, name):
-    client = experiments.open(name).clients[-1]
-    assert f"[{client}]" in visible(opened(experiment=name, seed=0, client=client))
 
 
 def test_a_client_of_other_people_is_told_and_lets_go(opened):

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
-from fairfl_core.report import Review, board_of, solve_option
-from fairfl_core.report.review import parse_review
+from fairfl_core.report.board import board_of
+from fairfl_core.report.review import Review, parse_review, solve_option
 from pages.compare import files as compared
 from pages.compare.files import board_for, option_of, starting_options
 from pages.shared import own_data

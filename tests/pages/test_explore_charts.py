@@ -178,12 +178,9 @@ def test_the_map_is_the_program_solved_at_its_cells(opened, link):
     assert len(upright) == pytest.approx(sides[0].sum(), abs=1)
 
 
-def test_a_map_that_takes_long_is_drawn_when_asked_and_says_so(opened):
+def test_a_map_that_takes_long_is_a_coarse_one_of_one_run_and_says_so(opened):
     link = {"experiment": "ham10000", "region": "exact", "notion": "eop", "seed": "all"}
-    app = opened(**link, eps_global=1, eps_local=0.1)
-    assert "explore-map" not in charts(app)
-    app.button(key="draw-map").click().run()
-    drawn = charts(healthy(app))["explore-map"]
+    drawn = charts(opened(**link, eps_global=1, eps_local=0.1))["explore-map"]
     assert drawn["limits"] == [*COARSE, 1.0] and "coarse: one run" in drawn["note"]
     view = view_of(**link)
     people = ScoredData.from_experiment(experiments.open(view.data), view.seeds[0], "validation")

@@ -147,14 +147,6 @@ def test_the_line_goes_with_the_first_move(opened):
     assert not ignored(healthy(app))
 
 
-def test_a_set_of_another_session_is_gone_and_nothing_stands_in_its_place(opened):
-    app = opened.raw(experiment="yours", eps_local=0.07)
-    assert not app.exception and "Your data is gone" in app.warning[0].value
-    assert not numbers(app)
-    app.button(key="show-another").click().run()
-    assert len(numbers(healthy(app))) == 4 and linked(app, "eps_local") == "0.07"
-
-
 def test_every_setting_of_a_page_is_known_to_links():
     """Whoever adds a setting with a codec names it in `state.OF_PAGES` or `OF_STEPS`, too."""
     source = " ".join(path.read_text() for path in (TOP / "pages").rglob("*.py"))

@@ -46,7 +46,7 @@ def test_the_plan_is_the_cores(opened):
 def test_the_report_prints_the_fingerprint_of_the_predictor_that_is_taken_along():
     import json
 
-    from fairfl_core.report import html_of
+    from fairfl_core.report.render import html_of
     from pages.compare.files import board_for, predictor_json
 
     view = view_of("adult", seed=1, eps_local=0.05)

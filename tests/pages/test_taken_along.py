@@ -11,15 +11,14 @@ from pypdf import PdfReader
 from fairfl_core.data import experiments
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
+from fairfl_core.report.render import html_of, pdf_of
 from pages.compare.files import (
     TAKE_ALONG,
+    board_for,
     clients_csv,
-    html_report,
     model_card,
-    pdf_report,
     predictor_json,
 )
-from pages.shared.widgets import csv_for_people
 from tests.pages.conftest import opened_all, view_of
 from tests.pages.reading import gap, percent, tables, together
 
@@ -35,7 +34,8 @@ def test_explore_offers_each_file_once(opened):
 
 def test_the_reports_numbers(link, core):
     view = view_of(**link)
-    html, pages = html_report(view, LINK), PdfReader(BytesIO(pdf_report(view, LINK))).pages
+    board = board_for([view], link=LINK)
+    html, pages = html_of(board), PdfReader(BytesIO(pdf_of(board))).pages
     (comparison, *_), text = tables(html)
     first = together(pages[0].extract_text())
     rows = {row[0]: row[1:] for row in comparison[1:]}
@@ -104,9 +104,10 @@ def test_names_in_files_are_text(monkeypatch):
     experiment = experiments.open("adult")
     monkeypatch.setitem(experiment.manifest, "title", '<script>alert(1)</script> #pagebreak() "')
     monkeypatch.setattr("pages.compare.files.experiment_of", lambda name: experiment)
-    for made in (html_report(view, LINK), model_card(view, LINK)):
+    board = board_for([view], link=LINK)
+    for made in (html_of(board), model_card(view, LINK)):
         assert "<script>alert(1)" not in made and "&lt;script&gt;alert(1)" in made
-    first = PdfReader(BytesIO(pdf_report(view, LINK))).pages[0].extract_text()
+    first = PdfReader(BytesIO(pdf_of(board))).pages[0].extract_text()
     assert together('<script>alert(1)</script> #pagebreak() "') in together(first)
 
 
@@ -133,12 +134,3 @@ def test_the_clients_table(link, core):
     table = pd.read_csv(BytesIO(clients_csv(view).encode()))
     assert tuple(table["client"]) == core.clients
     assert np.allclose(table["gap"], core.mean(lambda e: e.gaps.local), equal_nan=True)
-
-
-def test_a_spreadsheet_is_not_handed_formulas():
-    table = pd.DataFrame(
-        {"=name": ["=1+1", "@x", "-y", "+z", "plain"], "value": [-1.5, 2, 3, 4, 5]}
-    )
-    text = csv_for_people(table)
-    assert text.splitlines()[:3] == ["'=name,value", "'=1+1,-1.5", "'@x,2.0"]
-    assert "'-y" in text and "'+z" in text and "plain,5.0" in text

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from fairfl_core.data import experiments
+from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import example_year
 from fairfl_core.monitoring.watch import Watch
@@ -24,7 +26,7 @@ def said(app):
 def test_the_example_breaks_in_the_west_after_july(opened, year):
     app = opened("watch", eps_local=0.05)
     assert "**not met**" in said(app)
-    assert "West" in said(app) and "invented" in said(app)
+    assert "West" in said(app) and "Invented" in said(app)
     (one,) = year.broken
     assert one.client == "West" and year.periods[one.broke] >= "2026-07"
     assert f"Told in {year.periods[one.broke]}" in said(app).replace("\\", "")
@@ -65,12 +67,22 @@ def test_ones_own_months_are_judged_and_bad_ones_refused(opened):
     baseline, months = example_year()
     files = [(f"m-{m.period}.json", m.to_json()) for m in months[:3]]
     app = brought(opened("watch", notion="eop", eps_local=0.05), files, baseline.to_json())
-    assert "No limit broke in 3 months" in said(healthy(app)).replace("\\", "")
+    assert "no limit broke in 3 months" in said(healthy(app)).replace("\\", "")
     twice = [files[0], ("other.json", files[0][1])]
     app = brought(opened("watch"), twice, baseline.to_json())
     assert "both of 2026" in said(app).replace("\\", "")
     app = brought(opened("watch"), [("x.json", {"format": "no"})], baseline.to_json())
     assert "x.json" in said(app).replace("\\", "") and not app.exception
+
+
+def test_ones_own_months_are_judged_by_all_that_the_view_asks(opened):
+    """Here floors, which are not watched: that is said."""
+    baseline, months = example_year()
+    files = [(f"m-{m.period}.json", m.to_json()) for m in months[:3]]
+    floors = Policy(floors=(Floor(experiments.open("adult").labels[1], 0.3),))
+    app = opened("watch", experiment="adult", policy=json.dumps(floors.to_json()))
+    app = brought(app, files, baseline.to_json())
+    assert "Not watched, though asked: floors" in said(app).replace("\\", "")
 
 
 def test_names_are_only_text(opened):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
@@ -23,6 +24,7 @@ from fairfl_core.lp.utility import BALANCED, Utility
 from fairfl_core.predictors.certificate import score_counts
 from fairfl_core.predictors.load import predictor_from_json, predictor_of
 from fairfl_core.predictors.verify_predictor import fingerprint, verify
+from tests.cli.running import run
 
 CHECKER = Path(__file__).parents[2] / "docs" / "verify_predictor.py"
 MANY = int(os.environ.get("FAIRFL_TAMPERED", "40"))  # the note of a release says what 1,000 gave
@@ -292,6 +294,27 @@ def test_the_script_runs_alone_without_fairfl(tmp_path):
     (tmp_path / "p.json").write_text(json.dumps(file))
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "NOT PROVED" in done.stdout
+
+
+def test_the_command_says_what_is_proved_of_which_rates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people = some_people(15)
+    columns = {"client": people.clients, "group": people.groups, "label": people.labels}
+    rows = pd.DataFrame({n: np.array(v)[getattr(people, n)] for n, v in columns.items()})
+    rows.assign(p=people.scores[:, 1]).to_csv("rows.csv", index=False)
+    named = [word for name in columns for word in (f"--{name}", name)]
+    how = (*named, "--probability", "p", "--probability-of", "yes", "--eps-local", "0.05")
+    for rates in ("shrunk", "labels"):
+        files = ("--out", "p.json", "--score-counts", "c.json", "--rates", rates)
+        assert run("solve", "rows.csv", *how, *files).code == 0
+        ended = run("verify", "p.json", "c.json")
+        assert ended.code == 0 and ended.out.startswith("PROVED.")
+        assert ("Rates are shrunk" in ended.out) == (rates == "shrunk")
+    value = json.loads(Path("p.json").read_text("utf-8"))
+    value["epsilon"]["global"] = 0.5
+    Path("p.json").write_text(json.dumps(value), "utf-8")
+    ended = run("verify", "p.json", "c.json", "--json")
+    assert ended.code == 1 and not json.loads(ended.out)["proved"]
 
 
 @pytest.mark.parametrize(("region", "labels"), [("simplex", 2), ("kernel", 2), ("kernel", 3)])

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fairfl_core.errors import InputError
@@ -12,7 +11,6 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws, row_draws
 from fairfl_core.predictors.load import predictor_of, read_predictor
 from fairfl_core.predictors.metadata import FittedOn
-from tests.cli.running import run
 from tests.helpers.scored import scored_network
 
 
@@ -25,49 +23,6 @@ def test_the_model_drawn_is_spread_evenly_and_tells_nothing_of_the_lottery():
         assert luck[fold == one].mean() == pytest.approx(0.5, abs=0.01)
     np.testing.assert_array_equal(fold, fold_draws(client, ids, 4))
     assert (fold_draws(np.repeat("other", 100), ids[:100], 4) != fold[:100]).any()
-
-
-@pytest.mark.parametrize("region", ["simplex", "exact"])
-def test_predict_takes_one_column_a_fold_model_and_uses_the_one_drawn(region, tmp_path):
-    models = [scored_network(2, 2, 2, rows=150, seed=s) for s in (1, 2, 3)]
-    first = replace(models[0], folds=3)
-    solution = FairnessProgram(first, "eop", region).solve(0.02, 0.05)
-    fair = predictor_of(solution)
-    path = fair.write(tmp_path / "fair.json")
-    assert read_predictor(path).folds == 3 and json.loads(path.read_text())["folds"] == 3
-    labels = np.array(first.labels)
-    rows = pd.DataFrame(
-        {
-            "clinic": np.array(first.clients)[first.client],
-            "sex": np.array(first.groups)[first.group],
-            "id": np.arange(len(first)),
-        }
-    )
-    for j, model in enumerate(models):
-        rows[f"said{j}"] = labels[model.predicted]
-        rows[f"no{j}"], rows[f"yes{j}"] = model.scores.T
-    table = tmp_path / "rows.parquet"
-    rows.to_parquet(table)
-    looks = (
-        (
-            *("--scores", ",".join(f"{name}{j}" for j in range(3) for name in ("no", "yes"))),
-            *("--labels", ",".join(first.labels)),
-        )
-        if fair.needs_scores
-        else ("--prediction", "said0,said1,said2")
-    )
-    out = tmp_path / "out.parquet"
-    asked = ("--client", "clinic", "--group", "sex", "--row-id", "id", "--out", out)
-    run("predict", path, table, *asked, *looks)
-    drawn = fold_draws(rows["clinic"], rows["id"], 3)
-    expected = np.empty(len(rows), object)
-    for j, model in enumerate(models):
-        mine = drawn == j
-        seen = model.scores[mine] if fair.needs_scores else labels[model.predicted[mine]]
-        expected[mine] = fair.decide(
-            rows["clinic"][mine], rows["sex"][mine], seen, row_id=rows["id"][mine]
-        )
-    assert pd.read_parquet(out)["answer"].tolist() == expected.tolist()
 
 
 def test_the_run_it_is_of_is_read_back(tmp_path):

@@ -95,11 +95,7 @@ def test_the_draw_of_a_row_id_is_the_documented_hash(ids):
     assert found.tolist() == [by_hand("clinic", text) for text in ids]
 
 
-def test_draws_are_even_and_do_not_depend_on_the_kind_of_id():
-    draws = row_draws(np.full(100_000, "c"), np.arange(100_000))
-    observed = np.histogram(draws, 50, (0, 1))[0]
-    assert ((observed - 2000) ** 2 / 2000).sum() < 95  # chi-square, 49 degrees, p about 1e-4
-    assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 0.015
+def test_draws_do_not_depend_on_the_kind_of_id():
     few = [3, 14, 15]
     expected = row_draws(["c"] * 3, few)
     for kind in ("int32", "float64", "str", "object", "category", "double[pyarrow]"):

@@ -56,49 +56,6 @@ def test_json_brings_the_same_answers_back(people, notion, recalibrate):
     np.testing.assert_allclose(back.chances_of(people).sum(axis=1), 1.0, atol=1e-6)
 
 
-def test_draws_converge_to_the_expected_answers_and_repeat():
-    people = scored_network(2, 2, 3, rows=300)
-    fair = fitted(people, "eo")
-    client, group = names_of(people)
-    chances = fair.chances_of(people)
-    drawn = np.zeros(chances.shape)
-    for seed in range(400):
-        answers = fair.sample(client, group, people.scores, seed=seed)
-        drawn += answers[:, None] == np.array(people.labels)
-    assert np.abs(drawn / 400 - chances).max() < 0.15
-    assert np.abs((drawn / 400 - chances).mean(axis=0)).max() < 0.005
-    once, again = (fair.sample(client, group, people.scores, seed=3) for _ in range(2))
-    assert (once == again).all()
-
-
-def test_the_same_person_always_gets_the_same_answer():
-    people = scored_network(2, 2, 2)
-    fair = fitted(people)
-    client, group = names_of(people)
-    ids = np.arange(len(people))
-    whole = fair.decide(client, group, people.scores, row_id=ids)
-    order = np.random.default_rng(0).permutation(len(people))[:100]
-    some = fair.decide(client[order], group[order], people.scores[order], row_id=ids[order])
-    assert (some == whole[order]).all()
-    chances = fair.chances_of(people)
-    certain = chances.max(axis=1) > 1 - 1e-12
-    assert (whole[certain] == np.array(people.labels)[chances.argmax(axis=1)][certain]).all()
-
-
-def test_evaluation_agrees_with_people_answered_one_by_one():
-    people = scored_network(2, 2, 2, rows=500)
-    found = evaluate(fitted(people), people)
-    chances = fitted(people).chances_of(people)
-    for c, a, y, k in np.ndindex(found.confusion.shape):
-        rows = (people.client == c) & (people.group == a) & (people.label == y)
-        assert found.confusion[c, a, y, k] == pytest.approx(chances[rows, k].sum(), abs=1e-9)
-        assert found.squares[c, a, y, k] == pytest.approx((chances[rows, k] ** 2).sum(), abs=1e-9)
-    for a in range(2):
-        rows = people.group == a
-        changed = 1 - chances[rows, people.predicted[rows]]
-        assert found.changed[a] == pytest.approx(changed.mean())
-
-
 def test_broken_files_and_rows_are_refused_with_a_sentence(tmp_path):
     people = scored_network(2, 2, 2)
     fair = fitted(people)

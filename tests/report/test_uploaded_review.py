@@ -16,7 +16,8 @@ from fairfl_core.intake import (
     guess_roles,
     open_table,
 )
-from fairfl_core.report import UPLOADED, Option, Review, board_of, read_review, solve_option
+from fairfl_core.report.board import board_of
+from fairfl_core.report.review import UPLOADED, Option, Review, read_review, solve_option
 from fairfl_core.report.text import ROWS
 from tests.cli.running import run
 

@@ -23,8 +23,8 @@ from research.holding.evidence import (
     cross_fitting_settings,
     guarantee_settings,
 )
-from research.holding.held_out import above, before, difference, of_seeds, studies
-from research.holding.settings import ALL, EVEN, HALVES, ODD, Setting, programs_of
+from research.holding.held_out import difference, studies
+from research.holding.settings import Setting
 from research.holding.tables import cross_fitting_table
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
@@ -189,14 +189,6 @@ def test_a_gap_on_its_limit_holds_and_a_client_without_a_gap_is_not_counted():
     assert one.overall_held == pytest.approx(2 / 3)  # 0, .05, .1 against .05
 
 
-def test_halves_part_the_draws_and_joining_brings_them_back():
-    one = of_gaps([[0.0], [0.2], [0.3]], seed=[0, 0, 1])
-    assert [one.of(half).mean for half in HALVES] == pytest.approx([1 / 3, 1 / 2, 0.0])
-    joined = Coverage.join([one.of(EVEN), one.of(ODD)])
-    assert joined.local.tolist() == one.local.tolist()
-    assert joined.of(ALL).accuracy.tolist() == one.accuracy.tolist()
-
-
 def test_the_error_is_that_of_independent_draws():
     one = of_gaps([[0.0, 0.2], [0.0, 0.0], [0.2, 0.2], [0.0, 0.2]])
     means = np.array([0.5, 1, 0, 0.5])
@@ -204,22 +196,6 @@ def test_the_error_is_that_of_independent_draws():
 
 
 # -------------------------------------------------------------------- settings
-
-
-def test_a_program_is_built_once_for_all_limits_and_with_the_same_recalibration():
-    people = scored_network(2, 2, 2, rows=100)
-    settings = [
-        Setting(region, "labels", 1.0, eps, guarantee)
-        for region in ("simplex", "exact")
-        for eps in (0.05, 0.1)
-        for guarantee in (None, EACH)
-    ]
-    programs = dict(programs_of(people, "eop", settings))
-    assert list(programs) == settings
-    assert len({id(program) for program in programs.values()}) == 4
-    assert len({id(one.people) for one in programs.values() if one.needs_scores}) == 1
-    for setting, program in programs.items():
-        assert (program.region, program.guarantee) == (setting.region, setting.guarantee)
 
 
 def test_a_confidence_is_asked_for_only_where_it_can_be_had():
@@ -255,25 +231,6 @@ def test_a_difference_is_paired_seed_by_seed():
     mean, error = difference(study, other)
     assert mean == pytest.approx(pairs.mean())
     assert error == pytest.approx(pairs.std(ddof=1) / 2)
-
-
-def test_seeds_are_parted_and_the_model_itself_can_be_judged():
-    study = a_study(range(3))
-    assert [one.seed for one in of_seeds(study, EVEN).outcomes] == [0, 2]
-    assert [one.seed for one in of_seeds(study, ODD).outcomes] == [1]
-    own = before(study).evaluations(unseen=True)
-    asked = study.evaluations(unseen=True)
-    assert [one.accuracy for one in own] == [one.before.accuracy for one in asked]
-
-
-@pytest.mark.parametrize("eps", [0.0, 0.05, 0.5])
-def test_clients_above_are_those_whose_whole_interval_is(eps):
-    study = before(a_study(range(3)))
-    counted = above(study, eps)
-    lows = [low for e in study.evaluations(unseen=True) for low in e.local_interval[0]]
-    assert counted.clients == sum(low > eps for low in lows)
-    assert counted.judged == len(lows)
-    assert counted.share == counted.clients / len(lows)
 
 
 # -------------------------------------------------------------------- the document
@@ -314,7 +271,7 @@ def test_adult_stands_in_the_document_as_it_comes_out_now():
     stands = rows_of("### adult, test people")
     assert len(made) == len(stands)
     for new, old in zip(made, stands, strict=True):
-        assert [cell.strip() for cell in new.split("|")[1:4]] == old[:3]
+        assert [cell.strip() for cell in new.split("|")[1:3]] == old[:2]
         for (value, unit), (stood, other) in zip(
             numbers(new), numbers(" | ".join(old)), strict=True
         ):
@@ -337,21 +294,18 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     assert (
         "2 draws from the population of seed 1 and 2 draws from the population of seed 4" in text
     )
-    # 2 protocols x 2 regions x 4 limits x 4 confidences, and half of one for a pilot; 5 rows for each half of the seeds; half
-    # of the first without overall limits.
+    # 2 protocols x 2 regions x 4 limits x 4 confidences, and half of one for a pilot; the model and 4 regions; half of the
+    # first without overall limits.
     tables = re.findall(r"### tiny, (.+)\n(?:[^|#]*\n)*((?:\|.*\n)+)", text)
     lengths = {name: rows.count("\n") - 2 for name, rows in tables}
-    assert lengths == {"resampled": 80, "test people": 15, "above the limit": 32}
+    assert lengths == {"resampled": 80, "test people": 5, "above the limit": 32}
     parts = re.findall(r"^## (\S+)", text, re.MULTILINE)
     assert parts == ["In", "(a)", "(b)", "(c)"]
 
 
-def test_an_experiment_needs_a_seed_of_either_half(tmp_path):
+def test_protocols_are_compared_seed_by_seed(tmp_path):
     description = DESCRIPTION | {"notion": "eop"}
-    save_experiment.save(tmp_path / "tiny", description, [seed_scores(2)])
     save_experiment.save_cross_fitted(tmp_path / "tiny_cf", description, [fold_models(2)], "tiny")
-    with pytest.raises(InputError, match="an even and an odd seed"):
-        holding(tmp_path, draws=1)
     save_experiment.save(tmp_path / "tiny", description, [seed_scores(1), seed_scores(3)])
     with pytest.raises(InputError, match="tiny_cf has seeds that tiny has not"):
         holding(tmp_path, draws=1)

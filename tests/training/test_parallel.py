@@ -8,12 +8,14 @@ from time import sleep
 import numpy as np
 import pytest
 
-from fairfl_core.training.parallel import parallel_clients, parallel_map
+from fairfl_core.training.trainers import parallel_clients, parallel_map
 from fairfl_core.training.training import prepare, train_prepared
+from research.trained import register_all
 from research.trained.tensorflow_gradients import TensorFlowGradients
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, as_adult, pictures
 
+register_all()
 SETTINGS = {
     "fedavg": {},
     "fairfed": {},

@@ -12,6 +12,7 @@ function open(study) {
     const state = { x, y, picture: null, label: null, client: null };
     const cell = () => study.cells[state.y * n + state.x];
     const main = document.getElementById('screen');
+    main.replaceChildren(); // the sentence for those who cannot draw it
     const places = build(study, main);
     const go = (x, y) => { Object.assign(state, { x, y }); paint(); };
 

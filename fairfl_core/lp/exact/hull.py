@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.exact.pricing import Candidates
+from fairfl_core.lp.exact.column_generation import Candidates
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
 

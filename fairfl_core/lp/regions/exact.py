@@ -17,14 +17,17 @@ __all__ = ["Exact"]
 
 @register_region
 class Exact(RegionKind):
-    """Every rule argmax over y of theta_y r_y + b_y; contains simplex and kernel."""
+    """Rules argmax over y of theta_y r_y + b_y: of two labels all of them, of more those found.
+
+    Simplex and kernel are within it.
+    """
 
     name = "exact"
     title = "exact (cuts of the recalibrated score)"
     meaning = (
         "The lottery may look at the model's scores, recalibrated. Two labels: the most accuracy "
-        "that cuts of them allow on the fitted people. More labels: the best found; that no rule "
-        "is better is proved only with rates from scores, if these are right."
+        "that cuts of them allow on the fitted people. More labels: the best lottery found; that "
+        "none has over 0.01 points more is proved only with rates from scores, if these are right."
     )
     needs_scores = True
     default_rates = "shrunk"

@@ -95,7 +95,7 @@ def test_outside_this_machine_nothing_starts_without_certificates(tmp_path):
         (("client", "x"), "no such file"),
         (("run", "x"), "no such file"),
         (("run", "x", "--notion", "luck"), 'no notion "luck"'),
-        (("run", "x", "--confidence", "2"), "between 0 and 1"),
+        (("run", "x", "--confidence", "2"), "the confidence is 2"),
     ],
 )
 def test_wrong_words_of_a_run_end_in_a_sentence(tmp_path, monkeypatch, words, sentence):

@@ -497,7 +497,7 @@ def test_wrong_questions_end_in_a_sentence(rounds, tables):
     for wrong, why in (
         ({"notion": "luck"}, 'no notion "luck"'),
         ({"region": "moon"}, 'no region "moon"'),
-        ({"confidence": 2.0}, "between 0 and 1"),
+        ({"confidence": 2.0}, "the confidence is 2.0"),
         ({"favourable": "sick"}, 'the favourable label "sick" is not one of the labels'),
     ):
         with pytest.raises(InputError, match=why):

@@ -68,7 +68,7 @@ browser: ## Install what tests need beside Python, if it is missing: Chromium an
 # The core's and the pages' tests in an environment of their own: without TensorFlow, Flower and browser.
 OTHER_TESTS := $(filter-out tests/browser tests/training tests/federation tests/research tests/package tests/deploy tests/__%, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
-TEST_TOOLS = $(shell grep -E '^(adbc-driver-sqlite|fairlearn|hypothesis|pypdf|pytest)' requirements-dev.txt)
+TEST_TOOLS = $(shell grep -E '^(adbc-driver-sqlite|fairlearn|hypothesis|pypdf|pytest|pyyaml)' requirements-dev.txt)
 define test_with
 	test -x .venvs/$(1)/bin/uv || { $(BIN)/python -m venv .venvs/$(1) && .venvs/$(1)/bin/python $(PIP_INSTALL) uv; }
 	.venvs/$(1)/bin/uv pip install --quiet --python .venvs/$(1)/bin/python --upgrade \

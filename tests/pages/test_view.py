@@ -61,7 +61,7 @@ texts = st.one_of(
 shares = st.floats(0, 1)
 guarantees = st.builds(
     Guarantee,
-    st.floats(0.5, 0.999),
+    st.floats(0.5, 0.999, exclude_min=True),
     st.sampled_from(["each", "all"]),
     st.sampled_from(["measured", "proved"]),
 )

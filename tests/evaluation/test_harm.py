@@ -235,7 +235,7 @@ def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
         share = (0.75 * (1 - looks) * 150 + looks * 60) / 150  # of 150 men, 60 are told l1
         assert (one.answer, one.n) == ("l1", 150) and one.share == pytest.approx(share)
         assert one.sentence() == (
-            f"clinic: almost whatever the model says, {100 * share:.1f} % of men (n = 150) are "
+            f"clinic: almost whatever the model says, {100 * one.share:.1f} % of men (n = 150) are "
             f"answered “l1”: its answer counts for {100 * looks:.0f} in 100."
         )
 

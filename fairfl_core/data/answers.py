@@ -21,7 +21,7 @@ class Answers:
     confusion : ndarray, shape (clients, groups, labels, labels)
         Expected people by client, group, label and answer: sums of p_i(k).
     find_squares : callable
-        Returns `squares`, which only what is told of luck asks for.
+        Returns `squares`, which only figures of single draws need.
     turned : ndarray, shape (clients, groups)
         Expected people whose answer is not the model's.
     both_right : ndarray, shape (clients, groups, labels)

@@ -235,7 +235,7 @@ class Figures:
     ----------
     study : Study
     is_unseen : bool
-        Whether it is told of unseen people, or of the fitted ones.
+        On unseen people, or on the fitted ones.
     verdict : Verdict or None
         On these people, where there is one: a gap that it judges has its interval.
     """

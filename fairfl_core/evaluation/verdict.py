@@ -194,10 +194,10 @@ class Verdict:
         if self.is_harmful and self.is_evident:
             return f"{self._limits_stand()}, but {self._hurt()}."
         if self.is_harmful:
-            return f"{_upper(self._hurt())}. {self._untold()}".strip()
+            return f"{_upper(self._hurt())}. {self._undecided()}".strip()
         if self.word == MET:
             return self._met()
-        return f"{self._not_smaller()}{self._alike()}{self._untold()}{self._promise()}".strip()
+        return f"{self._not_smaller()}{self._alike()}{self._undecided()}{self._promise()}".strip()
 
     def _promise(self) -> str:
         if self.guarantee is None or not self.limits:
@@ -307,20 +307,20 @@ class Verdict:
     def _alike(self) -> str:
         return f"{self.alike[0].sentence()} " if self.alike else ""
 
-    def _untold(self) -> str:
-        return f"{self._untold_limits()}{self._untold_besides()}".strip()
+    def _undecided(self) -> str:
+        return f"{self._undecided_limits()}{self._undecided_besides()}".strip()
 
-    def _untold_besides(self) -> str:
-        untold = [one for one in self.besides if not one.is_conclusive]
-        if not untold:
+    def _undecided_besides(self) -> str:
+        undecided = [one for one in self.besides if not one.is_conclusive]
+        if not undecided:
             return ""
-        worst = max(untold, key=lambda one: one.excess)
+        worst = max(undecided, key=lambda one: one.excess)
         return (
-            f"Too few people to tell {len(untold):,} of {len(self.besides):,} asked besides gaps: "
+            f"Too few people to tell {len(undecided):,} of {len(self.besides):,} asked besides gaps: "
             f"{worst.describe()} ({plural(worst.n, 'person', 'people')} behind it). "
         )
 
-    def _untold_limits(self) -> str:
+    def _undecided_limits(self) -> str:
         if not self.inconclusive:
             return ""
         worst = max(self.inconclusive, key=lambda one: one.high - one.eps)

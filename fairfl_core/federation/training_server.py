@@ -299,7 +299,7 @@ class StudyFedAvg(FedAvg):
         return [message for message, _ in found.values()]
 
     def _check_rows(self, name: str, reply: WireMessage) -> None:
-        """A client was trained on the rows it told of when it joined."""
+        """Check that a client was trained on as many rows as it had when it joined."""
         if name not in self._rows:
             raise HostileReply("it goes by no name of those that joined")
         rows = float(reply.arrays["num-examples"])

@@ -55,7 +55,7 @@ def experiment_from_federation(
     )
     fit_split, test_split = Protocol.of(counts.folds).splits
     tables = {fit_split: counts}
-    held_out = "No held-out check possible: the run's clients told of no unseen people."
+    held_out = "No held-out check possible: the run's clients have no unseen people."
     if test is not None and counts.folds == 1 and test.clients == counts.clients:
         tables[test_split] = test
         held_out = f"{test.n:,.0f} unseen people were counted by their clients."

@@ -485,8 +485,8 @@ def _share(row: dict[str, Any], side: str) -> str:
 
 def _limits(result: Result, most: int) -> Table:
     verdict = result.summary.verdict
-    told = None if verdict is None else text.without_few(verdict)
-    checks = () if told is None else told.limits
+    shown = None if verdict is None else text.without_few(verdict)
+    checks = () if shown is None else shown.limits
     rows = [
         (
             "overall" if check.client is None else check.client,
@@ -507,7 +507,7 @@ def _limits(result: Result, most: int) -> Table:
             numbers.count(check.n),
             text.conclusion(check),
         )
-        for check in (() if told is None else told.besides[:most])
+        for check in (() if shown is None else shown.besides[:most])
     ]
     header = (
         "where",

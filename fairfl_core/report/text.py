@@ -184,7 +184,7 @@ def brief_why(verdict: Verdict | None) -> str:
         return ""
     many = numbers.plural(len(verdict.asked), "limit")
     broken = len(verdict.broken) + len(verdict.broken_besides)
-    untold = sum(not one.is_conclusive for one in verdict.asked)
+    undecided = sum(not one.is_conclusive for one in verdict.asked)
     if verdict.noisy:
         return "counts carry noise"
     if not verdict.unseen:
@@ -198,8 +198,8 @@ def brief_why(verdict: Verdict | None) -> str:
         return "worst gap no smaller than before"
     if verdict.alike:
         return f"{numbers.plural(len(verdict.alike), 'group')} answered alike"
-    if untold and not verdict.is_evident:
-        return f"too few people for {untold:,} of {many}"
+    if undecided and not verdict.is_evident:
+        return f"too few people for {undecided:,} of {many}"
     return f"{many} kept"
 
 

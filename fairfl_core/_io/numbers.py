@@ -11,6 +11,7 @@ from collections.abc import Callable
 __all__ = [
     "NO_CHANGE",
     "UNKNOWN",
+    "about",
     "before_after",
     "count",
     "debiased",
@@ -68,6 +69,12 @@ def debiased(value: float) -> str:
 def count(n: float) -> str:
     """A number of people with thousands separators."""
     return f"{n:,.0f}"
+
+
+def about(n: int) -> str:
+    """Write an estimated number of people by its first two digits, rounded up: 5,666 is 5,700."""
+    unit = 10 ** max(len(str(n)) - 2, 0)
+    return count(-(-n // unit) * unit)
 
 
 def epsilon(value: float) -> str:

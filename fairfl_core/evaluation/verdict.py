@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.numbers import plural
+from fairfl_core._io.numbers import about, plural
 from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
@@ -328,7 +328,7 @@ class Verdict:
             f"Too few people to tell {len(self.inconclusive):,} of "
             f"{plural(len(self.limits), 'limit')}: the gap {_where(worst)} is {worst.gap:.3f}, "
             f"between {worst.low:.3f} and {worst.high:.3f} where {worst.eps:g} was asked "
-            f"({worst.behind} stand behind it; it takes about {worst.needed:,} of the smaller "
+            f"({worst.behind} stand behind it; it takes about {about(worst.needed)} of the smaller "
             "group). "
         )
 

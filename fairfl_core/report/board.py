@@ -374,7 +374,7 @@ def _found_cell(result: Result) -> Cell:
 
 def _rows(columns: Sequence[Column], label: str, noun: str, *, left_out: bool) -> tuple[Row, ...]:
     """The rows that are shown, each number row with one axis for all options."""
-    worst = f"Worst gap in one {noun}" + (f", {FEW} people or more" if left_out else "")
+    worst = f"Worst gap in one {noun}" + (f", {FEW} or more behind it" if left_out else "")
     ends = {code: _ends(columns, code) for code in ("worst", "found", "accuracy")}
     low, high = ends["accuracy"]
     middle, span = (low + high) / 2, max(high - low, 0.02)  # two points at least, as on maps

@@ -349,7 +349,7 @@ def conclusion(check: LimitCheck | PolicyCheck) -> str:
         return "● within its limit and margin"
     if isinstance(check, PolicyCheck):
         return "○ too few"
-    return f"○ too few; it takes about {check.needed:,} of the smaller group"
+    return f"○ too few; it takes about {numbers.about(check.needed)} of the smaller group"
 
 
 def judged_on(judged: Figures, *, new: bool) -> str:

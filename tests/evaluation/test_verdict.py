@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.verdicts import drawn, no_smaller, words
+from fairfl_core._io.numbers import about
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import fitted_people, unseen_people
@@ -302,7 +303,7 @@ def test_few_people_cannot_tell_and_the_number_needed_would():
     assert (found.word, found.shape) == ("not sure yet", "○")
     assert "20 women and 40 men with “l1” stand behind it" in found.why
     needed = found.limits[0].needed
-    assert f"it takes about {needed:,} of the smaller group)" in found.why
+    assert f"it takes about {about(needed)} of the smaller group)" in found.why
     for times, word in ((0.8, "not sure yet"), (1.2, "met")):
         women = round(times * needed / 20) * 20
         more = raised([0.3, 0.6], [0.55, 0.6], [women, 2 * women])

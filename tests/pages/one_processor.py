@@ -5,7 +5,6 @@ import logging
 import sys
 from dataclasses import asdict, replace
 
-from fairfl_core.data.experiments import list_experiments
 from pages.shared.catalogue import bundled
 from pages.shared.results import summary_of
 from pages.shared.view import read_view
@@ -32,9 +31,10 @@ def told_of(summary):
 
 
 def main():
-    """Compute the summary of every view that a visit begins with."""
+    """Compute the summary of views that visits begin with, of one run."""
     logging.disable(logging.WARNING)  # Streamlit's, that no server runs
-    views = [read_view({"experiment": name}, bundled())[0] for name in list_experiments()]
+    names = ("adult", "public_coverage", "ham10000")
+    views = [read_view({"experiment": name, "seed": "0"}, bundled())[0] for name in names]
     told = {repr(view): told_of(summary_of(view)) for view in views}
     json.dump(told, sys.stdout, default=lambda array: array.tolist())
 

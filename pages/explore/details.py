@@ -1,4 +1,4 @@
-"""Explore's tabs below the pictures, and a client's drawer; what is closed is not computed."""
+"""What Explore has below its pictures, and a client's drawer; what is closed is not computed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,6 +48,7 @@ from pages.shared.widgets import (
     lazy_popover,
     map_table,
     numbers_table,
+    open_below,
     progress,
     table_popover,
 )
@@ -58,22 +59,21 @@ SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
 
 def tabs(view: View, summary: Summary | None) -> None:
-    """Five tabs; without a summary (limits and floors collide) only what can be asked."""
-    shown: dict[str, Callable[[], None]] = {text.MORE: lambda: more_limits.asked_for(view)}
+    """What is below the pictures; without a summary (limits and floors collide) what can be asked."""
+    shown: dict[str, Callable[[], None]] = {"more": lambda: more_limits.asked_for(view)}
     if summary is not None:
         shown = {
-            text.HELD: lambda: _held(view, summary),
-            text.PAYS: lambda: _pays(view, summary),
-            text.SURE: lambda: _sure(view),
-            text.MORE: lambda: more_limits.asked_for(view),
-            text.RATES: lambda: _rates(view, summary),
+            "reached": lambda: _held(view, summary),
+            "pays": lambda: _pays(view, summary),
+            "sure": lambda: _sure(view),
+            **shown,
+            "rates": lambda: _rates(view, summary),
         }
-    for tab, (name, draw) in zip(
-        st.tabs(list(shown), key="details", on_change="rerun"), shown.items(), strict=True
-    ):
-        if tab.open:
-            with tab, error_boundary(name):
-                draw()
+    titles = {name: title for name, title in text.TABS.items() if name in shown}
+    chosen = open_below("details", titles, text.BELOW)
+    if chosen is not None:
+        with error_boundary(titles[chosen]):
+            shown[chosen]()
 
 
 def _held(view: View, summary: Summary) -> None:
@@ -334,7 +334,7 @@ def _panel(view: View, client: str) -> None:
                 text.effect(*effect_of_limit(study, without, client), summary, noun_of(view.data))
             )
     with st.container(horizontal=True):
-        with lazy_popover(text.RATES, "client-every-rate") as is_open:
+        with lazy_popover(text.TABS["rates"], "client-every-rate") as is_open:
             if is_open:
                 label = summary.harm.favourable
                 every_rate_of(study, label, client, st.container(), st.container())

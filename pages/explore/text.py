@@ -28,13 +28,15 @@ from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
 RESULTS, MAP, CLIENTS = "The results", "The map", "The clients' picture"
-HELD, PAYS, SURE, MORE, RATES = (
-    "Reached",
-    "Who pays",
-    "How sure",
-    "More limits",
-    "Every rate",
-)
+# What stands below the pictures; also how a part is named where it fails.
+BELOW = "Below the pictures"
+TABS = {
+    "reached": "Reached",
+    "pays": "Who pays",
+    "sure": "How sure",
+    "more": "More limits",
+    "rates": "Every rate",
+}
 MAP_TITLE = "Accuracy by pair of limits"
 LESSON = "New here?"
 KEEP, KEEP_TIP = "Keep", "Up to four settings, compared on the page Compare."

@@ -15,7 +15,7 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import OneOf
 from pages.shared.frame import frame
-from pages.shared.widgets import chart, error_boundary, map_table
+from pages.shared.widgets import chart, error_boundary, map_table, open_below
 
 T = TypeVar("T")
 
@@ -39,7 +39,6 @@ def _by() -> state.Setting[str]:
 
 _GAP = state.Setting("gap", "gap_global", OneOf(tuple(GAPS)))
 _AT = state.Setting("at", 0.02, OneOf(LEVELS))
-_TAB: state.Setting[str | None] = state.Setting("tab", None, OneOf((None, *text.TABS)))
 
 
 def _notion_choice() -> None:
@@ -86,7 +85,7 @@ def _live() -> None:
             _lines(found, gap_name)
         with right:
             _ranking(found)
-    tab = _tab()
+    tab = open_below("tab", text.TABS, text.BELOW)
     if tab is not None:
         with error_boundary(text.TABS[tab]):
             _below(tab)
@@ -136,19 +135,6 @@ def _ranking(found: Compared) -> None:
 
 def _title(title: str, note: str) -> None:
     st.html(f'<div class="fairfl-title"><b>{escape(title)}</b><span>{escape(note)}</span></div>')
-
-
-def _tab() -> str | None:
-    """What is open below the pictures; nothing at first, so that nothing is made unasked."""
-    st.segmented_control(
-        text.BELOW,
-        tuple(text.TABS),
-        format_func=lambda tab: text.TABS[tab],
-        label_visibility="collapsed",
-        wrap=True,
-        **state.bound(_TAB),
-    )
-    return state.get(_TAB)
 
 
 def _below(tab: str) -> None:

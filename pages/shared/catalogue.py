@@ -35,7 +35,7 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 return function(*arguments, **named)
 
         everybody = st.cache_resource(
-            max_entries=most, show_spinner=False, hash_funcs={View: repr}
+            max_entries=most, show_spinner=False, hash_funcs={View: repr, tuple: repr}
         )(make)
 
         @wraps(function)

@@ -208,11 +208,12 @@ def heat_of(
     asked, whole = view.without_limits(), (*grid, NO_LIMIT)
     if is_dear(view):
         return _heat_by_rows(asked, whole, on_progress)
-    if on_progress is not None:
-        for place, seed in enumerate(view.seeds, 1):
-            _seed_heat(asked.of_seed(seed), whole)
-            on_progress(place / len(view.seeds))
-    return _mean_heat(asked, whole)
+    maps = []
+    for seed in view.seeds:
+        maps.append(_seed_heat(asked.of_seed(seed), whole))
+        if on_progress is not None:
+            on_progress(len(maps) / len(view.seeds))
+    return mean_frontier(maps)
 
 
 def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress | None) -> Frontier:
@@ -231,11 +232,6 @@ def _heat_by_rows(view: View, grid: tuple[float, ...], on_progress: OnProgress |
 @cached(4000)
 def _heat_row(view: View, eps_local: float, eps_global: tuple[float, ...]) -> Frontier:
     return frontier(_program(view), eps_local=(eps_local,), eps_global=eps_global)
-
-
-@cached(100)
-def _mean_heat(view: View, grid: tuple[float, ...]) -> Frontier:
-    return mean_frontier([_seed_heat(view.of_seed(seed), grid) for seed in view.seeds])
 
 
 def region_curve(view: View, on_progress: OnProgress | None = None) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from pages.shared.view import (
 T = TypeVar("T")
 # What pages may write into links beside the view; a test keeps this whole.
 OF_PAGES = (
-    *("bring", "budget", "client", "draw", "draws", "few", "few_name"),
+    *("bring", "budget", "client", "details", "draw", "draws", "few", "few_name"),
     *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
     *("neighbours", "points", "present", "question", "screen", "shares"),
     *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),

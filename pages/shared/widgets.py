@@ -20,6 +20,7 @@ from fairfl_core.errors import FairflError
 from fairfl_core.intake import refused_by
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
+from pages.shared.codecs import OneOf
 from pages.shared.results import LEVELS
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,23 @@ def lazy_popover(label: str, key: str, **more: Any) -> Iterator[bool]:
     container = st.popover(label, key=key, on_change="rerun", **more)
     with container:
         yield bool(container.open)
+
+
+def open_below(name: str, titles: Mapping[str, str], label: str) -> str | None:
+    """Offer what stands below a page's pictures, and return what is open of it.
+
+    Nothing is at first, so that nothing is computed unasked; the page's link tells it by `name`.
+    """
+    setting: state.Setting[str | None] = state.Setting(name, None, OneOf((None, *titles)))
+    st.segmented_control(
+        label,
+        tuple(titles),
+        format_func=titles.__getitem__,
+        label_visibility="collapsed",
+        wrap=True,
+        **state.bound(setting),
+    )
+    return state.get(setting)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Explore's tabs: asked-reached-held, who pays, how sure, more limits, every rate."""
+"""What Explore has below its pictures: asked-reached-held, who pays, how sure, more limits, every rate."""
 
 import json
 import re
@@ -23,11 +23,9 @@ from tests.pages.conftest import LINKS, healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.reading import HEADINGS, check_clients
 from tests.pages.test_explore import popover, tab
-from tests.pages.visible import html_tables, numbers, visible, visible_text
+from tests.pages.visible import html_tables, numbers, visible_text
 
-HELD, PAYS, SURE, MORE, RATES = (
-    *("Asked, reached, held", "Who pays", "How sure", "More limits", "Every rate"),
-)
+PAYS, SURE, MORE, RATES = "pays", "sure", "more", "rates"
 SKIN = {"experiment": "ham10000", "seed": 0, "eps_global": 1, "eps_local": 0.05}
 ADULT = {"experiment": "adult", "seed": 0}
 CANCER = "cancer or pre-cancer"
@@ -37,7 +35,7 @@ CANCER = "cancer or pre-cancer"
 
 
 def test_asked_reached_held(opened, link, core):
-    view, app = view_of(**link), opened(**link)
+    view, app = view_of(**link), opened(**link, details="reached")
     (headings, *rows) = html_tables(app)[0]
     shown = {row[0]: row[1:] for row in rows}
     both = ("fitted", "unseen")
@@ -75,7 +73,7 @@ def test_asked_reached_held(opened, link, core):
 
 
 def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
-    app = tab(opened(**link), PAYS)
+    app = opened(**link, details=PAYS)
     said = visible_text(app)
     before, after = (
         core.mean(what)
@@ -107,7 +105,7 @@ def test_who_pays_and_what_a_hundredth_buys(opened, link, core):
 
 def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opened):
     link = ADULT | {"eps_global": 0.02, "eps_local": 0.06}
-    app = tab(opened(**link), SURE)
+    app = opened(**link, details=SURE)
     offered = app.radio(key="widget_certainty").options
     assert offered == [
         "as set",
@@ -137,7 +135,7 @@ def test_certainty_is_chosen_by_a_control_and_its_price_is_told_when_asked(opene
 
 
 def test_the_advice_is_the_cores_and_one_click_takes_it(opened):
-    app = popover(tab(opened(**ADULT, points=0.5), SURE), "advice")
+    app = popover(opened(**ADULT, points=0.5, details=SURE), "advice")
     people = ScoredData.from_experiment(experiments.open("adult"), 0, "validation")
     program = FairnessProgram(people, "sp", "simplex", rates="labels", guarantee=Guarantee())
     advice = tightest_limits([program], 0.5)
@@ -149,7 +147,7 @@ def test_the_advice_is_the_cores_and_one_click_takes_it(opened):
 
 
 def test_where_no_bound_holds_nothing_is_offered(opened):
-    app = tab(opened(**SKIN, region="exact"), SURE)
+    app = opened(**SKIN, region="exact", details=SURE)
     assert "no bound holds for every rule" in visible_text(app) and not app.radio
 
 
@@ -174,7 +172,7 @@ def by_the_core(policy, eps_global=1.0, eps_local=0.05):
     ids=["keep", "floors", "ratio", "balanced"],
 )
 def test_what_is_asked_beside_the_limits(opened, policy):
-    app = opened(**SKIN, policy=json.dumps(policy.to_json()))
+    app = opened(**SKIN, policy=json.dumps(policy.to_json()), details="reached")
     solution, judged = by_the_core(policy)
     plain, _ = by_the_core(Policy())
     assert numbers(app)[0].now == format.round_percent(judged.accuracy)
@@ -193,7 +191,7 @@ def test_what_is_asked_beside_the_limits(opened, policy):
 
 def test_a_floor_forbids_the_disaster(opened):
     """Cancer is hardly found any more; one slider forbids that."""
-    app = popover(tab(opened(**SKIN), MORE), "expander-floors")
+    app = popover(opened(**SKIN, details=MORE), "expander-floors")
     slider = next(one for one in app.select_slider if one.label.startswith("Recognised less"))
     slider.set_value(0.05).run()
     assert json.loads(linked(healthy(app), "policy")) == {"keep": {CANCER: 0.05}}
@@ -202,7 +200,7 @@ def test_a_floor_forbids_the_disaster(opened):
 
 
 def test_four_fifths_is_one_button_and_certainty_lets_ratios_go(opened):
-    app = popover(tab(opened(**ADULT), MORE), "expander-ratios")
+    app = popover(opened(**ADULT, details=MORE), "expander-ratios")
     app.button(key="four-fifths").click().run()
     assert json.loads(linked(healthy(app), "policy")) == {"ratio_global": 0.8, "ratio_local": 0.8}
     tab(app, SURE)
@@ -213,7 +211,7 @@ def test_four_fifths_is_one_button_and_certainty_lets_ratios_go(opened):
 
 def test_not_using_the_group_has_its_price_beside_it(opened):
     link = ADULT | {"eps_global": 0.05, "eps_local": 0.05}
-    app = tab(opened(**link), MORE)
+    app = opened(**link, details=MORE)
     app.toggle(key="widget_without_group").set_value(True).run()
     assert json.loads(linked(healthy(app), "policy")) == {"without_group": True}
     counts = fitted_people(experiments.open("adult"), 0).counts
@@ -226,7 +224,7 @@ def test_not_using_the_group_has_its_price_beside_it(opened):
 
 
 def test_what_a_missed_one_is_worth_can_be_told(opened):
-    app = popover(tab(opened(**SKIN), MORE), "expander-good")
+    app = popover(opened(**SKIN, details=MORE), "expander-good")
     app.button_group(key="widget_utility_kind").set_value("table").run()
     asked = json.loads(linked(healthy(app), "policy"))["utility"]
     assert len(asked["gain"]) == 4
@@ -236,7 +234,7 @@ def test_what_a_missed_one_is_worth_can_be_told(opened):
 
 def test_limits_between_the_groups_of_one_column(opened):
     link = {"experiment": "public_coverage_sex_race", "seed": 0, "notion": "eop"}
-    app = popover(tab(opened(**link, eps_global=1, eps_local=1), MORE), "expander-groupings")
+    app = popover(opened(**link, eps_global=1, eps_local=1, details=MORE), "expander-groupings")
     slider = next(one for one in app.select_slider if one.label == "Gap allowed by sex, overall")
     slider.set_value(0.01).run()
     (asked,) = json.loads(linked(healthy(app), "policy"))["limits"]
@@ -249,7 +247,7 @@ def test_limits_between_the_groups_of_one_column(opened):
 def test_every_notion_overall_and_why_not_all(opened):
     link = LINKS["all runs, own limit"]
     rates = all_rates_of(CoreNumbers.of(view_of(**link)).unseen)
-    app = tab(opened(**link), RATES)
+    app = opened(**link, details=RATES)
     (table,) = [rows for rows in html_tables(app) if "this setting" in rows[0]]
     for row, one in zip(table[1:], rates.notions_of(None), strict=True):
         (low, high), (was_low, was_high) = one.limits, one.before_limits
@@ -265,7 +263,7 @@ def test_every_notion_overall_and_why_not_all(opened):
 
 
 def test_regions_are_compared_at_reached_gaps_when_asked(opened):
-    app = tab(opened(**ADULT), RATES)
+    app = opened(**ADULT, details=RATES)
     assert "regions are compared at equal reached gaps only" not in visible_text(app)
     popover(app, "compare-regions")
     assert "regions are compared at equal reached gaps only" in visible_text(app)
@@ -277,8 +275,3 @@ def test_regions_are_compared_at_reached_gaps_when_asked(opened):
     assert row["mean client's gap"] == pytest.approx(
         core.mean(lambda e: e.gaps.local_mean), abs=6e-5
     )
-
-
-def test_a_tab_that_is_not_open_shows_nothing(opened):
-    app = tab(opened(**ADULT), PAYS)
-    assert len(app.dataframe) == 1 and not html_tables(app) and "[Every rate]" in visible(app)

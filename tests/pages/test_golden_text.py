@@ -18,7 +18,10 @@ KEPT = TOP / "tests" / "golden" / "pages"
 SKIN = {"experiment": "ham10000", "seed": 1, "eps_global": 1, "eps_local": 0.05}
 # A page's file, its folder, and its link: add a page here and approve it.
 PAGES = {
-    "explore-adult": ("", {"experiment": "adult", "eps_global": 0.04, "eps_local": 0.06}),
+    "explore-adult": (
+        "",
+        {"experiment": "adult", "eps_global": 0.04, "eps_local": 0.06, "details": "reached"},
+    ),
     "explore-states": ("", {"experiment": "public_coverage", "seed": 3, "region": "simplex"}),
     "explore-skin": ("", SKIN),
     "learn-step-1": ("learn", {}),

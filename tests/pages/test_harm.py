@@ -8,7 +8,7 @@ from fairfl_core.evaluation.harm import effect_of, harm_of
 from fairfl_core.fairness.intervals import wilson
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers
-from tests.pages.test_explore import popover, tab
+from tests.pages.test_explore import popover
 from tests.pages.visible import visible
 
 DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
@@ -95,7 +95,7 @@ def by_hand(core, client, label, name, group, side):
 def test_every_rate_by_its_definition(opened, client):
     core = CoreNumbers.of(view_of(**DISASTER))
     if client is None:
-        app = popover(tab(opened(**DISASTER), "Every rate"), "every-rate-table-open")
+        app = popover(opened(**DISASTER, details="rates"), "every-rate-table-open")
     else:
         app = popover(opened(**DISASTER, client=client), "client-every-rate")
         app = popover(app, "client-every-rate-chart-table-open")

@@ -10,7 +10,7 @@ from fairfl_core.predictors.load import predictor_of
 from pages.shared import results
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
 from tests.pages.conftest import view_of
-from tests.pages.test_explore import popover, tab
+from tests.pages.test_explore import popover
 from tests.pages.visible import html_tables, numbers, visible_text
 
 LIMITS = {"seed": 0, "eps_global": 0.01, "eps_local": 0.02}
@@ -27,7 +27,7 @@ def ours():
     ("notion", "region"), [("misses", "turn"), ("misses", "kernel"), ("eop", "turn")]
 )
 def test_they_are_shown_like_the_others(opened, ours, notion, region):
-    app = opened(experiment="adult", notion=notion, region=region, **LIMITS)
+    app = opened(experiment="adult", notion=notion, region=region, details="reached", **LIMITS)
     solution, judged = by_the_core(notion, region)
     assert numbers(app)[0].now == format.round_percent(judged.accuracy)
     assert numbers(app)[1].now == format.round_gap(judged.gaps.overall)
@@ -43,7 +43,7 @@ def test_they_are_shown_like_the_others(opened, ours, notion, region):
 
 def test_they_are_compared_looked_into_and_taken_along(opened, ours):
     link = {"experiment": "adult", "notion": "misses", "region": "turn", **LIMITS}
-    app = tab(opened(**link, client="doctorate"), "Every rate")
+    app = opened(**link, client="doctorate", details="rates")
     assert " – model's answer: " in visible_text(app)
     popover(app, "compare-regions")
     table = popover(app, "regions-table-open").dataframe[0].value

@@ -11,7 +11,7 @@ from fairfl_core.lp.policy_file import PolicyFile
 from pages.shared.catalogue import catalogue
 from pages.shared.view import policy_file_of, with_policy
 from tests.pages.conftest import healthy, linked, view_of
-from tests.pages.test_explore import popover, tab
+from tests.pages.test_explore import popover
 
 
 def test_a_view_comes_back_from_its_policy_file():
@@ -46,8 +46,7 @@ def test_what_these_people_do_not_allow_is_refused(asked, says):
 
 
 def test_explore_takes_a_policy_file(opened):
-    app = opened(experiment="adult", seed=0)
-    tab(app, "More limits")
+    app = opened(experiment="adult", seed=0, details="more")
     popover(app, "expander-policy-file")
     asked = PolicyFile(
         "sp", eps_local=0.06, policy=Policy(ratio_local=0.7), decided_by="the board"

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 import pytest
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
+from pages.explore import text
 from pages.shared import own_data
 from pages.shared.present import code_of
 from pages.shared.text import NOT_REACHABLE, NOTHING_TO_SCAN
@@ -97,8 +98,8 @@ def test_names_are_only_text_everywhere(with_own_set):
     drawn = charts(app)["explore-clients"]
     assert "<b>x</b>" in [one["name"] for one in drawn["clients"]]
     assert "[<b>x</b>]" in visible(app)
-    for tab in ("Asked, reached, held", "Who pays", "How sure", "More limits", "Every rate"):
-        app.session_state["details"] = tab
+    for tab in text.TABS:
+        app.segmented_control(key="widget_details").set_value(tab)
         opened = ("verdict", "harm", "settings", "impact-ratios", "client-every-rate")
         for key in (*opened, "expander-floors", "expander-good"):
             app.session_state[key] = True

@@ -1,7 +1,6 @@
 """Compare's proof and Explore's plan: opened on request, and the core's own numbers."""
 
 from fairfl_core.monitoring.plan import plan_people
-from pages.explore import text as explore_text
 from pages.shared.results import plan_of, proof_of, study_of
 from tests.pages.conftest import healthy, view_of
 
@@ -38,8 +37,8 @@ def test_the_plan_is_the_cores(opened):
     view = view_of("adult", seed=1, eps_local=0.05)
     plan = plan_people(study_of(view).evaluations(unseen=True)[0])
     assert plan_of(view).total == plan.total > 0
-    app = opened(experiment="adult", seed=1, eps_local=0.05)
-    app.session_state["details"], app.session_state["plan"] = explore_text.SURE, True
+    app = opened(experiment="adult", seed=1, eps_local=0.05, details="sure")
+    app.session_state["plan"] = True
     assert f"**{plan.total:,}** more people" in said(healthy(app.run()))
 
 

@@ -8,7 +8,6 @@ wire and the server, not training (which happens on the clients' own machines, a
 """
 
 import argparse
-import json
 import logging
 import os
 import resource
@@ -25,14 +24,7 @@ os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np  # noqa: E402
-from flwr.app import (  # noqa: E402
-    Array,
-    ArrayRecord,
-    ConfigRecord,
-    Message,
-    MetricRecord,
-    RecordDict,
-)
+from flwr.app import Message, RecordDict  # noqa: E402
 from flwr.serverapp import Grid  # noqa: E402
 from flwr.supercore.task_identity import TaskIdentity  # noqa: E402
 from rich.console import Console  # noqa: E402
@@ -41,6 +33,7 @@ from rich.table import Table  # noqa: E402
 from fairfl_core.federation.question import Question  # noqa: E402
 from fairfl_core.federation.study import Features, Study  # noqa: E402
 from fairfl_core.federation.training_server import run_study  # noqa: E402
+from fairfl_core.federation.wire import ARRAYS, WireMessage, to_records  # noqa: E402
 
 ROWS, ROUNDS = 500, 3
 QUESTION = Question("eo", "simplex", 0.05, 0.1)
@@ -51,10 +44,7 @@ STUDY = Study(
     groups=("a", "b"),
     clients=("one",),
     features=Features(numbers=tuple(f"x{place}" for place in range(99))),
-    model="mlp",
-    rounds=ROUNDS,
-    client_input=False,
-)
+).trained(model="mlp", rounds=ROUNDS, client_input=False)
 
 
 def study_of(clients: int) -> Study:
@@ -74,15 +64,13 @@ def replayed(study: Study, node: int, kind: str, content: RecordDict) -> RecordD
     """What a client with `ROWS` people would send, made up."""
     rng = np.random.default_rng(node)
     header: dict[str, Any] = {"client": study.clients[node]}
-    arrays: dict[str, np.ndarray] = {}
-    more: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     table = rng.multinomial(ROWS // 5, np.full(8, 1 / 8)).reshape(2, 2, 2)
     if kind == "train":
-        theta = content.array_records["arrays"]["theta"].numpy().astype(np.float64) + 0.001
-        more["arrays"] = ArrayRecord({"theta": Array(theta)})
-        more["metrics"] = MetricRecord({"num-examples": 300})
+        arrays["theta"] = content.array_records[ARRAYS]["theta"].numpy().astype(float) + 0.001
+        arrays["num-examples"] = 300
     elif kind == "evaluate":
-        more["metrics"] = MetricRecord({"loss": 0.6, "accuracy": 0.7, "num-examples": 100})
+        arrays |= {"loss": 0.6, "accuracy": 0.7, "num-examples": 100}
     elif kind == "moments":
         arrays["label_rows"] = np.array([[150, 150]])
         arrays["moments"] = np.concatenate([[300.0], np.zeros(99), np.full(99, 300.0)])[None]
@@ -96,12 +84,7 @@ def replayed(study: Study, node: int, kind: str, content: RecordDict) -> RecordD
                 arrays[f"{who}/confusion"] = arrays[f"{who}/squares"] = table.astype(float)
                 arrays[f"{who}/turned"] = np.zeros(2)
                 arrays[f"{who}/both_right"] = np.einsum("ayy->ay", table).astype(float)
-    words = json.dumps({"kind": kind, "header": header})
-    record: dict[str, Any] = {"fairfl": ConfigRecord({"json": words}), **more}
-    if arrays:
-        whole = {name: Array(np.ascontiguousarray(one)) for name, one in arrays.items()}
-        record["fairfl.arrays"] = ArrayRecord(whole)
-    return RecordDict(record)
+    return to_records(WireMessage(kind, header, arrays))
 
 
 class ReplayGrid(Grid):

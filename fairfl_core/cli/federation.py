@@ -76,9 +76,7 @@ def init(
         study, people = _example(example, source)
     else:
         study, people = folders.blank_study(split_names(clients) or []), None
-    study = folders.trained_as(
-        study, model=model, method=method, rounds=rounds, folds=folds, seed=seed
-    )
+    study = study.trained(seed, model=model, method=method, rounds=rounds, folds=folds)
     server, *others = folders.write_folders(folder, study, address=address, people=people)
     say(f"{server}: the server's. Start it with `fairfl federation server {server}`.")
     for name, path in zip(study.clients, others, strict=True):
@@ -156,7 +154,7 @@ def client(
     one = ClientFolder.read(folder)
     try:
         rows = OwnRows(one, Study.read(one.path))
-        say(f'Client "{one.name}": {len(rows.base_split):,} rows, ready.')
+        say(f'Client "{one.name}": {len(rows.splits[0]):,} rows, ready.')
     except InputError as error:
         say(f'Client "{one.name}" takes no part: {error}')
         if check:
@@ -255,12 +253,11 @@ def demo(
     """
     with extra("federation"):
         from fairfl_core.federation.demo import run_here
-        from fairfl_core.federation.folders import trained_as
         from fairfl_core.federation.question import Question
 
     question = Question(notion, region or "", eps_global, eps_local)
     study, people = _example(example, source)
-    study = trained_as(study, model=model, method=method, rounds=rounds, folds=folds)
+    study = study.trained(model=model, method=method, rounds=rounds, folds=folds)
     with working(f"{listed(study.clients)} train and ask for fairness: a minute or two"):
         found = run_here(study, people, question, folder=out, messages=messages)
     if as_json:

@@ -133,10 +133,7 @@ def fairfl_client(
                 context.state[MODEL] = model
                 size = sum(len(array.data) for array in model.values())
                 note = f"With it came the app's own model ({size:,} bytes)."
-            reply = respond(
-                lambda: from_records(message.content), kind, one.log, one.name, one.answer, note
-            )
-            return Message(to_records(reply), reply_to=message)
+            return respond(message, kind, one.log, one.name, one.answer, note)
 
         return handle
 
@@ -150,19 +147,18 @@ def _given(value: T | Callable[[Context], T], context: Context) -> T:
 
 
 def respond(
-    read: Callable[[], WireMessage],
+    message: Message,
     kind: str,
     log: MessageLog,
     name: str,
     answer: Callable[[WireMessage], tuple[WireMessage, Mapping[str, int], int]],
     note: str = "",
-) -> WireMessage:
+) -> Message:
     """Answer one message; what cannot be answered is refused in one sentence, and no more.
 
     Parameters
     ----------
-    read : callable
-        Gives the message.
+    message : Message
     kind : str
         One of `wire.KINDS`.
     log : MessageLog
@@ -173,9 +169,8 @@ def respond(
     note : str
         What else the log says of the message.
     """
-    spent = ""
     try:
-        asked = read()
+        asked = from_records(message.content)
         log.add(asked, "received", "the server", reply=False, note=note)
         if asked.kind != kind:
             raise Refusal(
@@ -185,7 +180,6 @@ def respond(
             )
         reply, lengths, people = answer(asked)
         check_leaving(reply, lengths, people)
-        spent = str(reply.header.get("spent", ""))
     except InputError as error:
         log.say(f"Refused: {error}")
         public = getattr(error, "public", "it could not do what it was asked; its log says why")
@@ -194,8 +188,8 @@ def respond(
         log.say(f"A fault of the program: {traceback.format_exc()}")
         public = f"a fault of the program ({type(error).__name__}); its log says more"
         reply = WireMessage(REFUSAL, {"client": name, "public": public})
-    log.add(reply, "sent", "the server", reply=True, note=spent)
-    return reply
+    log.add(reply, "sent", "the server", reply=True)
+    return Message(to_records(reply), reply_to=message)
 
 
 class _Client:

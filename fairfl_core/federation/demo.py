@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import read_json, write_json
-from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.scored import FoldedData, ScoredData
-from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.federation.folders import (
     ClientFolder,
     People,
@@ -30,73 +29,105 @@ from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.training.data import Federation, scaled
 from fairfl_core.training.trainers import make_trainer
-from fairfl_core.training.training import Prepared, train_prepared
+from fairfl_core.training.training import Prepared, Run, train_prepared
 
 __all__ = ["compare", "in_one_place", "run_here"]
 
+Model = dict[str, NDArray[Any]]
+Table = dict[str, NDArray[Any]]
 
-def in_one_place(
-    rows: Sequence[OwnRows], study: Study, question: Question
-) -> tuple[list[SeedScores], Solution, Evaluation]:
-    """Train, solve and judge all clients' rows in one process: what a federation must agree with."""
-    scalers = pooled_scalers(study, [one.moments() for one in rows])
+
+def in_one_place(rows: Sequence[OwnRows], study: Study) -> Model:
+    """Train the models on all clients' rows in one process, as `train_prepared` does."""
     parts = [one.people for one in rows]
     together: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("inputs", "label", "group", "client")
     }
-    people = replace(
-        parts[0],
-        **together,
-        unit=np.arange(sum(len(part) for part in parts), dtype=np.int32),
-    )
-    trained = []
-    for model, scaler in enumerate(scalers):
-        split = np.concatenate([one.splits[model] for one in rows])
+    everybody = sum(len(part) for part in parts)
+    people = replace(parts[0], **together, unit=np.arange(everybody, dtype=np.int32))
+    model: Model = {}
+    for place, scaler in enumerate(pooled_scalers(study, [one.moments() for one in rows])):
+        split = np.concatenate([one.splits[place] for one in rows])
         federation = Federation(scaled(people, scaler), split)
         trainer = make_trainer(federation, study.recipe)
-        fold = model if study.folds else None
-        prepared = Prepared(people, study.recipe, study.seed, fold, federation, trainer)
-        trained.append(train_prepared(prepared, study.recipe))
-    fitted = _joined([_scored(one, study, 0) for one in trained])
-    tested = [_scored(one, study, 1) for one in trained]
-    how: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
-    if question.needs_scores:
-        histogram = ScoreHistogram.of(fitted)
-        program = FairnessProgram(histogram, question.notion, "exact", **how)
-    else:
-        program = FairnessProgram(fitted.counts, question.notion, question.region, **how)
-    solution = program.solve(question.eps_global, question.eps_local)
-    unseen = FoldedData(tuple(tested)) if study.folds else tested[0]
-    return trained, solution, evaluate(predictor_of(solution), unseen)
+        prepared = Prepared(people, study.recipe, study.seed, None, federation, trainer)
+        runs: list[Run] = []
+        train_prepared(prepared, study.recipe, on_progress=runs.append)
+        model |= {f"{place}/theta": runs[-1].best[0]}
+        model |= {f"{place}/shift": scaler.shift, f"{place}/spread": scaler.spread}
+    return model
 
 
-def _scored(one: SeedScores, study: Study, split: int) -> ScoredData:
-    rows = one.split == split
-    return ScoredData(
-        client=one.client[rows].astype(np.int64),
-        group=one.group[rows].astype(np.int64),
-        label=one.label[rows].astype(np.int64),
-        scores=one.scores[rows],
-        predicted=one.scores[rows].argmax(axis=1),
-        clients=study.clients,
-        groups=study.groups,
-        labels=study.labels,
-        favourable=study.favourable,
-    )
-
-
-def _joined(parts: Sequence[ScoredData]) -> ScoredData:
-    """The people of all folds, each scored by the model that never saw them."""
-    names = ("client", "group", "label", "scores", "predicted")
-    together: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+def _solved(tables: Sequence[Table], study: Study, question: Question) -> tuple[Any, Any]:
+    """Solve and judge on all clients' scores in one table, as `fairfl solve` would."""
+    whole = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    clients = [
+        [name] * len(table["label"]) for name, table in zip(study.clients, tables, strict=True)
+    ]
+    whole["client"] = np.concatenate(clients)
+    columns: dict[str, Any] = {
+        **{name: name for name in ("client", "group", "label")},
+        "scores": {label: f"score_{label}" for label in study.labels},
+        **{name: getattr(study, name) for name in ("clients", "groups", "labels", "favourable")},
     }
-    return replace(parts[0], **together, folds=len(parts))
+    if study.recipe.folds:
+        columns |= {"fold": "fold", "row_id": "row_id"}
+
+    def of(part: str) -> Table:
+        return {name: column[whole["split"] == part] for name, column in whole.items()}
+
+    fit = ScoredData.from_table(of("fit"), **columns)
+    new = (FoldedData if study.recipe.folds else ScoredData).from_table(of("new"), **columns)
+    known = ScoreHistogram.of(fit) if question.needs_scores else fit.counts
+    how: dict[str, Any] = {"guarantee": question.guarantee, "policy": question.policy}
+    program = FairnessProgram(known, question.notion, question.region, **how)
+    solution = program.solve(question.eps_global, question.eps_local)
+    return solution.to_json(), evaluate(predictor_of(solution), new).to_json()
+
+
+def compare(
+    folders: Sequence[ClientFolder], study: Study, question: Question, out: Path
+) -> dict[str, Any]:
+    """What a federation came to, beside the same in one place, and how far they are apart."""
+    rows, result = [OwnRows(folder, study) for folder in folders], read_json(out / "result.json")
+    with np.load(out / "model.npz", allow_pickle=False) as kept:
+        tables = [one.scored({name: kept[name] for name in kept.files}) for one in rows]
+    model = in_one_place(rows, study)
+    others = [one.scored(model) for one in rows]
+    scores = max(
+        float(np.abs(table[f"score_{label}"] - other[f"score_{label}"]).max())
+        for table, other in zip(tables, others, strict=True)
+        for label in study.labels
+    )
+    there = _figures(result["solution"], result["evaluation"])
+    here = _figures(*_solved(others, study, question))
+    apart = float(np.abs(_numbers(there) - _numbers(here)).max())
+    return {
+        "federation": there,
+        "one_place": here,
+        "largest_difference": {"scores": scores, "solution": apart},
+        "agrees": scores <= 1e-5 and apart <= 1e-8,
+        "messages": len(result["messages"]),
+        **{name: result[name] for name in ("clients", "verdict", "alarms", "sentences", "bytes")},
+    }
+
+
+def _figures(solution: Any, judged: Any) -> dict[str, Any]:
+    found = {}
+    for prefix, one in (("", solution), ("unseen_", judged)):
+        found[f"{prefix}accuracy"] = one["accuracy"]
+        found[f"{prefix}gap_global"] = one["gap"]["global"]
+        found[f"{prefix}gap_local"] = one["gap"]["local"]
+    return found
+
+
+def _numbers(figures: dict[str, Any]) -> NDArray[np.float64]:
+    flat = [value if isinstance(value, dict) else {"": value} for value in figures.values()]
+    return np.array([one or 0.0 for part in flat for one in part.values()], float)
 
 
 # -------------------------------------------------------------------- on this machine
@@ -138,7 +169,7 @@ def run_here(
             "study": study.title,
             "client": last.name,
             "rows": len(people[last.name]),
-            "rounds": study.rounds,
+            "rounds": study.recipe.rounds,
             "messages": read_log(last.path),
         }
         write_json(messages, lesson)
@@ -149,60 +180,3 @@ def _started(command: str, folder: Path) -> "subprocess.Popen[bytes]":
     with open(folder / "flower.log", "ab") as log:
         words = ["-m", "fairfl_core", "federation", command, str(folder)]
         return subprocess.Popen([sys.executable, *words], stdout=log, stderr=log)
-
-
-def compare(
-    folders: Sequence[ClientFolder], study: Study, question: Question, out: Path
-) -> dict[str, Any]:
-    """What a federation came to, beside the same in one place, and how far they are apart."""
-    rows, result = [OwnRows(folder, study) for folder in folders], read_json(out / "result.json")
-    trained, solution, judged = in_one_place(rows, study, question)
-    there = _figures(result["solution"], result["evaluation"])
-    here = _figures(solution.to_json(), judged.to_json())
-    apart = float(np.abs(_numbers(there) - _numbers(here)).max())
-    scores = _largest_difference(rows, trained, out)
-    return {
-        "federation": there,
-        "one_place": here,
-        "largest_difference": {"scores": scores, "solution": apart},
-        "agrees": scores <= 1e-5 and apart <= 1e-8,
-        "clients": result["clients"],
-        "verdict": result["verdict"],
-        "alarms": result["alarms"],
-        "sentences": result["sentences"],
-        "bytes": result["bytes"],
-        "messages": len(result["messages"]),
-    }
-
-
-def _largest_difference(
-    rows: Sequence[OwnRows], in_place: Sequence[SeedScores], out: Path
-) -> float:
-    """Between the scores by the federation's models and those of one place, over everybody."""
-    largest, starts = 0.0, np.cumsum([0, *(len(own.people) for own in rows)])
-    with np.load(out / "model.npz", allow_pickle=False) as kept:
-        for model, trained in enumerate(in_place):
-            arrays = {name: kept[f"{model}/{name}"] for name in ("theta", "shift", "spread")}
-            there = np.full((starts[-1], trained.scores.shape[1]), np.nan)
-            for own, start in zip(rows, starts, strict=False):
-                held_out, scores = own.scores(model, arrays)
-                there[start + held_out] = scores
-            apart = np.abs(there[trained.person] - trained.scores)
-            largest = max(largest, float(apart.max()))
-    return largest
-
-
-def _figures(solution: Any, judged: Any) -> dict[str, Any]:
-    found = {}
-    for prefix, one in (("", solution), ("unseen_", judged)):
-        found[f"{prefix}accuracy"] = one["accuracy"]
-        found[f"{prefix}gap_global"] = one["gap"]["global"]
-        found[f"{prefix}gap_local"] = one["gap"]["local"]
-    return found
-
-
-def _numbers(figures: dict[str, Any]) -> NDArray[np.float64]:
-    flat: list[Any] = []
-    for value in figures.values():
-        flat += value.values() if isinstance(value, dict) else [value]
-    return np.array([0.0 if one is None else one for one in flat], float)

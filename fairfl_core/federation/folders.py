@@ -3,16 +3,17 @@
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tomli_w
 
 from fairfl_core._io.files import write_whole
 from fairfl_core.errors import InputError
-from fairfl_core.federation.study import STATISTICS, Features, Study, read_toml, toml_of
+from fairfl_core.federation.study import STATISTICS, Features, Study, read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,38 +24,22 @@ __all__ = [
     "Consent",
     "ServerFolder",
     "adult_example",
-    "all_there",
     "blank_study",
     "free_port",
     "hospital_example",
     "host_and_port",
     "is_loopback",
     "safe_name",
-    "trained_as",
     "write_folders",
 ]
 
 ADDRESS = "127.0.0.1:8000"
 CLIENT, CLIENT_FORMAT = "client.toml", "fairfl-client/1"
 SERVER, SERVER_FORMAT = "server.toml", "fairfl-server/1"
-_BANDS = {
-    "school": (
-        "Preschool",
-        "1st-4th",
-        "5th-6th",
-        "7th-8th",
-        "9th",
-        "10th",
-        "11th",
-        "12th",
-        "HS-grad",
-    ),
-    "college": ("Some-college", "Assoc-acdm", "Assoc-voc"),
-    "degree": ("Bachelors", "Masters", "Prof-school", "Doctorate"),
-}
 _QUANTITIES = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 _CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race")
 _HOSPITALS = ("North", "South", "East")
+_BANDS = ("school", "college", "degree")
 _CERTIFICATES = """#!/bin/sh
 # Certificates for a federation across machines: HOST is the name that clients call the server by.
 # Run it once, on the server's machine, in this folder:  sh make-certificates.sh server.example.org
@@ -81,6 +66,18 @@ chmod 600 client.key
 echo "Send client.pub to the server's operator; client.key never leaves this machine."
 """
 
+_EXPLAINED = "# {} of a federation; docs/federation.md explains every line.\n"
+_SERVER_FILES = {
+    "ca_certificate": "ca.crt",
+    "certificate": "server.crt",
+    "private_key": "server.key",
+    "client_keys": "keys",
+}
+_CLIENT: dict[str, Any] = {
+    "data": {"table": "people.csv", "label": "label", "group": "group"},
+    "consent": {"statistics": list(STATISTICS), "largest_epsilon": 0.0},
+    "security": {"root_certificate": "ca.crt", "private_key": "client.key"},
+}
 People = Mapping[str, "pd.DataFrame"]
 
 
@@ -148,8 +145,8 @@ class ClientFolder:
         ``table``, and its columns ``label``, ``group`` and perhaps ``unit`` and ``row_id``.
     consent : Consent
         What it allows to be asked for.
-    root_certificate, private_key : str
-        By which it knows the server, and by which the server knows it.
+    security : mapping
+        ``root_certificate``, by which it knows the server, and its own ``private_key``.
     """
 
     path: Path
@@ -157,107 +154,95 @@ class ClientFolder:
     server: str
     data: Mapping[str, str]
     consent: Consent = Consent()
-    root_certificate: str = ""
-    private_key: str = ""
+    security: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> "ClientFolder":
         """Read a client's folder."""
-        file, value = _read(path / CLIENT, CLIENT_FORMAT)
-        allowed = value.get("consent", {})
-        security = value.get("security", {})
-        try:
-            return cls(
-                path,
-                str(value["name"]),
-                str(value["server"]),
-                {key: str(given) for key, given in value["data"].items()},
-                Consent(
-                    tuple(allowed.get("statistics", STATISTICS)),
-                    float(allowed.get("largest_epsilon", 0.0)),
-                ),
-                str(security.get("root_certificate", "")),
-                str(security.get("private_key", "")),
-            )
-        except (KeyError, AttributeError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{file}: lacks or misnames something ({error}); compare it with one that "
-                "`fairfl federation init` writes."
-            ) from error
+        with _reading(path / CLIENT, CLIENT_FORMAT) as value:
+            data, allowed = value["data"], value.get("consent", {})
+            statistics = tuple(allowed.get("statistics", STATISTICS))
+            consent = Consent(statistics, float(allowed.get("largest_epsilon", 0.0)))
+            columns = {key: str(given) for key, given in data.items()}
+            columns |= {key: str(data[key]) for key in ("table", "label", "group")}
+            security = value.get("security", {})
+            return cls(path, str(value["name"]), value["server"], columns, consent, security)
+
+    def files(self) -> dict[str, Path]:
+        """The certificate and the key, both there; refused otherwise."""
+        names = {"root_certificate": "ca.crt", "private_key": "client.key"}
+        why = f"the server {self.server} is on another machine"
+        return _all_there(self.path, names | dict(self.security), why)
 
 
 @dataclass(frozen=True)
 class ServerFolder:
-    """What a server's ``server.toml`` says; paths are relative to its folder.
+    """What a server's ``server.toml`` says.
 
     Attributes
     ----------
+    path : Path
+        The folder; other paths are relative to it.
     address : str
         Where it listens, host and port.
-    ca_certificate, certificate, private_key : str
-        By which clients know it.
-    client_keys : str
-        The folder of the clients' public keys, one file a client.
+    security : mapping
+        ``ca_certificate``, ``certificate`` and ``private_key``, by which clients know it, and
+        ``client_keys``, the folder of the clients' public keys, one file a client.
     """
 
     path: Path
     address: str
-    ca_certificate: str = "ca.crt"
-    certificate: str = "server.crt"
-    private_key: str = "server.key"
-    client_keys: str = "keys"
+    security: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> "ServerFolder":
         """Read a server's folder."""
-        file, value = _read(path / SERVER, SERVER_FORMAT)
-        try:
-            return cls(path, str(value["address"]), **value.get("security", {}))
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{file}: lacks or misnames something ({error}).") from error
+        with _reading(path / SERVER, SERVER_FORMAT) as value:
+            return cls(path, str(value["address"]), _SERVER_FILES | value.get("security", {}))
 
-    def certificates(self) -> dict[str, Path]:
-        """The three files, all there; refused otherwise."""
-        return all_there(
-            self.path,
-            {
-                name: getattr(self, name)
-                for name in ("ca_certificate", "certificate", "private_key")
-            },
-            f"{self.address} is not this machine alone",
-        )
+    def files(self) -> dict[str, Path]:
+        """The certificates and the key, all there; refused otherwise."""
+        files = {name: file for name, file in self.security.items() if name != "client_keys"}
+        return _all_there(self.path, files, f"{self.address} is not this machine alone")
 
     def keys(self) -> list[Path]:
         """The public keys of the clients that are let in."""
-        keys = sorted((self.path / self.client_keys).glob("*.pub"))
+        folder = self.path / self.security["client_keys"]
+        keys = sorted(folder.resolve().glob("*.pub"))
         if not keys:
             raise InputError(
-                f"{self.path / self.client_keys}: holds no client's public key (*.pub), so nobody "
-                "could be let in; docs/federation.md has the commands that make them."
+                f"{folder}: holds no client's public key (*.pub), so nobody could be let in; "
+                "docs/federation.md has the commands that make them."
             )
         return keys
 
 
-def _read(file: Path, form: str) -> tuple[Path, dict[str, Any]]:
+@contextlib.contextmanager
+def _reading(file: Path, form: str) -> Iterator[dict[str, Any]]:
+    """What a folder's file says; whatever it lacks ends in a sentence."""
     value = read_toml(file)
     if value.get("format") != form:
         raise InputError(
             f'{file}: "format" is not "{form}"; make it with `fairfl federation init`.'
         )
-    return file, value
+    try:
+        yield value
+    except (KeyError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{file}: lacks or misnames something ({error}); compare it with one that "
+            "`fairfl federation init` writes."
+        ) from error
 
 
-def all_there(folder: Path, files: Mapping[str, str], why: str) -> dict[str, Path]:
+def _all_there(folder: Path, files: Mapping[str, str], why: str) -> dict[str, Path]:
     """The files that security needs, all of them there; else the one that is not is named."""
-    found = {name: (folder / file).resolve() for name, file in files.items()}
-    for name, path in found.items():
-        if not files[name] or not path.is_file():
+    for name, file in files.items():
+        if not (folder / file).is_file():
             raise InputError(
                 f"{why}, so certificates are needed, and there is no {name.replace('_', ' ')} "
-                f"({folder / (files[name] or name)}); docs/federation.md has the commands that "
-                "make them."
+                f"({folder / file}); docs/federation.md has the commands that make them."
             )
-    return found
+    return {name: (folder / file).resolve() for name, file in files.items()}
 
 
 # -------------------------------------------------------------------- ready folders
@@ -286,11 +271,13 @@ def write_folders(
         path.mkdir(parents=True)
         study.write(path)
     server, *clients = paths
-    write_whole(server / "server.toml", _server(address))
+    settings = {"format": SERVER_FORMAT, "address": address, "security": _SERVER_FILES}
+    write_whole(server / SERVER, _EXPLAINED.format("The server") + tomli_w.dumps(settings))
     write_whole(server / "make-certificates.sh", _CERTIFICATES)
     (server / "keys").mkdir()
     for name, path in zip(study.clients, clients, strict=True):
-        write_whole(path / "client.toml", _client(name, address))
+        settings = {"format": CLIENT_FORMAT, "name": name, "server": address, **_CLIENT}
+        write_whole(path / CLIENT, _EXPLAINED.format("One client") + tomli_w.dumps(settings))
         write_whole(path / "make-key.sh", _KEY)
         if people is not None:
             write_whole(path / "people.csv", people[name].to_csv(index=False))
@@ -301,34 +288,6 @@ def safe_name(name: str) -> str:
     """A name as a folder's: letters, digits and dashes."""
     safe = "".join(sign if sign.isalnum() else "-" for sign in name.lower()).strip("-")
     return safe if safe and safe != "server" else f"client-{safe}"
-
-
-def _server(address: str) -> str:
-    return "# The server of a federation; docs/federation.md explains every line.\n" + toml_of(
-        {
-            "format": "fairfl-server/1",
-            "address": address,
-            "security": {
-                "ca_certificate": "ca.crt",
-                "certificate": "server.crt",
-                "private_key": "server.key",
-                "client_keys": "keys",
-            },
-        }
-    )
-
-
-def _client(name: str, address: str) -> str:
-    return "# One client of a federation; docs/federation.md explains every line.\n" + toml_of(
-        {
-            "format": "fairfl-client/1",
-            "name": name,
-            "server": address,
-            "data": {"table": "people.csv", "label": "label", "group": "group"},
-            "consent": {"statistics": list(STATISTICS), "largest_epsilon": 0.0},
-            "security": {"root_certificate": "ca.crt", "private_key": "client.key"},
-        }
-    )
 
 
 def blank_study(clients: Sequence[str]) -> Study:
@@ -362,10 +321,7 @@ def hospital_example() -> tuple[Study, People]:
         groups=("man", "woman"),
         clients=_HOSPITALS,
         features=Features(numbers=("score_ill",)),
-        rounds=5,
-        batch=32,
-        learning_rate=0.05,
-    )
+    ).trained(rounds=5, batch=32, learning_rate=0.05)
     table = table.rename(columns={"diagnosis": "label", "sex": "group"})
     columns = ["patient", "score_ill", "group", "label"]
     return study, {name: table.loc[table["hospital"] == name, columns] for name in study.clients}
@@ -384,26 +340,17 @@ def adult_example(source: Path | None = None) -> tuple[Study, People]:
         table[name] = np.log1p(table[name].astype(float)).round(6)
     table["group"] = raw["sex"].map({"Female": "women", "Male": "men"})
     table["label"] = raw["income"].map({"<=50K": "up to 50K", ">50K": "over 50K"})
-    education = raw["education"].astype(str)
     categories = {name: tuple(sorted(table[name].astype(str).unique())) for name in _CATEGORIES}
     study = Study(
         title="Adult by education",
         labels=declared.labels,
         favourable=declared.favourable,
         groups=declared.groupings["sex"],
-        clients=tuple(_BANDS),
+        clients=_BANDS,
         features=Features(numbers=_QUANTITIES, categories=categories),
-        rounds=5,
-        batch=512,
-        learning_rate=0.01,
-    )
-    parts = {name: pd.DataFrame(table[education.isin(band)]) for name, band in _BANDS.items()}
-    return study, parts
+    ).trained(rounds=5, batch=512, learning_rate=0.01)
+    band = np.digitize(table["education-num"], [9.5, 12.5])  # 9: high school; 13: a bachelor
+    return study, {name: pd.DataFrame(table[band == at]) for at, name in enumerate(_BANDS)}
 
 
 EXAMPLES = {"hospitals": lambda source: hospital_example(), "adult": adult_example}
-
-
-def trained_as(study: Study, **choices: Any) -> Study:
-    """The same study with other choices of training, those that are given."""
-    return replace(study, **{name: value for name, value in choices.items() if value is not None})

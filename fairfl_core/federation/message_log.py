@@ -42,8 +42,11 @@ class MessageLog:
         reply : bool
             Whether it is a client's answer.
         note : str
-            Whatever else there is to know: the round, the privacy budget spent.
+            Whatever else there is to know, beside the round or the privacy budget spent.
         """
+        header = message.header
+        if "round" in header:
+            note = f"Round {shown(str(header['round']))}."
         entry = {
             "time": _now(),
             "way": way,
@@ -52,7 +55,7 @@ class MessageLog:
             "purpose": _purpose(message, reply),
             "bytes": message.bytes,
             "arrays": {name: list(array.shape) for name, array in message.arrays.items()},
-            "note": note,
+            "note": note or shown(str(header.get("spent", ""))),
         }
         self.entries.append(entry)
         self._append("log.jsonl", json.dumps(entry, ensure_ascii=False))

@@ -12,11 +12,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import flwr  # noqa: F401  (where it is missing, the command names the extra)
+import tomli_w
 
 import fairfl_core
 from fairfl_core._io.files import read_json, write_json, write_whole
@@ -24,13 +24,11 @@ from fairfl_core.errors import InputError
 from fairfl_core.federation.folders import (
     ClientFolder,
     ServerFolder,
-    all_there,
     free_port,
     host_and_port,
     is_loopback,
 )
 from fairfl_core.federation.question import Question
-from fairfl_core.federation.study import toml_of
 
 __all__ = [
     "admit",
@@ -41,6 +39,7 @@ __all__ = [
 ]
 
 _CONNECTION = "fairfl"
+_APP = Path(__file__).parent / "app"  # names of what every machine has installed, and no code
 
 
 def _tool(name: str) -> str:
@@ -81,7 +80,7 @@ def become_server(folder: ServerFolder) -> NoReturn:
         command.append("--insecure")
     else:
         folder.keys()
-        files = folder.certificates()
+        files = folder.files()
         command += ["--ssl-ca-certfile", str(files["ca_certificate"])]
         command += ["--ssl-certfile", str(files["certificate"])]
         command += ["--ssl-keyfile", str(files["private_key"]), "--enable-supernode-auth"]
@@ -98,11 +97,7 @@ def become_client(folder: ClientFolder) -> NoReturn:
     if is_loopback(folder.server):
         command.append("--insecure")
     else:
-        files = all_there(
-            folder.path,
-            {"root_certificate": folder.root_certificate, "private_key": folder.private_key},
-            f"the server {folder.server} is on another machine",
-        )
+        files = folder.files()
         command += ["--root-certificates", str(files["root_certificate"])]
         command += ["--auth-supernode-private-key", str(files["private_key"])]
     _claim(folder)
@@ -158,12 +153,10 @@ def wait_until_up(folder: ServerFolder, patience: float = 60.0) -> None:
 def admit(folder: ServerFolder) -> list[Path]:
     """Let in the clients whose keys are in the folder; return those that were not yet let in."""
     wait_until_up(folder)
-    keys = folder.keys()
-    return [key for key in keys if not _flwr(folder, _register(key)).returncode]
-
-
-def _register(key: Path) -> list[str]:
-    return ["supernode", "register", str(key.resolve()), _CONNECTION]
+    keys, register = folder.keys(), ["supernode", "register"]
+    return [
+        key for key in keys if not _flwr(folder, [*register, str(key), _CONNECTION]).returncode
+    ]
 
 
 def run_job(
@@ -190,48 +183,19 @@ def run_job(
     write_json(out / "job.json", job)
     ended = out / "outcome.json"
     ended.unlink(missing_ok=True)
-    app = folder.path / ".flower" / "job"
-    app.mkdir(parents=True, exist_ok=True)
-    write_whole(app / "pyproject.toml", toml_of(_app((out / "job.json").resolve())))
-    done = _flwr(folder, ["run", str(app.resolve()), _CONNECTION, "--stream"], quiet=quiet)
+    path = json.dumps(str((out / "job.json").resolve()))
+    words = ["run", str(_APP), _CONNECTION, "--stream", "--run-config", f"job={path}"]
+    done = _flwr(folder, words, quiet=quiet)
     if not ended.is_file():
+        said = (done.stderr or "").strip().splitlines()[-1:]
         raise InputError(
-            "the run ended before it was done"
-            + (f": {_last_line(done.stderr)}" if done.stderr else "")
-            + "; run the same command again, and it goes on where it was."
+            f"the run ended before it was done{''.join(f': {line}' for line in said)}; run the "
+            "same command again, and it goes on where it was."
         )
     outcome = read_json(ended)
     if not outcome["ok"]:
         raise InputError(outcome["sentence"])
     return dict(read_json(out / "result.json"))
-
-
-def _app(job: Path) -> dict[str, Any]:
-    """Flower's app: names of what every machine has installed already, and no code."""
-    here = "fairfl_core.federation"
-    components = {
-        "serverapp": f"{here}.training_server:app",
-        "clientapp": f"{here}.training_client:app",
-    }
-    return {
-        "build-system": {"requires": ["hatchling"], "build-backend": "hatchling.build"},
-        "project": {
-            "name": "fairfl-federation",
-            "version": "1.0.0",
-            "description": "fairfl across machines",
-            "license": "Apache-2.0",
-            "dependencies": ["flwr>=1.41,<2"],
-        },
-        "tool": {
-            "flwr": {
-                "app": {
-                    "publisher": "fairfl",
-                    "components": components,
-                    "config": {"job": str(job)},
-                }
-            }
-        },
-    }
 
 
 def _flwr(
@@ -243,10 +207,10 @@ def _flwr(
     if is_loopback(folder.address):
         connection["insecure"] = True
     else:
-        connection["root-certificates"] = str(folder.certificates()["ca_certificate"])
-    known: Mapping[str, Any] = {"superlink": {"default": _CONNECTION, _CONNECTION: connection}}
+        connection["root-certificates"] = str(folder.files()["ca_certificate"])
+    known = {"superlink": {"default": _CONNECTION, _CONNECTION: connection}}
     environment = _environment(folder.path)
-    write_whole(Path(environment["FLWR_HOME"]) / "config.toml", toml_of(known))
+    write_whole(Path(environment["FLWR_HOME"]) / "config.toml", tomli_w.dumps(known))
     return subprocess.run(
         [_tool("flwr"), *words],
         env=environment,
@@ -256,8 +220,3 @@ def _flwr(
         text=True,
         check=False,
     )
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it said nothing"

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core._io.names import check_names, check_readable, listed
@@ -16,7 +18,7 @@ from fairfl_core.training.methods import USUAL, make_method
 from fairfl_core.training.parameters import Shapes, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
 
-__all__ = ["STATISTICS", "STUDY", "Features", "Study", "read_toml", "toml_of"]
+__all__ = ["STATISTICS", "STUDY", "Features", "Study", "read_toml"]
 
 STUDY = "study.toml"
 STATISTICS = ("counts", "histogram")  # what a client may be asked for
@@ -45,6 +47,16 @@ class Features:
         return len(self.numbers) + sum(len(names) for names in self.categories.values())
 
 
+# What `[training]` of a study says where it says nothing.
+_TRAINING = Recipe(
+    "federation", "tables", "", model="linear", rounds=10, batch=64, learning_rate=0.01
+)
+_CHOICES = (
+    *("model", "method", "method_settings", "rounds", "batch", "learning_rate", "split", "folds"),
+    *("group_input", "client_input", "class_weighting", "threads"),
+)
+
+
 @dataclass(frozen=True)
 class Study:
     """The agreement: who, what is predicted from what, and how it is trained.
@@ -59,71 +71,71 @@ class Study:
     groups: tuple[str, ...]
     clients: tuple[str, ...]
     features: Features
-    model: str = "linear"
-    method: str = USUAL
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    rounds: int = 10
-    batch: int = 64
-    learning_rate: float = 0.01
-    split: tuple[float, float, float] = (0.6, 0.2, 0.2)
-    folds: int = 0
+    recipe: Recipe = _TRAINING
     seed: int = 0
-    group_input: bool = True
-    client_input: bool = True
-    class_weighting: bool = False
-    threads: int = 1
 
     def __post_init__(self) -> None:
-        for names, what in (
-            (self.labels, "labels"),
-            (self.groups, "groups"),
-            (self.clients, "clients"),
-        ):
-            check_names(names, what)
-            check_readable(names, what)
+        for what in ("labels", "groups", "clients"):
+            check_names(getattr(self, what), what)
+            check_readable(getattr(self, what), what)
+        recipe = self.recipe
         if self.favourable not in self.labels:
             raise InputError(
                 f'the favourable label "{self.favourable}" is not one of the labels '
                 f"({listed(self.labels)}); choose one of them."
             )
-        if self.model not in _MODELS:
+        if recipe.model not in _MODELS:
             raise InputError(
-                f'there is no model "{self.model}" for tables; choose one of: {", ".join(_MODELS)}.'
+                f'there is no model "{recipe.model}" for tables; choose one of: '
+                f"{', '.join(_MODELS)}."
             )
         if not self.features.inputs:
             raise InputError(
                 "the study names no features; list columns under [features], as numbers or "
                 "categories."
             )
-        if self.rounds < 1 or self.batch < 1 or self.folds == 1 or self.folds < 0:
+        if recipe.rounds < 1 or recipe.batch < 1 or recipe.folds == 1 or recipe.folds < 0:
             raise InputError(
                 "rounds and batch must be at least 1, folds 0 (none) or at least 2; correct the "
                 "study."
             )
-        if len(self.split) != 3 or min(self.split) <= 0 or abs(sum(self.split) - 1) > 1e-9:
+        split = recipe.split
+        if len(split) != 3 or min(split) <= 0 or abs(sum(split) - 1) > 1e-9:
             raise InputError(
                 "split must be three shares above 0 that sum to one (training, validation, test)."
             )
-        if self.method != USUAL:
+        if recipe.method != USUAL:
             raise InputError(
-                f'a federation trains by {USUAL}, not by "{self.method}"; train by other methods '
+                f'a federation trains by {USUAL}, not by "{recipe.method}"; train by other methods '
                 "in one place (`fairfl train`), or with a Flower app of your own that calls "
                 "fair_rounds (docs/federation.md)."
             )
-        make_method(self.method, self.settings)
+        make_method(recipe.method, recipe.method_settings)
+
+    def trained(self, seed: int | None = None, **choices: Any) -> "Study":
+        """The same study with other choices of training, those that are given."""
+        given = {name: value for name, value in choices.items() if value is not None}
+        recipe = replace(self.recipe, **given)
+        return replace(self, recipe=recipe, seed=self.seed if seed is None else seed)
 
     # ---------------------------------------------------------------- what follows from it
 
     @property
     def models(self) -> int:
         """How many models are trained: one, or one a fold."""
-        return max(self.folds, 1)
+        return max(self.recipe.folds, 1)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether the server weighs all clients alike, however many people they have."""
+        return bool(self.recipe.method_settings.get("weighting") == "uniform")
 
     @property
     def shapes(self) -> Shapes:
         """The parts of theta."""
-        side = len(self.groups) * self.group_input + len(self.clients) * self.client_input
-        return parameter_shapes(self.model, self.features.inputs, side, len(self.labels))
+        recipe = self.recipe
+        side = len(self.groups) * recipe.group_input + len(self.clients) * recipe.client_input
+        return parameter_shapes(recipe.model, self.features.inputs, side, len(self.labels))
 
     @property
     def lengths(self) -> dict[str, int]:
@@ -136,27 +148,6 @@ class Study:
             "parameters": size_of(self.shapes),
         }
 
-    @property
-    def recipe(self) -> Recipe:
-        """The same choices as a one-process training takes them."""
-        return Recipe(
-            experiment="federation",
-            dataset="tables",
-            title=self.title,
-            model=self.model,
-            rounds=self.rounds,
-            batch=self.batch,
-            learning_rate=self.learning_rate,
-            method=self.method,
-            method_settings=self.settings,
-            group_input=self.group_input,
-            client_input=self.client_input,
-            class_weighting=self.class_weighting,
-            split=self.split,
-            folds=self.folds,
-            threads=self.threads,
-        )
-
     @cached_property
     def fingerprint(self) -> str:
         """A hash of every word of it: who has another one agreed to something else."""
@@ -166,12 +157,11 @@ class Study:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, as the file has them."""
-        flat = asdict(self)
         names = ("title", "labels", "favourable", "groups", "clients")
-        features = {name: value for name, value in flat.pop("features").items() if value}
-        training = {name: value for name, value in flat.items() if name not in names}
-        whole = {"format": FORMAT, **{name: flat[name] for name in names}}
-        whole |= {"features": features, "training": training}
+        training = {name: getattr(self.recipe, name) for name in _CHOICES} | {"seed": self.seed}
+        training["settings"] = training.pop("method_settings")
+        whole = {"format": FORMAT, **{name: getattr(self, name) for name in names}}
+        whole |= {"features": asdict(self.features), "training": training}
         return dict(json.loads(json.dumps(whole)))
 
     @classmethod
@@ -180,21 +170,23 @@ class Study:
         if value.get("format") != FORMAT:
             raise InputError(f'"format" is not "{FORMAT}"; make it with `fairfl federation init`.')
         try:
-            features = _tuples(value["features"])
-            categories = features.pop("categories", {})
-            known = {name: tuple(map(str, its)) for name, its in categories.items()}
-            names: dict[str, Any] = {
-                key: tuple(str(name) for name in value[key])
-                for key in ("labels", "groups", "clients")
-            }
+            features, training = value["features"], _tuples(value["training"])
+            categories = features.get("categories", {})
+            training["method_settings"] = training.pop("settings", {})
             return cls(
                 title=str(value["title"]),
+                labels=_texts(value["labels"]),
                 favourable=str(value["favourable"]),
-                features=Features(**features, categories=known),
-                **names,
-                **_tuples(value["training"]),
+                groups=_texts(value["groups"]),
+                clients=_texts(value["clients"]),
+                features=Features(
+                    _texts(features.get("numbers", ())),
+                    {name: _texts(its) for name, its in categories.items()},
+                ),
+                seed=training.pop("seed", 0),
+                recipe=replace(_TRAINING, title=str(value["title"]), **training),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"the study lacks or misnames something ({error}); compare it with one that "
                 "`fairfl federation init` writes."
@@ -211,7 +203,11 @@ class Study:
 
     def write(self, folder: Path) -> Path:
         """Write it to a folder, whole or not at all."""
-        return write_whole(folder / STUDY, toml_of(self.to_json()))
+        return write_whole(folder / STUDY, tomli_w.dumps(self.to_json()))
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
 
 
 def _tuples(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,15 +221,3 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_whole(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not TOML that can be read ({error}).") from error
-
-
-def toml_of(value: Mapping[str, Any], prefix: str = "") -> str:
-    """A TOML document of plain values: what JSON writes in a line, TOML reads."""
-    lines, tables = [], []
-    for key, given in value.items():
-        name = key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
-        if isinstance(given, Mapping):
-            tables.append(f"\n[{prefix}{name}]\n{toml_of(given, f'{prefix}{name}.')}")
-        else:
-            lines.append(f"{name} = {json.dumps(given, ensure_ascii=False)}\n")
-    return "".join(lines) + "".join(tables)

@@ -1,7 +1,6 @@
 """Our own training as a ServerApp like any other: Flower's FedAvg, then the fair rounds."""
 
 import io
-import secrets
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import read_json, write_json, write_whole
-from fairfl_core.errors import FairflError, InputError
+from fairfl_core.errors import FairflError
 from fairfl_core.federation.message_log import MessageLog, read_log
 from fairfl_core.federation.own_rows import pooled_scalers
 from fairfl_core.federation.question import Question
@@ -22,9 +21,8 @@ from fairfl_core.federation.roster import Expected, Roster
 from fairfl_core.federation.scores import Names
 from fairfl_core.federation.server import FairRounds, run_fair_rounds
 from fairfl_core.federation.study import Study
-from fairfl_core.federation.wire import HostileReply, WireMessage
+from fairfl_core.federation.wire import ARRAYS, WORDS, HostileReply, WireMessage, from_records
 from fairfl_core.training.checkpoints import Run, read_checkpoint, write_checkpoint
-from fairfl_core.training.data import Scaler
 from fairfl_core.training.method import State
 from fairfl_core.training.parameters import first_parameters
 
@@ -74,7 +72,6 @@ def run_study(
     Everything is in the folder after every round: called again, it goes on from there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    run = _begun(folder, study)
     log = MessageLog(folder, read_log(folder) if (folder / "log.jsonl").is_file() else ())
     roster = Roster(
         grid,
@@ -86,24 +83,30 @@ def run_study(
     )
     needs = ("label_rows", "moments")
     expected = Expected("moments", "joining", study.lengths, needs=needs, check=_check_moments)
-    replies = roster.join({"study": study.fingerprint}, expected)
-    scalers = pooled_scalers(study, [reply.arrays["moments"] for reply in replies.values()])
+    joined = roster.join({"study": study.fingerprint}, expected)
+    rows = {name: reply.arrays["label_rows"] for name, reply in joined.items()}
     arrays: dict[str, NDArray[Any]] = {}
     trained = []
+    scalers = pooled_scalers(study, [reply.arrays["moments"] for reply in joined.values()])
     for model, scaler in enumerate(scalers):
-        rows = {name: reply.arrays["label_rows"][model] for name, reply in replies.items()}
+        mine = {name: table[model] for name, table in rows.items()}
+        header = {
+            "study": study.fingerprint,
+            "model": model,
+            "shift": scaler.shift.tolist(),
+            "spread": scaler.spread.tolist(),
+            "label_rows": np.sum([*mine.values()], axis=0).tolist(),
+        }
         path = folder / f"model_{model}.npz"
-        strategy = StudyFedAvg(
-            study, roster, model, scaler, rows, path, judge=question.privacy is None
-        )
-        done = strategy.train()
-        judged = np.isfinite(done.loss)
-        figures = {"loss": done.loss[judged], "accuracy": done.accuracy[judged]}
+        judge = question.privacy is None
+        run = StudyFedAvg(study, roster, header, mine, path, judge=judge).train()
+        known = np.isfinite(run.loss)
+        figures = {"loss": run.loss[known], "accuracy": run.accuracy[known]}
         trained.append(
-            {"chosen": done.chosen} | {name: its.tolist() for name, its in figures.items()}
+            {"chosen": run.chosen} | {name: its.tolist() for name, its in figures.items()}
         )
         arrays |= {
-            f"{model}/theta": done.best[0],
+            f"{model}/theta": run.best[0],
             f"{model}/shift": scaler.shift,
             f"{model}/spread": scaler.spread,
         }
@@ -116,29 +119,15 @@ def run_study(
         Names(study.labels, study.groups, study.favourable),
         folder,
         model=ArrayRecord({name: Array(its) for name, its in arrays.items()}),
-        run=run,
+        run=study.fingerprint,
         more={"study": study.to_json(), "training": trained},
     )
-
-
-def _begun(folder: Path, study: Study) -> str:
-    """The run's name; refused where the folder holds a run of another study."""
-    path = folder / "run.json"
-    if not path.is_file():
-        write_json(path, {"run": secrets.token_hex(8), "study": study.fingerprint})
-    begun = dict(read_json(path))
-    if begun["study"] != study.fingerprint:
-        raise InputError(f"{path}: is a run of another study; choose another folder with --out.")
-    return str(begun["run"])
 
 
 def _check_moments(name: str, reply: WireMessage) -> None:
     values = reply.arrays["moments"]
     if (values[:, 0] < 1).any() or (reply.arrays["label_rows"].sum(axis=1) < 1).any():
         raise HostileReply("it says it has a number of people that cannot be")
-
-
-# -------------------------------------------------------------------- rounds
 
 
 class StudyFedAvg(FedAvg):
@@ -149,9 +138,8 @@ class StudyFedAvg(FedAvg):
     study : Study
     roster : Roster
         The clients that joined.
-    model : int
-        Which of the models: 0, or the fold that is held out.
-    scaler : Scaler
+    header : mapping
+        What every message says: the study's fingerprint, which of the models, its scaler.
     label_rows : mapping of str to ndarray
         Training rows of each client by label.
     path : Path
@@ -164,8 +152,7 @@ class StudyFedAvg(FedAvg):
         self,
         study: Study,
         roster: Roster,
-        model: int,
-        scaler: Scaler,
+        header: Mapping[str, Any],
         label_rows: Mapping[str, NDArray[Any]],
         path: Path,
         *,
@@ -177,45 +164,38 @@ class StudyFedAvg(FedAvg):
             min_train_nodes=least,
             min_evaluate_nodes=least if judge else 0,
             min_available_nodes=least,
+            arrayrecord_key=ARRAYS,
+            configrecord_key=WORDS,
         )
-        self._study, self._roster, self._path, self._judge = study, roster, path, judge
-        self._mark = f"{study.fingerprint} {model}"
+        self._study, self._roster, self._header, self._path = study, roster, header, path
+        self._judge, self._mark = judge, f"{study.fingerprint} {header['model']}"
+        self._rows = {name: int(rows.sum()) for name, rows in label_rows.items()}
+        self._asked: dict[int, WireMessage] = {}
         first = first_parameters(study.shapes, study.seed)
         self._run = Run(State(first), (), first[None])
         if path.is_file():
-            self._run = read_checkpoint(path, self._mark, study.rounds, 0)
-        self._before = self._run.round
-        self._rows = {name: int(rows.sum()) for name, rows in label_rows.items()}
-        self._asked: dict[int, WireMessage] = {}
-        self._config = {
-            "study": study.fingerprint,
-            "model": model,
-            "done": self._before,
-            "shift": scaler.shift.tolist(),
-            "spread": scaler.spread.tolist(),
-            "label-rows": np.sum([*label_rows.values()], axis=0).tolist(),
-        }
+            self._run = read_checkpoint(path, self._mark, study.recipe.rounds, 0)
+        self._theta = self._run.state.theta
 
     def train(self) -> Run:
         """Do every round that is still to be done."""
-        left = self._study.rounds - self._before
-        if left:
+        if left := self._study.recipe.rounds - self._run.round:
             self.start(
                 grid=self._roster.grid,
-                initial_arrays=ArrayRecord({"theta": Array(self._run.state.theta)}),
+                initial_arrays=ArrayRecord({"theta": Array(self._theta)}),
                 num_rounds=left,
                 timeout=self._roster.patience,
-                train_config=ConfigRecord(dict(self._config)),
-                evaluate_config=ConfigRecord(dict(self._config)),
             )
         return self._run
+
+    # ---------------------------------------------------------------- Flower's four moments
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Send the model to all clients; stop where too few of them are there."""
-        self._wait(server_round)
-        return self._noted(super().configure_train(server_round, arrays, config, grid), "train")
+        self._prepare("train", config)
+        return self._noted(super().configure_train(server_round, arrays, config, grid))
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -223,15 +203,14 @@ class StudyFedAvg(FedAvg):
         """Send the new model to all clients, to be judged."""
         if not self._judge:
             return []
-        self._wait(server_round)
-        messages = super().configure_evaluate(server_round, arrays, config, grid)
-        return self._noted(messages, "evaluate")
+        self._prepare("evaluate", config)
+        return self._noted(super().configure_evaluate(server_round, arrays, config, grid))
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Average the models that can be believed."""
-        good = self._believed(server_round, replies, "train", ("theta", "num-examples"))
+        good = self._believed(replies, "train", ("theta", "num-examples"))
         arrays, metrics = super().aggregate_train(server_round, good)
         assert arrays is not None
         self._theta = arrays["theta"].numpy().astype(np.float32)
@@ -245,8 +224,7 @@ class StudyFedAvg(FedAvg):
         """Keep the round whose mean loss on held-out people is least."""
         if not self._judge:
             return None
-        needs = ("loss", "accuracy", "num-examples")
-        good = self._believed(server_round, replies, "evaluate", needs)
+        good = self._believed(replies, "evaluate", ("loss", "accuracy", "num-examples"))
         metrics = super().aggregate_evaluate(server_round, good)
         assert metrics is not None
         loss, accuracy = (np.asarray(metrics[name]).item() for name in ("loss", "accuracy"))
@@ -254,48 +232,39 @@ class StudyFedAvg(FedAvg):
         return metrics
 
     def _keep(self, loss: float, accuracy: float, criterion: float) -> None:
-        self._run = self._run.after(
-            State(self._theta),
-            (),
-            self._theta[None],
-            loss=loss,
-            accuracy=accuracy,
-            criterion=criterion,
-        )
+        state, models = State(self._theta), self._theta[None]
+        figures = {"loss": loss, "accuracy": accuracy, "criterion": criterion}
+        self._run = self._run.after(state, (), models, **figures)
         write_checkpoint(self._path, self._run, self._mark)
 
     # ---------------------------------------------------------------- who is there, what is believed
 
-    def _when(self, server_round: int) -> str:
-        return f"round {self._before + server_round}"
+    @property
+    def _when(self) -> str:
+        return f"round {self._run.round + 1}"
 
-    def _wait(self, server_round: int) -> None:
-        """Flower waits for nodes without end; a run stops and says why."""
+    def _prepare(self, kind: str, config: ConfigRecord) -> None:
+        """Write what the messages say; Flower waits for nodes without end, a run stops instead."""
+        header = {**self._header, "round": self._run.round + 1}
+        config["json"] = WireMessage(kind, header).words
         there = self._roster.wait_for_nodes(self.min_available_nodes)
-        self._roster.check_enough(len(there), self._when(server_round))
+        self._roster.check_enough(len(there), self._when)
 
-    def _noted(self, messages: Iterable[Message], kind: str) -> list[Message]:
+    def _noted(self, messages: Iterable[Message]) -> list[Message]:
         """The same messages, which stand in the server's log."""
-        sent, self._asked = list(messages), {}
-        for message in sent:
-            theta = message.content.array_records[self.arrayrecord_key]["theta"].numpy()
-            self._asked[message.metadata.dst_node_id] = WireMessage(kind, {}, {"theta": theta})
+        sent = list(messages)
+        self._asked = {one.metadata.dst_node_id: from_records(one.content) for one in sent}
         self._roster.log_asked(self._asked)
         return sent
 
     def _believed(
-        self, server_round: int, replies: Iterable[Message], kind: str, needs: tuple[str, ...]
+        self, replies: Iterable[Message], kind: str, needs: tuple[str, ...]
     ) -> list[Message]:
         """The replies that can be what was asked for, in the order of the clients."""
-        expected = Expected(
-            kind,
-            self._when(server_round),
-            self._study.lengths,
-            needs=needs,
-            check=self._check_rows,
-        )
+        lengths, check = self._study.lengths, self._check_rows
+        expected = Expected(kind, self._when, lengths, needs=needs, check=check)
         found = self._roster.believe(self._asked, replies, expected)
-        self._roster.check_enough(len(found), expected.when)
+        self._roster.check_enough(len(found), self._when)
         return [message for message, _ in found.values()]
 
     def _check_rows(self, name: str, reply: WireMessage) -> None:
@@ -303,7 +272,6 @@ class StudyFedAvg(FedAvg):
         if name not in self._rows:
             raise HostileReply("it goes by no name of those that joined")
         rows = float(reply.arrays["num-examples"])
-        uniform = self._study.settings.get("weighting") == "uniform"
-        known = 1 if uniform else self._rows[name]
+        known = 1 if self._study.is_uniform else self._rows[name]
         if rows <= 0 or (reply.kind == "train" and rows != known):
             raise HostileReply("it says it was trained on another number of rows than it has")

@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import LARGEST
 from fairfl_core.errors import FairflError, InputError
 
 __all__ = [
+    "ARRAYS",
+    "FIGURES",
     "KINDS",
     "MODEL",
     "REFUSAL",
+    "WORDS",
     "FederationStopped",
     "HostileReply",
     "Kind",
@@ -32,8 +35,8 @@ __all__ = [
 ]
 
 REFUSAL = "refusal"
-MODEL = "fairfl.model"  # the record of the app's own model, as `fair_rounds` passes it on
-_HEADER, _ARRAYS = "fairfl", "fairfl.arrays"
+# Flower's records of a message: its words, its arrays, its figures, and the app's own model.
+WORDS, ARRAYS, FIGURES, MODEL = "fairfl", "fairfl.arrays", "fairfl.figures", "fairfl.model"
 _LARGEST_WEIGHT = 1e6  # no trained model has one; a larger one is an attack or a fault
 Arrays = Mapping[str, NDArray[Any]]
 Shape = tuple[str, ...]
@@ -152,30 +155,34 @@ class WireMessage:
         words = len(json.dumps(dict(self.header), ensure_ascii=False).encode())
         return words + sum(np.asarray(array).nbytes for array in self.arrays.values())
 
+    @property
+    def words(self) -> str:
+        """Its kind and its header, as they travel."""
+        whole = {"kind": self.kind, "header": dict(self.header)}
+        return json.dumps(whole, ensure_ascii=False)
+
 
 def to_records(message: WireMessage, model: ArrayRecord | None = None) -> RecordDict:
     """Write a message as Flower sends it, perhaps with the app's own model."""
-    words = json.dumps({"kind": message.kind, "header": dict(message.header)}, ensure_ascii=False)
-    records: dict[str, Any] = {_HEADER: ConfigRecord({"json": words})}
-    if message.arrays:
-        records[_ARRAYS] = ArrayRecord(
-            {name: Array(np.asarray(array, order="C")) for name, array in message.arrays.items()}
-        )
+    records: dict[str, Any] = {WORDS: ConfigRecord({"json": message.words})}
+    arrays = {name: np.asarray(array, order="C") for name, array in message.arrays.items()}
+    if parts := {name: Array(array) for name, array in arrays.items() if array.ndim}:
+        records[ARRAYS] = ArrayRecord(parts)
+    if figures := {name: array.item() for name, array in arrays.items() if not array.ndim}:
+        records[FIGURES] = MetricRecord(figures)
     if model is not None:
         records[MODEL] = model
     return RecordDict(records)
 
 
 def from_records(record: RecordDict) -> WireMessage:
-    """Read the message that Flower brought, arrays and figures; refused where it is none of ours."""
+    """Read the message that Flower brought; refused where it is none of ours."""
     try:
-        words: Any = json.loads(str(record.config_records[_HEADER]["json"]))
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, sent in record.array_records.items():
-            if name != MODEL:
-                arrays |= {key: np.asarray(array.numpy()) for key, array in sent.items()}
-        for figures in record.metric_records.values():
-            arrays |= {key: np.asarray(value) for key, value in figures.items()}
+        words: Any = json.loads(str(record.config_records[WORDS]["json"]))
+        sent = record.array_records.get(ARRAYS, ArrayRecord())
+        arrays = {name: np.asarray(array.numpy()) for name, array in sent.items()}
+        figures = record.metric_records.get(FIGURES, MetricRecord())
+        arrays |= {name: np.asarray(value) for name, value in figures.items()}
         if not isinstance(words["header"], dict):
             raise TypeError("no header")
         return WireMessage(str(words["kind"]), words["header"], arrays)

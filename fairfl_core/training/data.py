@@ -20,9 +20,9 @@ __all__ = [
     "Moments",
     "Scaler",
     "check_folds",
-    "deal_units",
     "federate",
     "scaled",
+    "split_people",
 ]
 
 Floats = NDArray[np.float64]
@@ -100,18 +100,28 @@ class Federation:
 
 
 def federate(people: People, recipe: Recipe, seed: int, fold: int | None = None) -> Federation:
-    """Draw the scenario's clients if there is one, split inside each client, scale quantities.
+    """Draw the scenario's clients if there is one, split inside each client, scale quantities."""
+    if recipe.shares:
+        people = _redrawn(people, recipe, seed)
+    split = split_people(people, recipe, seed, fold)
+    return Federation(_scaled(people, split == TRAINING), split)
+
+
+def split_people(
+    people: People, recipe: Recipe, seed: int, fold: int | None = None
+) -> NDArray[np.int8]:
+    """Split units (so lesions, not images) inside each client by the recipe's shares of rows.
 
     With a `fold` (cross-fitting) the people of training and validation are dealt anew into
     `recipe.folds` folds; the one named is held out as validation, the others train. Test people
     are the same with and without.
     """
-    people, split = _split(people, recipe, seed)
-    if fold is not None:
-        dealt = _dealt(people, split, recipe.folds, seed)
-        held_out = np.where(dealt == fold, VALIDATION, TRAINING)
-        split = np.where(split == TEST, TEST, held_out).astype(np.int8)
-    return Federation(_scaled(people, split == TRAINING), split)
+    split = _deal(people.client, people.unit, recipe.split, np.random.default_rng([seed, _SPLIT]))
+    if fold is None:
+        return split
+    dealt = _dealt(people, split, recipe.folds, seed)
+    held_out = np.where(dealt == fold, VALIDATION, TRAINING)
+    return np.where(split == TEST, TEST, held_out).astype(np.int8)
 
 
 def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
@@ -123,54 +133,23 @@ def check_folds(people: People, recipe: Recipe, seeds: Sequence[int]) -> None:
             f"--folds {recipe.folds}: cross-fitting needs at least 2 folds; 4 are usual."
         )
     for seed in seeds:
-        drawn, split = _split(people, recipe, seed)
-        _dealt(drawn, split, recipe.folds, seed)
-
-
-def _split(people: People, recipe: Recipe, seed: int) -> tuple[People, NDArray[np.int8]]:
-    if recipe.shares:
-        people = _redrawn(people, recipe, seed)
-    return people, split_rows(people.client, people.unit, recipe.split, seed)
+        drawn = _redrawn(people, recipe, seed) if recipe.shares else people
+        split_people(drawn, recipe, seed, fold=0)
 
 
 def _dealt(people: People, split: NDArray[np.int8], folds: int, seed: int) -> NDArray[np.int8]:
-    """The fold of everyone but test people; each client has people in each fold."""
-    dealt = deal_folds(people.client, people.unit, split != TEST, folds, seed)
-    rows = np.flatnonzero(dealt >= 0)
-    sizes = np.zeros((len(people.clients), folds), int)
-    np.add.at(sizes, (people.client[rows], dealt[rows]), 1)
-    if not sizes.all():
-        client = int(np.flatnonzero(~sizes.all(axis=1))[0])
-        raise InputError(
-            f'client "{people.clients[client]}" has {sizes[client].sum()} rows to train on, which '
-            f"leaves one of {folds} folds empty in seed {seed}; ask for fewer folds."
-        )
+    """Deal everyone but test people into folds of equal size, in each client; -1 for test people."""
+    dealt, rows = np.full(len(people), -1, np.int8), np.flatnonzero(split != TEST)
+    client, rng = people.client[rows], np.random.default_rng([seed, _FOLD])
+    dealt[rows] = _deal(client, people.unit[rows], (1 / folds,) * folds, rng)
+    for code in np.unique(people.client):
+        mine = dealt[rows][client == code]
+        if len(np.unique(mine)) < folds:
+            raise InputError(
+                f'client "{people.clients[code]}" has {len(mine)} rows to train on, which '
+                f"leaves one of {folds} folds empty in seed {seed}; ask for fewer folds."
+            )
     return dealt
-
-
-def deal_folds(
-    client: NDArray[np.integer],
-    unit: NDArray[np.integer],
-    fitted: NDArray[np.bool_],
-    folds: int,
-    seed: int,
-) -> NDArray[np.int8]:
-    """Deal the fitted units of each client into folds of equal size; -1 for all other rows."""
-    fold = np.full(len(client), -1, np.int8)
-    rows = np.flatnonzero(fitted)
-    shares = (1 / folds,) * folds
-    fold[rows] = _deal(client[rows], unit[rows], shares, np.random.default_rng([seed, _FOLD]))
-    return fold
-
-
-def split_rows(
-    client: NDArray[np.integer],
-    unit: NDArray[np.integer],
-    shares: tuple[float, float, float],
-    seed: int,
-) -> NDArray[np.int8]:
-    """Split units (so lesions, not images) inside each client by the given shares of rows."""
-    return _deal(client, unit, shares, np.random.default_rng([seed, _SPLIT]))
 
 
 def _deal(
@@ -180,24 +159,16 @@ def _deal(
     rng: np.random.Generator,
 ) -> NDArray[np.int8]:
     """Deal units into parts by shares of each client's rows."""
-    part = np.empty(len(client), np.int8)
+    part, cuts = np.empty(len(client), np.int8), np.cumsum(shares)[:-1]
     for c in np.unique(client):
         rows = np.flatnonzero(client == c)
-        part[rows] = deal_units(unit[rows], shares, rng)
+        _, position, sizes = np.unique(unit[rows], return_inverse=True, return_counts=True)
+        order = rng.permutation(len(sizes))
+        # a unit goes where its middle row falls among the client's rows
+        middle = np.empty(len(sizes))
+        middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
+        part[rows] = np.searchsorted(cuts, middle[position] / len(rows), side="right")
     return part
-
-
-def deal_units(
-    unit: NDArray[np.integer], shares: tuple[float, ...], rng: np.random.Generator
-) -> NDArray[np.int8]:
-    """Deal the units of one client; the stream goes on with the next client."""
-    _, position, sizes = np.unique(unit, return_inverse=True, return_counts=True)
-    order = rng.permutation(len(sizes))
-    # a unit goes where its middle row falls among the client's rows
-    middle = np.empty(len(sizes))
-    middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
-    cuts = np.cumsum(shares)[:-1]
-    return np.searchsorted(cuts, middle[position] / len(unit), side="right").astype(np.int8)
 
 
 def _redrawn(people: People, recipe: Recipe, seed: int) -> People:

@@ -35,7 +35,7 @@ def test_init_writes_blank_folders_to_fill_in(tmp_path):
     args = ("--clients", "A & B,Zürich", "--rounds", "7", "--method", "fedavg", "--seed", "3")
     ended = run("federation", "init", tmp_path / "blank", *args)
     assert ended.code == 0 and "Fill in study.toml" in ended.out.replace("\n", " ")
-    assert Study.read(tmp_path / "blank" / "zürich").rounds == 7
+    assert Study.read(tmp_path / "blank" / "zürich").recipe.rounds == 7
     client = tomllib.loads((tmp_path / "blank" / "a---b" / "client.toml").read_text("utf-8"))
     assert client["name"] == "A & B"
 

@@ -1,7 +1,6 @@
 """The example's three hospitals in folders of their own, and a network in memory between them."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
@@ -19,7 +18,7 @@ QUESTION = Question("eo", "", 0.05, 0.1)
 
 def study_of(**choices):
     """The example's study, with other choices."""
-    return replace(hospital_example()[0], **({"rounds": 2} | choices))
+    return hospital_example()[0].trained(**({"rounds": 2} | choices))
 
 
 def hospitals(folder: Path, study):

@@ -41,7 +41,7 @@ def runs(tmp_path_factory):
     """Both runs on the same two nodes; the folder, the study and what the example said."""
     folder = tmp_path_factory.mktemp("agreement")
     study, people = hospital_example()
-    study = replace(study, clients=CLIENTS, rounds=2)
+    study = replace(study, clients=CLIENTS).trained(rounds=2)
     question = Question("eo", "", 0.05, 0.1)
     configs = [
         f"partition-id={place} folder={json.dumps(str(folder / 'study' / name.lower()))}"

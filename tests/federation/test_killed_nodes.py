@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -38,7 +37,7 @@ class Network:
         study, people = hospital_example()
         address = f"127.0.0.1:{free_port()}"
         self.server, *self.folders = write_folders(
-            folder, replace(study, rounds=2), address=address, people=people
+            folder, study.trained(rounds=2), address=address, people=people
         )
         self.names = [ClientFolder.read(one).name for one in self.folders]
         self._home = folder / "home"

@@ -20,7 +20,7 @@ from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.training_server import run_study
-from fairfl_core.federation.wire import KINDS, Refusal
+from fairfl_core.federation.wire import ARRAYS, FIGURES, KINDS, WORDS
 from fairfl_core.privacy.mechanisms import Mechanism
 from tests.federation.hospitals import QUESTION, grid_of, hospitals, study_of
 
@@ -48,7 +48,7 @@ def run(here, grid=None, study=STUDY, question=QUESTION, **more):
         ({}, QUESTION),
         ({}, replace(QUESTION, region="exact")),
         ({"folds": 2, "class_weighting": True}, QUESTION),
-        ({"settings": {"weighting": "uniform", "epochs": 2}}, QUESTION),
+        ({"method_settings": {"weighting": "uniform", "epochs": 2}}, QUESTION),
     ],
     ids=["linear", "exact", "folds", "uniform"],
 )
@@ -92,7 +92,7 @@ def test_no_array_that_leaves_has_as_many_rows_as_there_are_people(here):
     for reply in grid.replies:
         folder = ClientFolder.read(here[1][reply.metadata.src_node_id - 5])
         rows = OwnRows(folder, STUDY)
-        sizes = {len(rows.people)} | {int((rows.base_split == part).sum()) for part in range(3)}
+        sizes = {len(rows.people)} | {int((rows.splits[0] == part).sum()) for part in range(3)}
         for record in reply.content.array_records.values():
             for name, array in record.items():
                 assert not sizes & set(array.shape), name
@@ -134,8 +134,9 @@ def test_a_run_goes_on_at_the_last_round(here, tmp_path):
     assert result.solution.to_json() == whole.solution.to_json()
     later = read_log(server / "results")[len(before) :]
     assert sum(one["kind"] == "train" and one["way"] == "sent" for one in later) == 3  # one round
-    with pytest.raises(InputError, match="is a run of another study"):
-        run(here, study=replace(STUDY, seed=5))
+    others = hospitals(tmp_path / "another", replace(STUDY, seed=5))[1]
+    with pytest.raises(InputError, match="is a checkpoint of other settings"):
+        run((server, others), study=replace(STUDY, seed=5))
 
 
 def test_a_spoilt_checkpoint_is_named(here):
@@ -209,27 +210,27 @@ def test_what_the_superlink_says_of_a_node_that_is_gone_is_taken_for_that_client
 
 def set_theta(value):
     def change(content):
-        theta = content["arrays"]["theta"].numpy() * 0 + value
-        content["arrays"] = ArrayRecord({"theta": Array(theta)})
+        theta = content[ARRAYS]["theta"].numpy() * 0 + value
+        content[ARRAYS] = ArrayRecord({"theta": Array(theta)})
 
     return change
 
 
 def set_rows(many):
     def change(content):
-        content["metrics"] = MetricRecord({"num-examples": many})
+        content[FIGURES] = MetricRecord({"num-examples": many})
 
     return change
 
 
 def set_name(content):
-    words = json.loads(content["fairfl"]["json"])
+    words = json.loads(content[WORDS]["json"])
     words["header"]["client"] = "North"
-    content["fairfl"]["json"] = json.dumps(words)
+    content[WORDS]["json"] = json.dumps(words)
 
 
 def set_shape(content):
-    content["arrays"] = ArrayRecord({"theta": Array(np.zeros(3))})
+    content[ARRAYS] = ArrayRecord({"theta": Array(np.zeros(3))})
 
 
 @pytest.mark.parametrize(
@@ -241,8 +242,8 @@ def set_shape(content):
         (set_rows(-1), "another number of rows"),
         (set_name, 'in the name of "North"'),
         (set_shape, "has the shape"),
-        (lambda content: content.pop("arrays"), 'lacks "theta"'),
-        (lambda content: content.pop("fairfl"), "cannot be read"),
+        (lambda content: content.pop(ARRAYS), 'lacks "theta"'),
+        (lambda content: content.pop(WORDS), "cannot be read"),
     ],
     ids=["NaN", "absurd", "rows", "negative rows", "name", "shape", "nothing", "no words"],
 )
@@ -279,8 +280,8 @@ def spoil_people(path, change):
         ),
         (lambda t: t.replace(",man", ",woman"), "are of one group", "all of one group"),
         (lambda t: t.replace(",ill", ",sick"), 'holds "sick"', "labels are not those"),
-        (lambda t: t.replace("0.", "x", 1), "is not a finite number", "is not a number"),
-        (lambda t: t.split("\n")[0] + "\n", "no rows", "has no rows"),
+        (lambda t: t.replace("0.", "x", 1), "is not a finite number", "lacks what the study"),
+        (lambda t: t.split("\n")[0] + "\n", "no rows", "lacks what the study"),
     ],
     ids=["column", "group", "labels", "number", "rows"],
 )
@@ -317,16 +318,12 @@ def test_a_fault_of_the_program_tells_the_server_nothing_of_people(here, monkeyp
 
 def test_rows_are_split_once_and_folds_hold_out_everybody_once(here):
     folder = ClientFolder.read(here[1][0])
-    rows = OwnRows(folder, replace(STUDY, folds=3))
-    splits = np.array(rows.splits)
-    test = rows.base_split == 2
+    splits = np.array(OwnRows(folder, STUDY.trained(folds=3)).splits)
+    test = OwnRows(folder, STUDY).splits[0] == 2
     assert (splits[:, test] == 2).all() and ((splits == 1).sum(axis=0)[~test] == 1).all()
-    other = OwnRows(ClientFolder.read(here[1][1]), STUDY).base_split
-    same = min(len(other), len(test))
-    assert (other[:same] != rows.base_split[:same]).any()
-    with pytest.raises(Refusal, match="folds empty; ask for fewer folds"):
+    with pytest.raises(InputError, match="folds empty in seed 0; ask for fewer folds"):
         spoil_people(here[1][0], lambda text: "\n".join(text.split("\n")[:13]) + "\n")
-        _ = OwnRows(folder, replace(STUDY, folds=40)).splits
+        _ = OwnRows(folder, STUDY.trained(folds=40)).splits
 
 
 def test_a_study_trains_by_fedavg(here):

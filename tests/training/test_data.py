@@ -13,19 +13,24 @@ from fairfl_core.training.data import (
     TRAINING,
     VALIDATION,
     check_folds,
-    deal_folds,
     federate,
-    split_rows,
+    split_people,
 )
 from tests.training.tiny import RECIPE, people
 
 
+def in_units(seed, most):
+    """People whose units have up to `most` rows, in three clients."""
+    rng = np.random.default_rng(seed)
+    unit = np.repeat(np.arange(300, dtype=np.int32), rng.integers(1, most + 1, 300))
+    client = rng.integers(0, 3, 300)[unit].astype(np.int16)
+    return replace(people(len(unit)), unit=unit, client=client)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_units_never_part_and_shares_hold_inside_each_client(seed, most):
-    rng = np.random.default_rng(seed)
-    unit = np.repeat(np.arange(300), rng.integers(1, most + 1, 300))
-    client = rng.integers(0, 3, 300)[unit]
-    split = split_rows(client, unit, (0.6, 0.2, 0.2), seed)
+    base = in_units(seed, most)
+    unit, client, split = base.unit, base.client, split_people(base, RECIPE, seed)
     pairs = np.unique(np.stack([unit, split]), axis=1)
     assert len(np.unique(pairs[0])) == pairs.shape[1]
     for c in range(3):
@@ -35,7 +40,7 @@ def test_units_never_part_and_shares_hold_inside_each_client(seed, most):
 
 
 def test_single_rows_split_exactly():
-    split = split_rows(np.zeros(100, int), np.arange(100), (0.6, 0.2, 0.2), seed=3)
+    split = split_people(replace(people(100), client=np.zeros(100, np.int16)), RECIPE, seed=3)
     assert np.bincount(split).tolist() == [60, 20, 20]
 
 
@@ -61,12 +66,14 @@ def test_a_scenario_has_its_shares_and_names_and_changes_with_the_seed():
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(2, 5))
 def test_units_stay_in_one_fold_and_folds_are_even_inside_each_client(seed, most, folds):
-    rng = np.random.default_rng(seed)
-    unit = np.repeat(np.arange(300), rng.integers(1, most + 1, 300))
-    client = rng.integers(0, 3, 300)[unit]
-    split = split_rows(client, unit, (0.6, 0.2, 0.2), seed)
-    fold = deal_folds(client, unit, split != TEST, folds, seed)
-    assert ((fold == -1) == (split == TEST)).all()
+    base, recipe = in_units(seed, most), replace(RECIPE, folds=folds)
+    unit, client = base.unit, base.client
+    parts = np.stack([split_people(base, recipe, seed, fold) for fold in range(folds)])
+    tested = split_people(base, RECIPE, seed) == TEST
+    assert ((parts == TEST) == tested).all() and (
+        (parts == VALIDATION).sum(axis=0) == ~tested
+    ).all()
+    fold = np.where(tested, -1, (parts == VALIDATION).argmax(axis=0))
     pairs = np.unique(np.stack([unit, fold]), axis=1)
     assert len(np.unique(pairs[0])) == pairs.shape[1], "a lesion in two folds"
     for c in range(3):

@@ -127,7 +127,7 @@ class Replicas(Serving):
         return [pid for pid in _descendants(self.process.pid) if b"--headless" in _command(pid)]
 
     def kill_one(self) -> None:
-        """One of them dies at once."""
+        """One of them dies at once: the first of `pids`."""
         os.kill(self.pids[0], signal.SIGKILL)
 
 

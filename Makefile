@@ -40,14 +40,14 @@ $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/pyth
 run: $(RUNS) ## Start the dashboard (PORT=8501)
 	$(BIN)/fairfl app --port $(PORT)
 
-# Four at a time on two cores: two wait for browsers and servers while two work. A file stays
-# together, for its tests share what they have prepared; tests/helpers/lanes.py says who runs what.
+# Four at a time on two cores: some wait for browsers and servers while others work. Each begins with
+# its own quarter of the files and takes from the others' when it is done.
 # Types take one core for half a minute in which many tests wait.
 test: $(INSTALLED) ## Style, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/mypy & $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder; \
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 4 --dist worksteal; \
 		tests=$$?; wait $$! && exit $$tests
 
 install: $(INSTALLED) ## Make .venv with everything: training, federation, tests, tools

@@ -1,4 +1,4 @@
-"""What all tests share: one Hypothesis profile, an order, and memory that is looked through once.
+"""What all tests share: one Hypothesis profile, and memory that is looked through once.
 
 A deadline measures the machine, not the code: two busy cores miss it, and nothing is wrong. In CI
 the examples are the same every time.
@@ -6,31 +6,14 @@ the examples are the same every time.
 
 import gc
 import os
-from typing import Any
 
-import pytest
 from hypothesis import settings
-
-from tests.helpers.lanes import Lanes, turn
 
 settings.register_profile("house", deadline=None)
 settings.register_profile(
     "ci", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
 )
 settings.load_profile("ci" if os.environ.get("CI") else "house")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those who wait come first, in their order."""
-    items.sort(key=lambda item: turn(item.nodeid))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lanes | None:
-    """Of several workers some begin with those who wait, so that nobody waits alone."""
-    if config.getvalue("dist") == "loadfile":
-        return Lanes(config, log)
-    return None
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """What all tests share: one Hypothesis profile, and memory that is looked through once.
 
 A deadline measures the machine, not the code: two busy cores miss it, and nothing is wrong. In CI
-the examples are the same every time.
+the examples are the same every time. `EXAMPLES=500 pytest tests/lp` asks every property of more.
 """
 
 import gc
@@ -9,7 +9,9 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None)
+settings.register_profile(
+    "house", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "25"))
+)
 settings.register_profile(
     "ci", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
 )

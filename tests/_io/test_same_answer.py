@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -137,14 +137,12 @@ def check_both(path, data, columns, rows, predicted):
         assert "at least two" in page or "no name in common" in page
 
 
-@settings(max_examples=150)
 @given(tables(), dialects)
 def test_a_table_in_any_dialect(tmp_path_factory, rows, dialect):
     path = tmp_path_factory.mktemp("table") / "rows.csv"
     check_both(path, dialect.written(rows), BY_ANSWER, rows, lambda answer, a, b: answer)
 
 
-@settings(max_examples=100)
 @given(tables(), dialects)
 def test_scores_in_any_dialect(tmp_path_factory, rows, dialect):
     path = tmp_path_factory.mktemp("table") / "rows.csv"
@@ -154,7 +152,6 @@ def test_scores_in_any_dialect(tmp_path_factory, rows, dialect):
         )
 
 
-@settings(max_examples=60)
 @given(tables(), st.sampled_from(["str", "object", "category"]))
 def test_a_table_in_parquet(tmp_path_factory, rows, kind):
     path = tmp_path_factory.mktemp("table") / "rows.parquet"

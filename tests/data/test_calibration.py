@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.isotonic import IsotonicRegression
 
 from fairfl_core.data.calibration import Calibration
@@ -27,7 +27,6 @@ def distorted(people, power=3.0):
     )
 
 
-@settings(max_examples=40)
 @given(scored_people())
 def test_the_maps_are_those_of_scikit_learn(people):
     for group, maps in enumerate(Calibration.fit(people).knots):
@@ -43,7 +42,6 @@ def test_the_maps_are_those_of_scikit_learn(people):
             )
 
 
-@settings(max_examples=40)
 @given(scored_people())
 def test_recalibrated_scores_are_probabilities_and_json_brings_them_back(people):
     fitted = Calibration.fit(people)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -30,7 +30,6 @@ def rows_of(counts, seed=0):
 COLUMNS = {"client": "client", "group": "group", "label": "label", "prediction": "prediction"}
 
 
-@settings(max_examples=40)
 @given(count_tables(), st.sampled_from(["object", "str", "category"]))
 def test_rows_counted_are_the_table_they_came_from(counts, dtype):
     found = ClientCounts.from_table(
@@ -50,7 +49,6 @@ def test_rows_counted_are_the_table_they_came_from(counts, dtype):
     )
 
 
-@settings(max_examples=40)
 @given(count_tables())
 def test_json_there_and_back(counts):
     text = json.dumps(counts.to_json(), allow_nan=False)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -61,7 +61,6 @@ def test_their_own_group_is_one_more():
     assert f"f · {NO_GROUP}" in found.groups
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), notion=st.sampled_from(["sp", "eop", "eo"]))
 def test_the_worst_gap_is_that_of_some_assignment(seed, notion):
     """Two groups and the model's own answers: every assignment of the rows is tried."""
@@ -88,7 +87,6 @@ def test_the_worst_gap_is_that_of_some_assignment(seed, notion):
         np.testing.assert_array_less(np.min(found, axis=0) - [*low, least], 0.2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_the_bounds_of_a_rate_contain_every_mixture(seed):
     rng = np.random.default_rng(seed)

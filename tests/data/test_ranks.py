@@ -1,7 +1,7 @@
 """People in the order of their scores: where cuts fall among them, whatever the scores."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.answers import Ranks
@@ -16,7 +16,6 @@ cuts = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(people, cuts)
 def test_a_cut_falls_where_a_look_at_its_cell_puts_it(people, cuts):
     cell = np.array([one[0] for one in people], np.int64)

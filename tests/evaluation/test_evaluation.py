@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import binomtest, norm
 
 from fairfl_core.data.counts import ClientCounts
@@ -21,7 +21,6 @@ def judged(counts, lottery, name="eop"):
     return evaluate_answers(counts.under_lottery(lottery), counts, notion)
 
 
-@settings(max_examples=50)
 @given(count_tables(), notion_and_region(), epsilons, epsilons)
 def test_on_the_fitted_counts_it_tells_what_the_program_told(counts, chosen, overall, local):
     solution = FairnessProgram(counts, *chosen).solve(overall, local)
@@ -33,7 +32,6 @@ def test_on_the_fitted_counts_it_tells_what_the_program_told(counts, chosen, ove
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@settings(max_examples=50)
 @given(count_tables(), notion_and_region(), epsilons)
 def test_limits_hold_the_estimate_and_stay_in_range(counts, chosen, epsilon):
     solution = FairnessProgram(counts, *chosen).solve(epsilon, epsilon)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -45,7 +45,6 @@ def test_four_fifths_by_hand():
     assert rows[2]["impact_ratio"] is None
 
 
-@settings(max_examples=30)
 @given(count_tables(groups=(2, 3)), st.sampled_from([0.5, 0.8, 1.0]))
 def test_what_the_program_is_asked_for_the_table_shows(counts, rho):
     found = impact_ratios_of([judged(counts, ratio_global=rho, ratio_local=rho)]).groups

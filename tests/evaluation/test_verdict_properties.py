@@ -194,7 +194,6 @@ def _worst(evaluation):
     count_tables(clients=(4, 4), groups=(4, 4), labels=(4, 4), most=100),
     st.lists(st.tuples(epsilons, epsilons), min_size=1, max_size=4),
 )
-@settings(max_examples=40)
 def test_a_recommendation_is_never_a_cross_and_may_be_none(counts, others, limits):
     k, a, y = counts.table.shape[:3]
     test = ClientCounts(

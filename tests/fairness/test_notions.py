@@ -43,7 +43,6 @@ def test_gaps_of_the_model_are_fairlearns(counts):
                 assert got == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60)
 @given(count_tables())
 def test_gaps_by_hand_for_any_table(counts):
     """Every notion from its definition, group by group, with people missing anywhere."""
@@ -73,7 +72,6 @@ def test_gaps_by_hand_for_any_table(counts):
             assert got == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=40)
 @given(count_tables(most=2))
 def test_every_empty_cell_is_reported_once(counts):
     eo = not_assessable(Notion.of("eo", counts.labels, counts.favourable), counts)

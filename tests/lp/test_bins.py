@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -78,7 +78,6 @@ def bin_program(people, notion, *, bins=score_bins.BINS, **how):
         return FairnessProgram(people, notion, "exact", rates="labels", policy=BLIND, **how)
 
 
-@settings(max_examples=60)
 @given(people_of_two_labels, notions, st.data())
 def test_the_program_agrees_with_a_dense_one(people, notion, data):
     overall = data.draw(epsilons)
@@ -92,7 +91,6 @@ def test_the_program_agrees_with_a_dense_one(people, notion, data):
     assert not (found.gaps.local > np.array(local) + 1e-7).any()
 
 
-@settings(max_examples=40)
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_regions_hold_each_other_without_the_group_too(people, notion, overall, local):
     accuracy = [
@@ -110,7 +108,6 @@ def test_regions_hold_each_other_without_the_group_too(people, notion, overall, 
     )
 
 
-@settings(max_examples=60)
 @given(people_of_two_labels, st.integers(1, 6))
 def test_bins_part_the_people_in_the_order_of_their_scores(people, bins):
     found = ScoreBins.of(people, bins)
@@ -131,7 +128,6 @@ def test_bins_part_the_people_in_the_order_of_their_scores(people, bins):
         assert (np.diff(there) > 0).all() and np.isinf(edges[len(there) :]).all()
 
 
-@settings(max_examples=40)
 @given(people_of_two_labels, st.sampled_from(["labels", "scores", "shrunk"]))
 def test_bins_add_up_to_the_counts_of_any_rates(people, rates):
     bins = ScoreBins.of(people)
@@ -272,7 +268,6 @@ def test_another_policy_changes_between_cuts_and_bins():
         np.testing.assert_array_equal(found.beta, expected.beta)
 
 
-@settings(max_examples=30)
 @given(people_of_two_labels, notions, epsilons, epsilons)
 def test_the_same_question_has_the_same_answer(people, notion, overall, local):
     warm = bin_program(people, notion)

@@ -31,7 +31,6 @@ def both_ways(program, eps_global, eps_local):
     ]
 
 
-@settings(max_examples=40)
 @given(pairs_of_groups, notion_and_region(), policies, epsilons, local_limits)
 def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, local):
     program = FairnessProgram(counts, *chosen, policy=policy)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.calibration import Calibration
@@ -25,7 +25,6 @@ from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
-usual = settings(max_examples=60)
 notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
 every_rates = st.sampled_from(["labels", "scores", "shrunk"])
 paths = st.lists(st.tuples(epsilons, epsilons), min_size=2, max_size=4)
@@ -35,7 +34,6 @@ def ready(people, rates):
     return people.recalibrated(Calibration.fit(people)) if rates == "scores" else people
 
 
-@usual
 @given(scored_people(), notions, every_rates, epsilons, epsilons)
 def test_it_is_never_below_kernel_or_simplex_and_meets_every_constraint(
     people, notion, rates, overall, local
@@ -57,7 +55,6 @@ def test_it_is_never_below_kernel_or_simplex_and_meets_every_constraint(
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@usual
 @given(scored_people(), notions, every_rates, epsilons, epsilons)
 def test_the_rules_do_on_people_what_the_program_says_they_do(
     people, notion, rates, overall, local
@@ -79,7 +76,6 @@ def test_the_rules_do_on_people_what_the_program_says_they_do(
     assert right / len(people) == pytest.approx(found.accuracy, abs=1e-9)
 
 
-@usual
 @given(scored_people(most=25), notions, epsilons, epsilons)
 def test_score_mode_equals_the_lp_over_all_people(people, notion, overall, local):
     people = people.recalibrated(Calibration.fit(people))
@@ -104,7 +100,6 @@ def test_unless_said_rules_are_sought_to_a_ten_thousandth(rates):
     assert found.bytes_per_client == 8 * 2 * numbers
 
 
-@usual
 @given(scored_people(labels=(2, 2)), notions, epsilons, epsilons)
 def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local):
     program = exact_program(people, notion)
@@ -114,7 +109,6 @@ def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local)
     assert found.bound.certified and program.mode == "labels"
 
 
-@usual
 @given(scored_people(), notions, every_rates, paths)
 def test_accuracy_does_not_fall_when_epsilons_grow(people, notion, rates, path):
     program = exact_program(ready(people, rates), notion, rates=rates)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
@@ -14,7 +14,6 @@ from tests.helpers.strategies import count_tables, epsilons, notion_and_region, 
 grids = st.lists(epsilons, min_size=1, max_size=4)
 
 
-@settings(max_examples=40)
 @given(
     count_tables(clients=(1, 4), groups=(2, 2), labels=(2, 2)), notion_and_region(), grids, grids
 )

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -70,7 +70,6 @@ def dense(counts, notion, region, eps_global, eps_local, asked):
     return -found.fun / table.sum()
 
 
-@settings(max_examples=40)
 @given(
     count_tables(clients=(1, 3), groups=(4, 4), labels=(2, 3)),
     notion_and_region(),

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import beta as beta_distribution
@@ -92,7 +92,6 @@ def simplex_oracle(counts, notion, guarantee, eps_local):
     return -found.fun / table.sum()
 
 
-@settings(max_examples=40)
 @given(two_groups, st.sampled_from(["sp", "eop", "eo"]), guarantees, st.floats(0, 0.6))
 def test_the_simplex_agrees_with_a_dense_program(counts, notion, guarantee, eps_local):
     ours = FairnessProgram(counts, notion, guarantee=guarantee).solve(1.0, eps_local)
@@ -100,7 +99,6 @@ def test_the_simplex_agrees_with_a_dense_program(counts, notion, guarantee, eps_
     assert ours.accuracy == pytest.approx(expected, abs=1e-7)
 
 
-@settings(max_examples=60)
 @given(count_tables(), notion_and_region(), guarantees, epsilons, epsilons)
 def test_it_is_always_feasible_and_within_what_was_asked(
     counts, chosen, guarantee, overall, local
@@ -116,7 +114,6 @@ def test_it_is_always_feasible_and_within_what_was_asked(
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@settings(max_examples=40)
 @given(
     count_tables(groups=(2, 2), labels=(2, 2), clients=(1, 6)),
     st.sampled_from(["sp", "eop"]),
@@ -167,7 +164,6 @@ def test_the_overall_margin_is_the_whole_cone(counts, notion, overall):
         assert reached >= overall - 1e-5
 
 
-@settings(max_examples=40)
 @given(
     count_tables(groups=(2, 2), labels=(2, 2), clients=(1, 6)),
     st.sampled_from(["sp", "eop"]),
@@ -204,7 +200,6 @@ def test_the_proved_overall_margin_covers_rates_and_weights(counts, notion, over
         assert worst >= overall - 1e-5
 
 
-@settings(max_examples=30)
 @given(count_tables(groups=(2, 3), labels=(2, 3)), notion_and_region(), epsilons, epsilons)
 def test_more_certainty_never_costs_less(counts, chosen, overall, local):
     asked = [None, *(Guarantee(c, s) for c, s in ((0.8, "each"), (0.95, "each"), (0.95, "all")))]

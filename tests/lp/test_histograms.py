@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
@@ -16,7 +16,6 @@ from tests.helpers.scored import as_people, exact_program, scored_network, score
 from tests.helpers.strategies import epsilons
 
 
-@settings(max_examples=60)
 @given(
     scored_people(labels=(2, 2)),
     st.sampled_from(["sp", "eop", "eo"]),

@@ -13,7 +13,6 @@ from tests.helpers.scored import scored_network, scored_people
 coordinates = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=40)
 
 
-@settings(max_examples=60)
 @given(st.lists(coordinates, min_size=1, max_size=4))
 def test_chains_are_the_lower_part_of_the_hull(parts):
     part = np.repeat(np.arange(len(parts)), [len(points) for points in parts])

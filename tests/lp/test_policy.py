@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -123,7 +123,6 @@ def test_with_two_labels_a_ratio_of_all_errors_is_of_the_favourable_answer(favou
     assert expected == pytest.approx({"no": 0.625, "yes": 25 / 42}[favourable])
 
 
-@settings(max_examples=60)
 @given(tables, notion_and_region(), st.data())
 def test_the_program_agrees_with_a_dense_one(counts, chosen, data):
     policy = data.draw(policies(counts))
@@ -183,7 +182,6 @@ def _keeps_what_was_asked(found, policy):
                 assert rate.size < 2 or rate.min() >= rho * rate.max() - 1e-7
 
 
-@settings(max_examples=40)
 @given(tables, notion_and_region(), st.data())
 def test_asking_more_never_gives_more(counts, chosen, data):
     policy = data.draw(policies(counts))
@@ -209,7 +207,6 @@ def test_asking_more_never_gives_more(counts, chosen, data):
     assert lenient.utility.value >= strict.utility.value - 1e-7 * scale
 
 
-@settings(max_examples=30)
 @given(tables, notion_and_region(), st.data())
 def test_the_order_of_clients_groups_and_labels_does_not_matter(counts, chosen, data):
     policy = data.draw(policies(counts))
@@ -244,7 +241,6 @@ def test_a_mistake_costs_one_and_a_missed_label_more():
     assert costs.gain == ((0, -1, -1), (-1, 0, -1), (-4, -4, 0))
 
 
-@settings(max_examples=40)
 @given(tables, notion_and_region(), epsilons, epsilons)
 def test_the_identity_is_accuracy_to_the_last_digit(counts, chosen, overall, local):
     identity = Utility("mine", counts.labels, tuple(map(tuple, np.eye(len(counts.labels)))))
@@ -255,7 +251,6 @@ def test_the_identity_is_accuracy_to_the_last_digit(counts, chosen, overall, loc
     np.testing.assert_allclose(same.beta, plain.beta, atol=1e-12)
 
 
-@settings(max_examples=60)
 @given(tables, notion_and_region(), st.data())
 def test_a_collision_says_what_would_do(counts, chosen, data):
     policy = data.draw(policies(counts))

@@ -14,10 +14,7 @@ from research.paper.original_form import paper_form, paper_lottery
 from tests.helpers.oracles import by_enumeration, optimum
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
-usual = settings(max_examples=60)
 
-
-@usual
 @given(count_tables(), notion_and_region(), epsilons, epsilons)
 def test_is_feasible_for_any_counts_and_meets_every_constraint(counts, chosen, overall, local):
     solution = FairnessProgram(counts, *chosen).solve(overall, local)
@@ -29,7 +26,6 @@ def test_is_feasible_for_any_counts_and_meets_every_constraint(counts, chosen, o
     np.testing.assert_allclose(lottery.sum(axis=3), 1.0, atol=1e-9)
 
 
-@usual
 @given(count_tables(), notion_and_region(), epsilons, epsilons)
 def test_equals_a_dense_program_written_from_the_definitions(counts, chosen, overall, local):
     found = FairnessProgram(counts, *chosen).solve(overall, local).accuracy
@@ -65,7 +61,6 @@ def test_the_dense_program_is_exact_where_epsilons_are_tiny(table):
         assert optimum(counts, "eo", "kernel", epsilon, epsilon) == pytest.approx(best, abs=1e-9)
 
 
-@usual
 @given(
     count_tables(groups=(2, 2), decent=True), st.sampled_from(["eo", "eop"]), epsilons, epsilons
 )
@@ -90,7 +85,6 @@ def test_the_papers_form_fails_where_ours_does_not():
     assert FairnessProgram(counts, "eo").solve(0.05, 0.05).status == "optimal"
 
 
-@usual
 @given(count_tables(), notion_and_region(), st.lists(epsilons, min_size=2, max_size=4), epsilons)
 def test_accuracy_does_not_fall_when_an_epsilon_grows(counts, chosen, several, other):
     program = FairnessProgram(counts, *chosen)
@@ -99,7 +93,6 @@ def test_accuracy_does_not_fall_when_an_epsilon_grows(counts, chosen, several, o
         assert (np.diff(accuracy) >= -1e-9).all()
 
 
-@usual
 @given(count_tables(), notion_and_region(), epsilons, epsilons, st.randoms())
 def test_order_of_clients_groups_and_labels_does_not_matter(
     counts, chosen, overall, local, random
@@ -120,7 +113,6 @@ def test_order_of_clients_groups_and_labels_does_not_matter(
     assert one.accuracy == pytest.approx(two.accuracy, abs=1e-9)
 
 
-@usual
 @given(count_tables(), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons)
 def test_kernel_contains_simplex_and_no_limit_costs_nothing(counts, notion, overall, local):
     simplex = FairnessProgram(counts, notion, "simplex")
@@ -129,7 +121,6 @@ def test_kernel_contains_simplex_and_no_limit_costs_nothing(counts, notion, over
     assert simplex.solve(1, 1).accuracy >= counts.model_accuracy - 1e-9
 
 
-@usual
 @given(count_tables(), notion_and_region(), st.lists(st.tuples(epsilons, epsilons), min_size=2))
 def test_a_warm_solve_gives_what_a_cold_one_gives(counts, chosen, path):
     warm = FairnessProgram(counts, *chosen)
@@ -160,7 +151,6 @@ def test_prices_are_the_slopes_of_the_optimum(notion, groups):
     assert at.price_local.max() > 0
 
 
-@usual
 @given(count_tables(), notion_and_region())
 def test_a_price_is_never_less_than_what_more_tolerance_buys(counts, chosen):
     """At epsilon 0 there is a kink: the dual is an upper bound of the slope, and so it is called."""

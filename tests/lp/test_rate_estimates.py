@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from fairfl_core.data import experiments
 from fairfl_core.data.calibration import Calibration
@@ -19,10 +19,7 @@ from fairfl_core.lp.regions import default_rates
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import count_tables
 
-usual = settings(max_examples=50)
 
-
-@usual
 @given(count_tables())
 def test_shrinking_keeps_people_and_moves_shares_to_the_pool(counts):
     found = shrink(counts)
@@ -35,7 +32,6 @@ def test_shrinking_keeps_people_and_moves_shares_to_the_pool(counts):
         np.testing.assert_allclose(far[c, a, y] / counts.n_label[c, a, y], share, atol=1e-6)
 
 
-@usual
 @given(scored_people())
 def test_counts_from_scores_hold_everybody_by_what_the_model_said(people):
     ready = people.recalibrated(Calibration.fit(people))

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data import experiments
@@ -40,13 +40,11 @@ def walk(build, path):
         assert_same(warm.solve(*pair), solution)
 
 
-@settings(max_examples=60)
 @given(count_tables(), notion_and_region(), paths)
 def test_a_solution_does_not_depend_on_what_was_solved_before(counts, chosen, path):
     walk(lambda: FairnessProgram(counts, *chosen), path)
 
 
-@settings(max_examples=30)  # each is a hundred times the work of one without a guarantee
 @given(
     count_tables(groups=(2, 3), labels=(2, 3)),
     notion_and_region(),
@@ -113,7 +111,6 @@ def assert_decided(program, limits, seed=0, atol=1e-9):
             np.testing.assert_allclose(weights, found[place][shuffled], atol=atol)
 
 
-@settings(max_examples=80)
 @given(count_tables(labels=(2, 3)), notion_and_region(), st.integers(0, 9))
 def test_the_order_of_columns_and_the_way_to_an_optimum_decide_nothing(counts, chosen, seed):
     limits = [(0.03, 0.07), (0.0, 0.1), (0.3, 0.02)]

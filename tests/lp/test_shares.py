@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -87,7 +87,6 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     shape=st.tuples(st.integers(1, 3), st.integers(2, 3), st.integers(2, 3)),

@@ -5,7 +5,7 @@ from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -81,7 +81,6 @@ def robust_optimum(counts, notion, region, eps):
     return -found.fun
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     groups=st.integers(2, 3),

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -67,7 +67,6 @@ def dense(counts, notion, region, eps_global, eps_local, floors=()):
     return -found.fun / table.sum() if found.status == 0 else None
 
 
-@settings(max_examples=80)
 @given(tables, notion_and_region(), st.data())
 def test_the_program_agrees_with_a_dense_one(counts, chosen, data):
     overall = data.draw(epsilons)
@@ -83,7 +82,6 @@ def test_the_program_agrees_with_a_dense_one(counts, chosen, data):
     assert not (found.gaps.local > np.array(local) + 1e-7).any()
 
 
-@settings(max_examples=40)
 @given(tables, notion_and_region(), st.data())
 def test_and_floors_are_kept_or_collide_as_there(counts, chosen, data):
     floors = tuple(
@@ -125,7 +123,6 @@ def test_a_collision_with_confidence_says_what_would_do_here_too():
         program.solve(found.least_global - 1e-4, found.least_local)
 
 
-@settings(max_examples=60)
 @given(tables, notion_and_region(), st.data())
 def test_every_group_of_a_client_has_the_same_lottery(counts, chosen, data):
     guarantee = data.draw(
@@ -136,7 +133,6 @@ def test_every_group_of_a_client_has_the_same_lottery(counts, chosen, data):
     np.testing.assert_array_equal(beta, np.broadcast_to(beta[:, :1], beta.shape))
 
 
-@settings(max_examples=60)
 @given(tables, notion_and_region(), st.data())
 def test_it_is_never_better_than_with_the_group(counts, chosen, data):
     """Nor with confidence: shared weights are among the others."""
@@ -149,7 +145,6 @@ def test_it_is_never_better_than_with_the_group(counts, chosen, data):
     assert blind.accuracy <= knowing.accuracy + 1e-7
 
 
-@settings(max_examples=40)
 @given(tables, notion_and_region(), epsilons, epsilons)
 def test_where_one_group_has_all_the_people_it_costs_nothing(counts, chosen, overall, local):
     table = counts.table.copy()
@@ -165,7 +160,6 @@ def test_where_one_group_has_all_the_people_it_costs_nothing(counts, chosen, ove
     np.testing.assert_array_equal(blind.beta[:, 0], blind.beta[:, -1])
 
 
-@settings(max_examples=40)
 @given(tables, notion_and_region(), st.data())
 def test_the_order_of_groups_does_not_matter(counts, chosen, data):
     order = data.draw(st.permutations(range(len(counts.groups))))

@@ -7,7 +7,7 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core._io.names import JOINER, Target, only_text, plain
@@ -22,7 +22,6 @@ def unmarked(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text.replace(JOINER, "")).strip("\u2068\u2069")
 
 
-@settings(max_examples=60)
 @given(ANY)
 def test_nothing_is_lost_in_markdown_and_html(text):
     line = " ".join(text.split()).strip("\u2068\u2069").replace(JOINER, "")
@@ -31,7 +30,6 @@ def test_nothing_is_lost_in_markdown_and_html(text):
     assert "<" not in only_text(text, Target.HTML) and "<" not in only_text(text, Target.FIGURE)
 
 
-@settings(max_examples=60)
 @given(ANY)
 def test_no_cell_of_a_csv_is_a_formula_whatever_parts_the_cells(text):
     made = csv_for_people(pd.DataFrame({"name": [text], "n": [-5]}))

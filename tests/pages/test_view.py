@@ -265,7 +265,6 @@ def policies(draw):
     return Policy(tuple(floors), draw(ratio), draw(ratio), utility=utility)
 
 
-@settings(max_examples=60)
 @given(policies())
 def test_a_link_keeps_a_policy(policy):
     codec = Asked(LABELS, sure=False)
@@ -278,7 +277,6 @@ def test_a_link_keeps_a_policy(policy):
     )
 
 
-@settings(max_examples=60)
 @given(
     st.one_of(
         st.text(max_size=60),

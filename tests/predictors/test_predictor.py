@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -71,7 +71,6 @@ def test_a_tighter_epsilon_changes_no_answer_that_need_not_change():
     assert (~kept[1] & kept[0]).sum() == 0
 
 
-@settings(max_examples=40)
 @given(count_tables(), notion_and_region(), epsilons)
 def test_json_there_and_back_is_the_same_lottery(counts, chosen, epsilon):
     fair = fitted(counts, *chosen, epsilon)
@@ -80,7 +79,6 @@ def test_json_there_and_back_is_the_same_lottery(counts, chosen, epsilon):
     assert back.to_json() == fair.to_json()
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text(min_size=1, max_size=12).filter(str.strip), min_size=1, max_size=20))
 def test_the_draw_of_a_row_id_is_the_documented_hash(ids):
     def by_hand(client, text):

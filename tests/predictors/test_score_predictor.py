@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core._io.files import write_json
@@ -18,8 +18,6 @@ from fairfl_core.predictors.score_predictor import ScorePredictor
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
-usual = settings(max_examples=40)
-
 
 def fitted(people, notion="eop", **options):
     return ScorePredictor.from_solution(exact_program(people, notion, **options).solve(0.01, 0.01))
@@ -29,7 +27,6 @@ def names_of(people):
     return np.array(people.clients)[people.client], np.array(people.groups)[people.group]
 
 
-@usual
 @given(scored_people(), st.sampled_from(["sp", "eop", "eo", "eo-full"]), epsilons, st.booleans())
 def test_on_the_fitted_people_it_does_what_the_program_told(people, notion, epsilon, recalibrate):
     if recalibrate:
@@ -44,7 +41,6 @@ def test_on_the_fitted_people_it_does_what_the_program_told(people, notion, epsi
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@usual
 @given(scored_people(), st.sampled_from(["sp", "eo", "eo-full"]), st.booleans())
 def test_json_brings_the_same_answers_back(people, notion, recalibrate):
     ready = people.recalibrated(Calibration.fit(people)) if recalibrate else people

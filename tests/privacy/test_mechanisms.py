@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,7 +28,6 @@ def wide(n=1000, labels=2):
     )
 
 
-@settings(max_examples=60)
 @given(count_tables(clients=(1, 1), most=4), st.data())
 def test_sensitivity_bounds_every_pair_of_neighbours_and_is_reached(counts, data):
     shape = counts.table.shape
@@ -107,7 +106,6 @@ def test_paper_noise_is_laplace_of_scale_one_over_epsilon(draw):
     assert abs(np.corrcoef(people, correct)[0, 1]) < 0.08
 
 
-@settings(max_examples=40)
 @given(count_tables(most=5), st.sampled_from(MECHANISMS), st.floats(0.01, 10), st.integers(0, 99))
 def test_what_comes_back_is_always_a_table_of_counts(counts, name, epsilon, seed):
     mechanism = Mechanism(name=name, epsilon=epsilon)

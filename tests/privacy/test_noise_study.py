@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
@@ -78,7 +78,6 @@ def test_budgets_studied_apart_and_joined_are_the_same_study():
         np.testing.assert_array_equal(mine.overall, other.overall)
 
 
-@settings(max_examples=30)
 @given(count_tables(), notion_and_region(), st.sampled_from(NEIGHBOURS), st.integers(0, 99))
 def test_with_an_endless_budget_nothing_is_lost(counts, how, neighbours, seed):
     plenty = spending("histogram", 1e4, neighbours)  # noise of scale 0.0002: no integer but 0
@@ -91,7 +90,6 @@ def test_with_an_endless_budget_nothing_is_lost(counts, how, neighbours, seed):
         assert not (gap > 0.05 + 1e-6).any()
 
 
-@settings(max_examples=30)
 @given(count_tables(most=4), st.sampled_from(MECHANISMS), st.floats(0.01, 10), st.integers(0, 99))
 def test_figures_are_shares_whatever_the_noise(counts, name, budget, seed):
     mechanism = spending(name, budget, "replace-one")

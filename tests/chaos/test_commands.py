@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.running import ANSWERED, COLUMNS, REPO, make_files
 
-STOPS = int(os.environ.get("STOPS", "2"))
+STOPS = int(os.environ.get("STOPS", "1"))
 OLD = b"what was there before\n"
 OURS = re.compile(rb"fairfl_core[/.](?!__init__|__main__)")  # lines that `main` has called
 NAMES = ("count", "solve", "predict")

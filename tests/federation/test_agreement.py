@@ -20,6 +20,7 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.federation.flower_here import ROOT, federation, flwr_run
 
+pytestmark = pytest.mark.nodes
 EXAMPLE = ROOT / "docs" / "federation" / "sklearn"
 CLIENTS = ("North", "South")
 

@@ -6,8 +6,9 @@ side, and *kept* where the interval passes it by at most a margin of 0.02 (of ga
 groupings: the margin of any gap). Otherwise its people are too few to tell.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,32 +120,52 @@ class PolicyCheck:
         }
 
 
-def check_policy(runs: Sequence[Evaluation], policy: Policy, level: float) -> list[PolicyCheck]:
-    """Check all that a policy asks beyond the two epsilons, by intervals of this level."""
-    parts = (_floors, _ratios, _shares, _limits)
-    return [check for part in parts for check in part(runs, policy, level)]
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One thing that a policy asks in several places.
+
+    Attributes
+    ----------
+    kind : dict
+        The fields of `PolicyCheck` that all places share.
+    places : sequence of (client or None, group or None)
+    value, n : ndarray, shape (runs, places)
+        NaN where there is nothing to judge.
+    interval : callable
+        Returns the limits of `value` at a level, each of its shape.
+    """
+
+    kind: dict[str, Any]
+    places: Sequence[tuple[str | None, str | None]]
+    value: Floats
+    n: Floats
+    interval: Callable[[float], Interval]
+
+    @property
+    def is_there(self) -> NDArray[np.bool_]:
+        """Where there is something to judge."""
+        return np.asarray(~np.isnan(run_mean(self.value).ravel()))
+
+    def checks(self, level: float) -> Iterator[PolicyCheck]:
+        """Check every place that has a value, by intervals of this level."""
+        parts = (self.value, self.n, *self.interval(level))
+        mean, people, low, high = (run_mean(part).ravel().tolist() for part in parts)
+        for k in np.flatnonzero(self.is_there).tolist():
+            client, group = self.places[k]
+            yield PolicyCheck(
+                client=client,
+                group=group,
+                value=mean[k],
+                low=low[k],
+                high=high[k],
+                n=round(people[k]),
+                **self.kind,
+            )
 
 
-def _checks(
-    asked: dict[str, Any],
-    places: Sequence[tuple[str | None, str | None]],
-    value: Floats,
-    n: Floats,
-    interval: Interval,
-) -> Iterator[PolicyCheck]:
-    """One check for each place that has a value; figures of each run come first."""
-    mean, people, low, high = (run_mean(part).ravel() for part in (value, n, *interval))
-    for k in np.flatnonzero(~np.isnan(mean)).tolist():
-        client, group = places[k]
-        yield PolicyCheck(
-            client=client,
-            group=group,
-            value=float(mean[k]),
-            low=float(low[k]),
-            high=float(high[k]),
-            n=round(float(people[k])),
-            **asked,
-        )
+def asked_of(runs: Sequence[Evaluation], policy: Policy) -> list[Asked]:
+    """All that a policy asks of these answers beyond the two epsilons."""
+    return [one for part in (_floors, _ratios, _shares, _limits) for one in part(runs, policy)]
 
 
 def _rate(part: Floats, whole: Floats) -> Floats:
@@ -159,7 +180,7 @@ def _limits_of(rate: Floats, n: Floats, level: float) -> Interval:
     return low, high
 
 
-def _floors(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterator[PolicyCheck]:
+def _floors(runs: Sequence[Evaluation], policy: Policy) -> Iterator[Asked]:
     """Recognitions, and how they changed, in every client and group with people of the label."""
     counts = runs[0].counts
     places = [(client, group) for client in counts.clients for group in counts.groups]
@@ -176,15 +197,19 @@ def _floors(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
         if floor.keeps is None:
             rate = _rate(after, people)
             asked |= {"what": f"“{floor.label}” recognised", "bound": floor.rate}
-            yield from _checks(asked, places, rate, people, _limits_of(rate, n, level))
+            yield Asked(asked, places, rate, people, partial(_limits_of, rate, n))
             continue
         both = np.stack([one.answers.both_right[:, :, y] for one in runs])
         gained, lost = _rate(after - both, people), _rate(before - both, people)
-        # A difference of two shares of the same people: each has half of the error.
-        more, fewer = (_limits_of(part, n, at_once(level, 2)) for part in (gained, lost))
-        interval = more[0] - fewer[1], more[1] - fewer[0]
         asked |= {"what": f"change of “{floor.label}” recognised", "bound": -floor.keeps}
-        yield from _checks(asked, places, gained - lost, people, interval)
+        interval = partial(_change_limits, gained, lost, n)
+        yield Asked(asked, places, gained - lost, people, interval)
+
+
+def _change_limits(gained: Floats, lost: Floats, n: Floats, level: float) -> Interval:
+    """Limits of a difference of two shares of the same people: each has half of the error."""
+    more, fewer = (_limits_of(part, n, at_once(level, 2)) for part in (gained, lost))
+    return more[0] - fewer[1], more[1] - fewer[0]
 
 
 def _effective(one: Evaluation, notion: Notion) -> Floats:
@@ -199,7 +224,7 @@ def _scopes(inside: bool, clients: tuple[str, ...]) -> tuple[slice, list[tuple[s
     return (slice(1, None), [*named]) if inside else (slice(1), [(None, None)])
 
 
-def _ratios(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterator[PolicyCheck]:
+def _ratios(runs: Sequence[Evaluation], policy: Policy) -> Iterator[Asked]:
     """The lowest group's rate by the highest one's: overall, and in every client."""
     counts, rates = runs[0].counts, runs[0].notion.rates
     answered, people = (
@@ -211,7 +236,6 @@ def _ratios(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
     rate = np.where(large[:, None], _rate(answered, people), np.nan)
     compared = (~np.isnan(rate)).sum(axis=2, keepdims=True) > 1
     rate = np.where(compared, rate, np.nan)
-    low, high = _limits_of(rate, n, at_once(level, rate.shape[2]))
     for rho, inside in ((policy.ratio_global, False), (policy.ratio_local, True)):
         chosen, places = _scopes(inside, counts.clients)
         for r, one in enumerate(rates):
@@ -221,8 +245,8 @@ def _ratios(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
             asked: dict[str, Any] = {"what": f"ratio of {one}", "bound": rho, "at_least": True}
             asked |= {"margin": LEAST_MARGIN, "is_promised": False}
             value, behind = _ratio(rate[at], rate[at]), people[at].sum(axis=-1)
-            interval = _ratio(low[at], high[at]), _ratio(high[at], low[at])
-            yield from _checks(asked, places, value, behind, interval)
+            interval = partial(_ratio_limits, rate[at], n[at])
+            yield Asked(asked, places, value, behind, interval)
 
 
 def _ratio(lowest: Floats, highest: Floats) -> Floats:
@@ -234,7 +258,13 @@ def _ratio(lowest: Floats, highest: Floats) -> Floats:
     return np.where(nobody, np.nan, np.minimum(ratio, 1.0))
 
 
-def _shares(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterator[PolicyCheck]:
+def _ratio_limits(rate: Floats, n: Floats, level: float) -> Interval:
+    """Limits of a ratio of the lowest to the highest: those of all groups hold at once."""
+    low, high = _limits_of(rate, n, at_once(level, rate.shape[-1]))
+    return _ratio(low, high), _ratio(high, low)
+
+
+def _shares(runs: Sequence[Evaluation], policy: Policy) -> Iterator[Asked]:
     """How precise an answer is, and how many are answered favourably."""
     counts = runs[0].counts
     capacities = ((policy.capacity_global, False), (policy.capacity_local, True))
@@ -256,10 +286,10 @@ def _shares(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
         rate, n = _rate(part, whole)[:, chosen], whole[:, chosen]
         asked: dict[str, Any] = {"what": what, "bound": bound, "at_least": is_precision}
         asked |= {"margin": LEAST_MARGIN, "is_promised": False}
-        yield from _checks(asked, places, rate, n, _limits_of(rate, n, level))
+        yield Asked(asked, places, rate, n, partial(_limits_of, rate, n))
 
 
-def _limits(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterator[PolicyCheck]:
+def _limits(runs: Sequence[Evaluation], policy: Policy) -> Iterator[Asked]:
     """Gaps between the groups of other groupings."""
     counts = runs[0].counts
     for limit in policy.limits:
@@ -282,5 +312,5 @@ def _limits(runs: Sequence[Evaluation], policy: Policy, level: float) -> Iterato
         }
         asked |= {"at_least": False, "margin": margin(limit.eps), "is_promised": False}
         behind = people.sum(axis=2).max(axis=-1)
-        interval = gap_interval(np.nan_to_num(rate), n, level)
-        yield from _checks(asked, places, gap, behind, interval)
+        interval = partial(gap_interval, np.nan_to_num(rate), n)
+        yield Asked(asked, places, gap, behind, interval)

@@ -41,7 +41,7 @@ from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
 from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
-from fairfl_core.evaluation.policy_check import PolicyCheck, check_policy
+from fairfl_core.evaluation.policy_check import PolicyCheck, asked_of
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -388,7 +388,8 @@ def verdict_of(
     asked = int((eps_local < 1).sum()) + int(eps_global < 1)
     if not asked and not policy.asks_for_rows:
         return None
-    level = at_once(LEVEL, asked + len(check_policy(evaluations, policy, LEVEL)))
+    besides = asked_of(evaluations, policy)
+    level = at_once(LEVEL, asked + sum(int(one.is_there.sum()) for one in besides))
     found = []
     if eps_global < 1:
         found += check_limits(evaluations, level, np.array([eps_global]), overall=True)
@@ -403,6 +404,9 @@ def verdict_of(
         unseen=unseen,
         noisy=evaluations[0].counts.has_noise,
         besides=tuple(
-            sorted(check_policy(evaluations, policy, level), key=lambda one: -one.excess)
+            sorted(
+                (check for one in besides for check in one.checks(level)),
+                key=lambda check: -check.excess,
+            )
         ),
     )

@@ -111,7 +111,6 @@ def solve(
         price = _prohibition(program, solution) if asked.policy.without_group else None
         fair = predictor_of(solution)
         plain = without_chance(fair, program.people) if deterministic else None
-    fair = fair if plain is None else plain.predictor
     if out is not None or score_counts is not None:
         evidence = evidence_of(program)
         fair = fair.certified_by(program, evidence)
@@ -121,7 +120,8 @@ def solve(
         write_apart(out, source, salt_file)
         named = {what: getattr(columns, what) for what in ("client", "group", "label")}
         known = {what: column for what, column in named.items() if column is not None}
-        written = replace(fair, columns=known or None)
+        # Rules without chance have no certificate: a lottery is better.
+        written = replace(fair if plain is None else plain.predictor, columns=known or None)
         (written if salt is None else written.with_salt(salt)).write(out)
     verdict = _verdict(solution)
     if as_json:
@@ -138,6 +138,7 @@ def solve(
         _show(solution, harm, verdict, out, by_default=how.region is None)
         if plain is not None:
             say(plain.sentence())
+            show_worse_off(evaluate(plain.predictor, program.people).harm)
         if price is not None:
             _show_prohibition(price, solution)
 

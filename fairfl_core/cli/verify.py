@@ -11,9 +11,9 @@ __all__ = ["verify"]
 
 NOT_PROVED = 1
 _NO_CERTIFICATE = (
-    "the predictor has no certificate: none is made for capacity, precision, rates from scores, people "
-    "without a group, and rules of scores for more than two labels or without the group; with "
-    "anything else make it again with `fairfl solve --out`"
+    "the predictor has no certificate: none is made for rules without chance, capacity, precision, "
+    "rates from scores, people without a group, and rules of scores for more than two labels or "
+    "without the group; with anything else make it again with `fairfl solve --out`"
 )
 _SHRUNK = (
     "Rates are shrunk, as the predictor was fitted: limits are kept on these counts with 100 people of "

@@ -349,6 +349,11 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             group = _names(self._same_columns(_groups(sensitive_features)))
         answers = np.array(self.predictor_.labels, object)[matrix.argmax(axis=1)]
         looked_at = matrix if self.predictor_.needs_scores else answers
+        if client is None and self.predictor_.clients != (EVERYONE,):
+            raise InputError(
+                "give client, the client of every row "
+                f"({', '.join(self.predictor_.clients)}); it was fitted with them."
+            )
         return _clients(client, len(matrix)), group, looked_at
 
     def _same_columns(self, groups: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -387,7 +392,9 @@ def _groups(sensitive_features: Table | None) -> dict[str, NDArray[Any]]:
     if sensitive_features is None:
         raise InputError(
             f"give {_GROUP}, the group of every row. Pipelines, cross_validate and GridSearchCV "
-            "hand it on after sklearn.set_config(enable_metadata_routing=True)."
+            "hand it on to fit and score after sklearn.set_config(enable_metadata_routing=True). "
+            "Nothing hands it on to predict: ask the search's best_estimator_, and leave `scoring` "
+            "out."
         )
     return as_columns(sensitive_features, _GROUP)
 

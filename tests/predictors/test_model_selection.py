@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -257,6 +257,28 @@ def test_without_routing_a_search_says_what_to_switch_on():
         cross_validate(
             FairPostprocessor("sp", estimator=LogisticRegression()), X, Y, error_score="raise"
         )
+
+
+def test_what_hands_nothing_on_to_predict_is_told(routing):
+    """Scorers by name, cross_val_predict and a search's own predict."""
+    fair = FairPostprocessor("sp", estimator=LogisticRegression(), eps_global=0.1, eps_local=1)
+    search = GridSearchCV(fair, {"eps_global": [0.1]}, cv=2).fit(X, Y, **WHO)
+    for ask in (
+        lambda: search.predict(X),
+        lambda: cross_val_predict(fair, X, Y, params=WHO, cv=2),
+        lambda: cross_validate(
+            fair, X, Y, params=WHO, cv=2, scoring="accuracy", error_score="raise"
+        ),
+    ):
+        with pytest.raises(InputError, match="best_estimator_") as refused:
+            ask()
+        assert "leave `scoring` out" in str(refused.value)
+
+
+def test_clients_that_were_fitted_are_asked_for():
+    fair = FairPostprocessor("sp", estimator=LogisticRegression()).fit(X, Y, **WHO)
+    with pytest.raises(InputError, match=r"give client, the client of every row \(north, south\)"):
+        fair.predict(X, sensitive_features=PEOPLE["sex"])
 
 
 def test_a_model_of_any_making_serves():

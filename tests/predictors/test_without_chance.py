@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
@@ -102,3 +103,27 @@ def test_what_it_is_not_found_for_is_said(tmp_path):
     assert judged["accuracy"] == pytest.approx(told["deterministic"]["accuracy"])
     said = " ".join(run("solve", path, *asked).out.split())
     assert "Without chance: accuracy" in said and "With the lottery:" in said
+
+
+def test_a_file_without_chance_claims_no_optimum(tmp_path):
+    """A better lottery there is: a certificate would be one that `verify` refuses."""
+    path = synthetic(2, 2, 2, rows=900).write(tmp_path / "counts.json")
+    asked = ("--notion", "eop", "--eps-local", "0.05", "--deterministic")
+    run("solve", path, *asked, "--out", tmp_path / "fair.json")
+    refused = run("verify", tmp_path / "fair.json", path)
+    assert refused.code == 1
+    assert "has no certificate: none is made for rules without chance" in " ".join(
+        refused.out.split()
+    )
+
+
+def test_who_is_worse_off_is_said_of_the_lottery_and_of_the_rules_apart(tmp_path):
+    """Keeping the answers breaks the limit, so that without chance everybody is told alike."""
+    table = [[[[800, 200], [200, 800]], [[800, 200], [400, 600]]]]
+    counts = ClientCounts(np.array(table), ("all",), ("f", "m"), ("no", "yes"))
+    path = counts.write(tmp_path / "counts.json")
+    asked = ("--notion", "eop", "--eps-local", "0.15", "--deterministic")
+    said = " ".join(run("solve", path, *asked).out.split())
+    lottery, rules = said.split("Without chance:")
+    assert "recognised in 0.0 %" not in lottery
+    assert "recognised in 0.0 % of m, was 80.0 %" in rules

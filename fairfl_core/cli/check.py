@@ -10,6 +10,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
 
 if TYPE_CHECKING:
+    from fairfl_core.data.weighting import MissingGroup
     from fairfl_core.intake import Check, ColumnRoles, Intake, TableFile
 
 __all__ = ["check"]
@@ -69,7 +70,8 @@ def check(
                 join=join,
                 missing="own" if missing == "own" else "drop",
             )
-            checks = _without_group(table, roles, missing_group)
+            if taken.missing is not None:
+                checks = [_without_group(taken.missing, taken.rows, missing_group)]
     guessed = [role for role in _ROLES if roles and getattr(roles, role) and not named[role]]
     if as_json:
         print_json(_summary(taken, roles, guessed, checks))
@@ -90,30 +92,18 @@ def _roles(table: "TableFile", named: dict[str, str]) -> "ColumnRoles":
     return replace(guess_roles(table), **changes)
 
 
-def _without_group(table: "TableFile", roles: "ColumnRoles", rule: str) -> "list[Check]":
-    """What `count` makes of rows without a group, where there are some."""
-    import numpy as np
-
-    from fairfl_core.data.columns import code_column
-    from fairfl_core.data.tables import read_columns
-    from fairfl_core.data.weighting import MissingGroup
+def _without_group(missing: "MissingGroup", rows: int, rule: str) -> "Check":
+    """What `count` makes of rows without a group."""
     from fairfl_core.intake import Check
 
-    columns, _ = read_columns(table, roles.group_columns)
-    lacking = [code_column(columns.column(name), name).codes < 0 for name in roles.group_columns]
-    n = int(np.any(lacking, axis=0).sum())
-    if not n:
-        return []
     if rule:
-        return [Check(MissingGroup(rule, n).sentence(columns.num_rows - n))]
-    return [
-        Check(
-            f"{n:,} rows have no group. Here they are left out; `fairfl count` refuses them unless "
-            "--missing-group says drop, own (a group of their own) or bound (the worst of what "
-            "they may be).",
-            look=True,
-        )
-    ]
+        return Check(replace(missing, rule=rule).sentence(rows - missing.rows))
+    return Check(
+        f"{missing.rows:,} rows have no group. Here they are left out; `fairfl count` refuses them unless "
+        "--missing-group says drop, own (a group of their own) or bound (the worst of what "
+        "they may be).",
+        look=True,
+    )
 
 
 def _summary(

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
@@ -24,6 +23,7 @@ from fairfl_core.data.columns import (
 from fairfl_core.data.counts import check_most_labels
 from fairfl_core.data.grouping import Grouping, code_groups, cross
 from fairfl_core.data.score_columns import (
+    as_probabilities,
     check_column,
     check_order,
     check_probability,
@@ -33,7 +33,7 @@ from fairfl_core.data.score_columns import (
     order_columns,
     suggest_order,
 )
-from fairfl_core.data.splits import FoldRows
+from fairfl_core.data.splits import FoldRows, RowIds
 from fairfl_core.data.weighting import NO_GROUP, MissingGroup, check_rule
 from fairfl_core.errors import InputError
 
@@ -54,7 +54,7 @@ Ints = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, eq=False)
 class CodedPeople:
-    """One entry a person: codes into `clients`, `groups` and `labels`.
+    """One entry a person: codes into `clients`, `groups` and `labels`; -1 where a row has none.
 
     `prediction` is the model's own answer (the paper's Y_1); `scores` are what it was the largest
     of, one column a label, and no column where the table has answers instead; `score_columns`
@@ -83,15 +83,27 @@ class CodedPeople:
         everybody = np.ones(len(self.label), bool)
         return 1 if self.dealt is None else len(self.dealt.fitted(everybody))
 
+    @property
+    def alike(self) -> dict[str, Coded]:
+        """What all rows of one person must agree in."""
+        return {
+            "group": Coded(self.group, self.groups),
+            "label": Coded(self.label, self.labels),
+        }
+
 
 class TableColumns(TypedDict, total=False):
-    """The columns of a table and the names to expect; `ClientCounts.from_table` tells of each."""
+    """The columns of a table and the names to expect; `ClientCounts.from_table` tells of each.
+
+    Only what a page reads says of what kind scores are (`SCORE_KINDS`), to be made probabilities.
+    """
 
     client: Required[str]
     group: Required[str | Sequence[str]]
     label: Required[str]
     prediction: str | None
     scores: Sequence[str] | Mapping[str, str] | None
+    scores_are: str | None
     probability: str | None
     probability_of: str | None
     threshold: float
@@ -104,104 +116,223 @@ class TableColumns(TypedDict, total=False):
     missing_group: str | None
 
 
-def code_people(rows: Any, **columns: Unpack[TableColumns]) -> CodedPeople:
-    """Code the rows of a predictions table; `ClientCounts.from_table` tells the parameters."""
-    client, label = columns["client"], columns["label"]
-    prediction, scores = columns.get("prediction"), columns.get("scores")
-    probability, weight = columns.get("probability"), columns.get("weight")
-    fold, rule = columns.get("fold"), columns.get("missing_group")
-    labels = columns.get("labels")
-    score_columns = list(scores.values() if isinstance(scores, Mapping) else scores or ())
-    folded = {} if fold is None else {"fold": fold, "row_id": _named(columns.get("row_id"))}
-    given = columns["group"]
-    by = [given] if isinstance(given, str) else list(given or ())
-    if not by:
-        raise InputError("no column of the group is named; name one, or several to cross.")
-    header = " and ".join(by)
-    names = [client, *by, label, *folded.values(), *([weight] if weight else [])]
-    model = [prediction] if prediction else [probability] if probability else score_columns
-    _check_model(prediction, scores, probability)
-    _check_columns(rows, [*names, *model])
-    by_client, by_label = (code_names(rows[column], column) for column in (client, label))
-    by_group = _groups_or_none(rows, by, rule)
+def code_people(
+    rows: Any, *, forgiving: bool = False, join: bool = False, **columns: Unpack[TableColumns]
+) -> CodedPeople:
+    """Code the rows of a predictions table.
+
+    Parameters
+    ----------
+    rows : table of any kind, or mapping from names to columns
+    forgiving : bool
+        Whether a row that lacks something keeps its place with the code -1; else it is refused.
+    join : bool
+        Whether names that differ only in case or spaces are one.
+    **columns
+        Which column holds what; `ClientCounts.from_table` tells of each.
+    """
+    reader = _Reader(rows, columns, forgiving, join)
+    client, group = columns["client"], reader.group
+    by_client, by_label = reader.code(client, "client"), reader.labels()
+    by_group = reader.groups()
     there = by_group.codes >= 0
-    if rule == "bound" and folded:
-        raise InputError(
-            "the worst case over missing groups is told of one model, not of fold models; choose "
-            "--missing-group drop or own."
-        )
-    client_names = _declared(columns.get("clients")) or _seen(by_client, there)
-    label_names = _declared(labels)
-    paired: tuple[str, ...] | None = None
-    if prediction is not None:
-        answer = code_names(rows[prediction], prediction)
-        label_names = label_names or all_labels(by_label.names, answer.names, label, prediction)
-        predicted: Ints = _codes(answer, label_names, prediction, "label")
-        matrix = np.empty((len(predicted), 0))
-    elif probability is not None:
-        label_names = label_names or check_two(in_order(by_label.names), label, "label")
-        truth = _codes(by_label, label_names, label, "label")
-        of, threshold = columns.get("probability_of"), columns.get("threshold", 0.5)
-        matrix = _from_probability(rows, probability, of, threshold, label_names, truth)
-        predicted = matrix.argmax(axis=1)
-    else:
-        label_names = label_names or check_two(in_order(by_label.names), label, "label")
-        _check_scores_fit(score_columns, label_names, label)
-        paired = order_columns(scores or (), label_names, ordered=labels is not None)
-        columns_read = paired or tuple(score_columns)
-        matrix = _finite(score_matrix(rows, columns_read), rows, columns_read)
-        predicted = matrix.argmax(axis=1)  # of equal ones, the first
-        truth = _codes(by_label, label_names, label, "label")
-        if paired is None:
-            raise InputError(suggest_order(truth, predicted, score_columns, label_names))
-        check_order(truth, predicted, paired, label_names)
-    check_most_labels(label_names)
-    seen = in_order(by_group.names) if len(by) == 1 else by_group.names
-    group_names = _declared(columns.get("groups")) or check_two(seen, header, "group")
-    whole = CodedPeople(
-        client=_codes(by_client, client_names, client, "client", there),
-        group=_codes(by_group, group_names, header, "group", there),
-        label=_codes(by_label, label_names, label, "label"),
-        prediction=predicted,
-        scores=matrix,
-        clients=client_names,
-        groups=group_names,
-        labels=label_names,
-        dealt=FoldRows.of(rows, client=client, **folded) if folded else None,
-        grouping=Grouping.of_names(by, group_names) if len(by) > 1 else None,
-        score_columns=paired,
+    model = reader.model(by_label)
+    check_most_labels(model.labels)
+    counted = np.ones_like(there) if forgiving else there
+    clients = _declared(columns.get("clients")) or _seen(by_client, counted)
+    header = " and ".join(group)
+    groups = in_order(by_group.names) if len(group) == 1 else by_group.names
+    groups = _declared(columns.get("groups")) or groups
+    fold, weight = columns.get("fold"), columns.get("weight")
+    people = CodedPeople(
+        client=_codes(by_client, clients, client, "client", counted),
+        group=_codes(by_group, groups, header, "group"),
+        label=model.truth,
+        prediction=model.predicted,
+        scores=model.scores,
+        clients=clients,
+        groups=groups if forgiving else check_two(groups, header, "group"),
+        labels=model.labels,
+        dealt=None if fold is None else reader.dealt(by_client, fold),
+        grouping=Grouping.of_names(group, groups) if len(group) > 1 else None,
+        score_columns=model.columns,
         weight=None if weight is None else _weights(rows, weight),
     )
-    lacking = int((~there).sum()) if rule != "own" else int(_lacks_any(rows, by).sum())
+    lacking = reader.lacking(there)
     if not lacking:
-        return whole
-    if rule == "drop" and folded:
-        kept = {
-            name: to_arrow(rows[name], name).filter(pa.array(there)) for name in {*names, *model}
-        }
-        without: TableColumns = {**columns, "missing_group": None}
-        whole = code_people(kept, **without)
-        return replace(whole, missing=MissingGroup("drop", lacking))
-    return _without_missing(whole, there, str(rule), lacking)
+        return people
+    rule = str(columns.get("missing_group") or "drop")
+    if forgiving:
+        return replace(people, missing=MissingGroup(rule, lacking))
+    return _without_missing(people, there, rule, lacking)
 
 
-def _groups_or_none(rows: Any, columns: Sequence[str], rule: str | None) -> Coded:
-    """The groups of all rows; -1 where one is missing, where a rule allows that."""
-    if rule is None:
-        try:
-            return code_groups(rows, columns)
-        except InputError as error:
-            if "is empty" not in str(error):
-                raise
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """People's labels and a model's answers as codes into `labels`, and the scores they are of."""
+
+    labels: tuple[str, ...]
+    truth: Ints
+    predicted: Ints
+    scores: Floats
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """A table, which of its columns hold what, and how strictly they are read."""
+
+    rows: Any
+    columns: TableColumns
+    forgiving: bool
+    join: bool
+
+    def __post_init__(self) -> None:
+        given = self.columns
+        if not self.group:
+            raise InputError("no column of the group is named; name one, or several to cross.")
+        fold, prediction = given.get("fold"), given.get("prediction")
+        folded = [] if fold is None else [fold, _named(given.get("row_id"))]
+        probability, weight = given.get("probability"), given.get("weight")
+        _check_model(prediction, given.get("scores"), probability)
+        model = [prediction] if prediction else [probability] if probability else self.scores
+        names = [given["client"], *self.group, given["label"], *folded]
+        _check_columns(self.rows, [*names, *([weight] if weight else []), *model])
+        if given.get("missing_group") is not None:
+            check_rule(given["missing_group"])
+        if given.get("missing_group") == "bound" and folded:
             raise InputError(
-                f"{str(error).rstrip('.')}, or say what a missing group is: --missing-group drop, "
-                "own or bound."
-            ) from error
-    check_rule(rule)
-    parts = [code_column(rows[column], column) for column in columns]
-    if rule == "own":
-        parts = [with_own_name(part, column) for part, column in zip(parts, columns, strict=True)]
-    return cross(parts, columns)
+                "the worst case over missing groups is told of one model, not of fold models; "
+                "choose --missing-group drop or own."
+            )
+
+    @property
+    def group(self) -> list[str]:
+        """The columns of the group."""
+        given = self.columns["group"]
+        return [given] if isinstance(given, str) else list(given or ())
+
+    @property
+    def scores(self) -> list[str]:
+        """The columns of the scores, as they were given."""
+        scores = self.columns.get("scores") or ()
+        return list(scores.values() if isinstance(scores, Mapping) else scores)
+
+    def code(self, column: str, role: str, like: Sequence[str] = ()) -> Coded:
+        """Code a column of names; unless forgiving every row must have one."""
+        if not self.forgiving:
+            return code_names(self.rows[column], column)
+        return code_column(self.rows[column], column, role, join=self.join, like=like)
+
+    def labels(self) -> Coded:
+        """Code people's own labels."""
+        declared = _declared(self.columns.get("labels"))
+        return self.code(self.columns["label"], "label", declared)
+
+    def groups(self) -> Coded:
+        """Code the groups of all rows; -1 where one is missing, where that is allowed."""
+        if self.columns.get("missing_group") is None and not self.forgiving:
+            try:
+                return code_groups(self.rows, self.group)
+            except InputError as error:
+                if "is empty" not in str(error):
+                    raise
+                raise InputError(
+                    f"{str(error).rstrip('.')}, or say what a missing group is: --missing-group "
+                    "drop, own or bound."
+                ) from error
+        parts = self._group_parts
+        if self.columns.get("missing_group") == "own":
+            parts = [with_own_name(*part) for part in zip(parts, self.group, strict=True)]
+        return cross(parts, self.group)
+
+    @cached_property
+    def _group_parts(self) -> list[Coded]:
+        role = "group" if self.forgiving else ""
+        rows = self.rows
+        return [code_column(rows[one], one, role, join=self.join) for one in self.group]
+
+    def lacking(self, there: NDArray[np.bool_]) -> int:
+        """How many rows have no group, `there` being those that now have one."""
+        if self.columns.get("missing_group") != "own":
+            return int((~there).sum())
+        return int(np.any([part.codes < 0 for part in self._group_parts], axis=0).sum())
+
+    def dealt(self, by_client: Coded, fold: str) -> FoldRows:
+        """Whose row each is, and by which fold's model."""
+        rows, row_id = self.rows, _named(self.columns.get("row_id"))
+        ids = RowIds.of(rows[row_id], row_id)
+        return FoldRows(by_client, ids, code_column(rows[fold], fold), fold)
+
+    # ---------------------------------------------------------------- what the model says
+
+    def model(self, by_label: Coded) -> _Model:
+        """The labels, and what the model answers: by its own word, by scores or a probability."""
+        declared, label = _declared(self.columns.get("labels")), self.columns["label"]
+        prediction, probability = self.columns.get("prediction"), self.columns.get("probability")
+        if prediction is not None:
+            answer = self.code(prediction, "label", by_label.names)
+            names = declared or all_labels(by_label.names, answer.names, label, prediction)
+            truth = _codes(by_label, names, label, "label")
+            predicted = _codes(answer, names, prediction, "label")
+            return _Model(names, truth, predicted, np.empty((len(predicted), 0)))
+        names = declared or check_two(in_order(by_label.names), label, "label")
+        if probability is not None:
+            truth = _codes(by_label, names, label, "label")
+            return self._of_probability(probability, names, truth)
+        unknown = [name for name in by_label.names if name not in names]
+        if unknown and self.forgiving:
+            raise InputError(
+                f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
+                f'{len(by_label.names)} labels in "{shown(label)}".'
+            )
+        _check_scores_fit(self.scores, names, label)
+        return self._of_scores(names, _codes(by_label, names, label, "label"))
+
+    def _of_scores(self, labels: tuple[str, ...], truth: Ints) -> _Model:
+        given, kind = self.columns.get("scores") or (), self.columns.get("scores_are")
+        paired = order_columns(given, labels, ordered=bool(self.columns.get("labels")))
+        columns = paired or tuple(self.scores)
+        matrix = self._numbers(columns, kind)
+        matrix = matrix if kind is None else as_probabilities(matrix, kind)
+        predicted = _largest(matrix)
+        known = (truth >= 0) & (predicted >= 0)
+        if paired is None:
+            raise InputError(suggest_order(truth[known], predicted[known], columns, labels))
+        how = "Choose the columns so." if self.forgiving else ""
+        check_order(truth[known], predicted[known], columns, labels, how)
+        return _Model(labels, truth, predicted, matrix, columns)
+
+    def _of_probability(self, column: str, labels: tuple[str, ...], truth: Ints) -> _Model:
+        """Scores of both labels from the probability of one of them."""
+        chance = self._numbers([column], "probabilities")[:, 0]
+        of = self.columns.get("probability_of")
+        label = as_name(of) if of else label_by_name(column, labels) or event_of(labels)
+        if label is None:
+            raise InputError(
+                f'the name of the column "{shown(column)}" does not tell of which label it is the '
+                f"probability ({listed(labels, 4)}); say it with --probability-of."
+            )
+        matrix = of_one_probability(chance, label, labels, self.columns.get("threshold", 0.5))
+        predicted = _largest(matrix)
+        known = (truth >= 0) & (predicted >= 0)
+        other = labels[1 - labels.index(label)]
+        check_probability(truth[known], predicted[known], column, label, other)
+        return _Model(labels, truth, predicted, matrix)
+
+    def _numbers(self, columns: Sequence[str], kind: str | None) -> Floats:
+        """Columns of scores as numbers, after checking that they can be of a kind."""
+        matrix = score_matrix(self.rows, columns)
+        if kind is not None:
+            for place, column in enumerate(columns):
+                check_column(matrix[:, place], column, kind)
+        return matrix if self.forgiving else _finite(matrix, self.rows, columns)
+
+
+def _largest(scores: Floats) -> Ints:
+    """Which label has the largest score; of equal ones the first, and -1 where one is missing."""
+    whole = ~np.isnan(scores).any(axis=1)
+    return np.where(whole, scores.argmax(axis=1), -1)
 
 
 def with_own_name(part: Coded, column: str) -> Coded:
@@ -214,15 +345,10 @@ def with_own_name(part: Coded, column: str) -> Coded:
     return Coded(codes, (*part.names, NO_GROUP))
 
 
-def _lacks_any(rows: Any, columns: Sequence[str]) -> NDArray[np.bool_]:
-    lacking = [code_column(rows[column], column).codes < 0 for column in columns]
-    return np.asarray(np.any(lacking, axis=0))
-
-
 def _seen(column: Coded, kept: NDArray[np.bool_]) -> tuple[str, ...]:
     """The names that rows which are kept have, in order."""
     codes = np.unique(column.codes[kept])
-    return in_order([column.names[code] for code in codes])
+    return in_order([column.names[code] for code in codes if code >= 0])
 
 
 def _without_missing(
@@ -249,6 +375,7 @@ def _without_missing(
             name: getattr(people, name)[there]
             for name in ("client", "group", "label", "prediction", "scores")
         },
+        dealt=None if people.dealt is None else people.dealt.among(there),
         weight=None if people.weight is None else people.weight[there],
         missing=MissingGroup(rule, lacking, table),
     )
@@ -269,30 +396,6 @@ def _weights(rows: Any, column: str) -> Floats:
     if not (weight > 0).any():
         raise InputError(f'column "{shown(column)}": all weights are 0; choose another column.')
     return weight
-
-
-def _from_probability(
-    rows: Any,
-    column: str,
-    of: str | None,
-    threshold: float,
-    labels: tuple[str, ...],
-    truth: Ints,
-) -> Floats:
-    """Scores of both labels from the probability of one of them."""
-    chance = score_matrix(rows, [column])
-    check_column(chance[:, 0], column)
-    _finite(chance, rows, [column])
-    label = as_name(of) if of else label_by_name(column, labels) or event_of(labels)
-    if label is None:
-        raise InputError(
-            f'the name of the column "{shown(column)}" does not tell of which label it is the '
-            f"probability ({listed(labels, 4)}); say it with --probability-of."
-        )
-    matrix = of_one_probability(chance[:, 0], label, labels, threshold)
-    other = labels[1 - labels.index(label)]
-    check_probability(truth, matrix.argmax(axis=1), column, label, other)
-    return matrix
 
 
 def columns_of_arrays(
@@ -374,7 +477,7 @@ def _codes(
 ) -> Ints:
     """Codes into the declared names, after checking that the rows (or some) hold no other."""
     codes = column.among(declared)
-    wrong = codes < 0 if rows is None else (codes < 0) & rows
+    wrong = (codes < 0) & (column.codes >= 0) & (True if rows is None else rows)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairfl_core._io.names import as_name, check_readable, positions
+from fairfl_core._io.names import as_name, check_readable, positions, shown
 from fairfl_core.errors import InputError
 
 Codes = NDArray[np.int32]
@@ -25,7 +25,7 @@ _DECIMAL_COMMA = r"^(\s*[+-]?\d*),(\d+([eE][+-]?\d+)?\s*)$"
 class Coded:
     """A column as codes into its names; -1 where a row has none."""
 
-    codes: Codes
+    codes: NDArray[np.integer[Any]]
     names: tuple[str, ...]
 
     @classmethod
@@ -99,15 +99,59 @@ def encode(column: pa.ChunkedArray, header: str) -> tuple[Codes, pa.Array]:
     return codes, whole.dictionary
 
 
-def code_column(values: Any, header: str) -> Coded:
-    """Code a column of names, in which cells may be empty."""
+def code_column(
+    values: Any, header: str, role: str = "", *, join: bool = False, like: Sequence[str] = ()
+) -> Coded:
+    """Code a column of names, in which cells may be empty.
+
+    Parameters
+    ----------
+    role : str
+        What it holds, one of `MOST_NAMES`: a column of more different values is refused.
+    join : bool
+        Take names that differ only in case or spaces as one, written as in `like` or else as the
+        first of them.
+    """
     codes, dictionary = encode(to_arrow(values, header), header)
+    if len(dictionary) > MOST_NAMES.get(role, np.inf):
+        raise InputError(_too_many(header, role, len(codes), dictionary))
     names = [
         "" if value is None or value != value else as_name(value)
         for value in dictionary.to_pylist()
     ]
     check_readable(names, header)
-    return Coded.of(codes, names)
+    return Coded.of(codes, _joined(names, like) if join else names)
+
+
+MOST_NAMES = {"client": 20_000, "group": 50, "label": 50}
+
+
+def _too_many(header: str, role: str, rows: int, values: pa.Array) -> str:
+    n = len(values)
+    if role == "client":
+        return (
+            f'column "{shown(header)}" has {n:,} different clients, about {rows / n:.1f} rows '
+            "each: it looks like the id of a person; choose the column of the hospital or site."
+        )
+    continuous = not np.isnan(as_numbers(values[:1000])).any()
+    what = "looks continuous" if continuous else "has too many values"
+    return (
+        f'column "{shown(header)}" {what} for a {role} ({n:,} different); choose another column, or '
+        f"put its values into at most {MOST_NAMES[role]} bins."
+    )
+
+
+def same_name(name: str) -> str:
+    """The form that names have in common which differ only in case or spaces."""
+    return " ".join(name.split()).casefold()
+
+
+def _joined(names: Sequence[str], as_written: Sequence[str]) -> list[str]:
+    """Each name as the first that is alike but for case and spaces writes it."""
+    first: dict[str, str] = {}
+    for name in (*as_written, *names):
+        first.setdefault(same_name(name), " ".join(name.split()))
+    return [first[same_name(name)] for name in names]
 
 
 def code_names(values: Any, header: str) -> Coded:

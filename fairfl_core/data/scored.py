@@ -13,7 +13,6 @@ from fairfl_core._io.names import as_name
 from fairfl_core.data.answers import Answers, BetweenCuts, Ranks, answers_to, unchanged
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.coding import CodedPeople, TableColumns, code_people
-from fairfl_core.data.columns import Coded
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.splits import FoldRows
@@ -313,11 +312,7 @@ class FoldedData:
             raise InputError("weights are for one model, not for fold models; leave one out.")
         dealt = cast(FoldRows, people.dealt)
         everybody = np.ones(len(people.label), bool)
-        alike = {
-            "group": Coded(people.group.astype(np.int32), people.groups),
-            "label": Coded(people.label.astype(np.int32), people.labels),
-        }
-        pairs = dealt.paired(everybody, dealt.folds(everybody), alike)
+        pairs = dealt.paired(everybody, dealt.folds(everybody), people.alike)
         name = people.labels[-1] if favourable is None else as_name(favourable)
         return cls(tuple(ScoredData.from_coded(people, name, mine) for mine in pairs))
 

@@ -1,7 +1,7 @@
 """The column that says whom a lottery is made on and who checks it, as people write it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -108,6 +108,12 @@ class FoldRows:
             code_column(rows[fold], fold),
             fold,
         )
+
+    def among(self, rows: Bools) -> "FoldRows":
+        """The same of some of the rows."""
+        client, fold = (Coded(one.codes[rows], one.names) for one in (self.client, self.fold))
+        row_id = replace(self.row_id, codes=self.row_id.codes[rows])
+        return FoldRows(client, row_id, fold, self.header)
 
     @cached_property
     def _person(self) -> Ints:

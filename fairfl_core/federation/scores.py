@@ -190,11 +190,7 @@ def _parted(
     if not new.any():
         return ClientScores(fitted, None, has_scores)
     people.dealt.check_apart(fit, new)
-    alike = {
-        "group": Coded(people.group.astype(np.int32), people.groups),
-        "label": Coded(people.label.astype(np.int32), people.labels),
-    }
-    pairs = people.dealt.paired(new, folds, alike)
+    pairs = people.dealt.paired(new, folds, people.alike)
     by_fold = tuple(ScoredData.from_coded(people, names.favourable, mine) for mine in pairs)
     return ClientScores(fitted, FoldedData(by_fold), has_scores)
 

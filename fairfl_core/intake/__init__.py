@@ -7,7 +7,6 @@ Nothing here writes a file, and whatever a file holds, the worst that comes of i
 """
 
 from fairfl_core.data.tables import TableFile, open_table
-from fairfl_core.intake._coding import labels_of
 from fairfl_core.intake._example import (
     EXAMPLE,
     EXAMPLE_FOLDS,
@@ -16,7 +15,13 @@ from fairfl_core.intake._example import (
     example_table,
 )
 from fairfl_core.intake._from_counts import Travelled, experiment_from_counts
-from fairfl_core.intake._from_table import MOST_MODELS, Model, experiment_from_table, take_in
+from fairfl_core.intake._from_table import (
+    MOST_MODELS,
+    Model,
+    experiment_from_table,
+    labels_of,
+    take_in,
+)
 from fairfl_core.intake._roles import ColumnRoles, Reading, guess_roles, guess_scores
 from fairfl_core.intake._sandbox import apart, refused_by
 from fairfl_core.intake._uploaded import Check, Intake, UploadedExperiment

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
-from fairfl_core.data.coding import check_two
-from fairfl_core.data.columns import encode
+from fairfl_core.data.coding import CodedPeople, TableColumns, check_two, code_people
+from fairfl_core.data.columns import Coded, code_column, encode, same_name
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
 from fairfl_core.data.grouping import Grouping
@@ -19,7 +19,6 @@ from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
 from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
 from fairfl_core.data.tables import TableFile, open_table, read_columns
 from fairfl_core.errors import InputError
-from fairfl_core.intake._coding import CodedRows, code_rows, same_name
 from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._roles import ColumnRoles, Reading, guess_scores
 from fairfl_core.intake._uploaded import (
@@ -38,6 +37,118 @@ from fairfl_core.intake._uploaded import (
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Splits = NDArray[np.int8]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class UploadedRows:
+    """Everything that is taken from a table.
+
+    `people` has one entry a row, -1 where it lacks something; `malformed` rows had too few or too
+    many cells and are not among these.
+    """
+
+    people: CodedPeople
+    split: Coded | None
+    malformed: int
+
+    def __len__(self) -> int:
+        return len(self.people.label)
+
+    @property
+    def scores(self) -> NDArray[np.float64] | None:
+        """A score of each label, where the table has them."""
+        return self.people.scores if self.people.scores.shape[1] else None
+
+    def among(
+        self, clients: Sequence[str], groups: Sequence[str]
+    ) -> tuple[Codes, Codes, NDArray[Any]]:
+        """Each row's client and group as codes into these names, and its label."""
+        people = self.people
+        client = Coded(people.client, people.clients).among(clients)
+        return client, Coded(people.group, people.groups).among(groups), people.label
+
+
+def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
+    """The different values of a column, in order; for a person to pair with scores."""
+    table, _ = read_columns(upload, [column])
+    return in_order(code_column(table.column(column), column, "label").names)
+
+
+def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool, missing: str) -> UploadedRows:
+    """Read and code the chosen columns; `experiment_from_table` tells the parameters."""
+    _check_named(roles)
+    folded = (roles.fold, roles.row_id) if roles.fold else ()
+    scores = dict(roles.scores)
+    model = [roles.prediction, *scores.values(), roles.probability]
+    chosen = [roles.client, *roles.group_columns, roles.label, roles.split, *folded, *model]
+    _check_chosen([*filter(None, chosen), *([] if folded else [roles.row_id])])
+    names = [column for column in chosen if column and column not in model[1:]]
+    table, malformed = read_columns(upload, names, [*filter(None, model[1:])])
+    columns: TableColumns = {
+        "client": roles.client,
+        "group": roles.group_columns,
+        "label": roles.label,
+        "prediction": roles.prediction or None,
+        "scores": scores or None,
+        "scores_are": roles.scores_are,
+        "probability": roles.probability or None,
+        "probability_of": roles.probability_of,
+        "threshold": roles.threshold,
+        "labels": list(scores) or None,
+        "fold": roles.fold or None,
+        "row_id": roles.row_id,
+        "missing_group": missing,
+    }
+    people = code_people(table, forgiving=True, join=join, **columns)
+    split = None
+    if roles.split:
+        split = code_column(table.column(roles.split), roles.split, join=True)
+    return UploadedRows(people, split, malformed)
+
+
+def _check_named(roles: ColumnRoles) -> None:
+    """That everything needed is chosen, and that the model gave one thing."""
+    for column, what in (
+        (roles.client, "the client (hospital, site)"),
+        (roles.group, "the group"),
+        (roles.label, "the true label"),
+    ):
+        if not column:
+            raise InputError(f"choose the column of {what}.")
+    for label, column in roles.scores:
+        if not column:
+            raise InputError(
+                f'choose the score column of the label "{shown(label)}"; names like p_LABEL or '
+                "score_LABEL would tell."
+            )
+    if roles.probability and not roles.probability_of:
+        raise InputError(
+            f'choose the label that the column "{shown(roles.probability)}" is the probability of; '
+            "a name like p_LABEL would tell."
+        )
+    if sum(map(bool, (roles.prediction, roles.scores, roles.probability))) != 1:
+        raise InputError(
+            "choose the column of the model's answer, or a score for each label, or one "
+            "probability."
+        )
+    for column, needed in (
+        (roles.split, "the split (fit and test)"),
+        (roles.row_id, "the row id (which rows are one test person's)"),
+    ):
+        if roles.fold and not column:
+            raise InputError(
+                f'the fold column "{shown(roles.fold)}" needs a column of {needed} beside it; '
+                "choose one, or no fold column."
+            )
+
+
+def _check_chosen(columns: Sequence[str]) -> None:
+    for column in filter(None, columns):
+        if columns.count(column) > 1:
+            raise InputError(
+                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +185,7 @@ class Parting:
         return sum(map(len, self.fit)) + len(self.test[0])
 
 
-def part_rows(rows: CodedRows, roles: ColumnRoles) -> Parting:
+def part_rows(rows: UploadedRows, roles: ColumnRoles) -> Parting:
     """Drop the rows that cannot be used and part the others, inside each client."""
     usable, dropped = _usable(rows)
     split, check = _split(rows, roles, usable)
@@ -89,16 +200,16 @@ def part_rows(rows: CodedRows, roles: ColumnRoles) -> Parting:
     return Parting(fit_rows, test_rows, clients, tuple(dropped), (check, scored))
 
 
-def _usable(rows: CodedRows) -> tuple[Bools, list[tuple[str, int]]]:
+def _usable(rows: UploadedRows) -> tuple[Bools, list[tuple[str, int]]]:
     """Which rows are whole, and why the others are not; each counts for one reason."""
-    usable = np.ones(len(rows), bool)
+    usable, people = np.ones(len(rows), bool), rows.people
     dropped = [("with too few or too many cells", rows.malformed)]
     no_answer = "without an answer" if rows.scores is None else "with a score that is no number"
     for codes, why in (
-        (rows.client.codes, "without a client"),
-        (rows.group.codes, "without a group"),
-        (rows.label.codes, "without a label"),
-        (rows.prediction, no_answer),
+        (people.client, "without a client"),
+        (people.group, "without a group"),
+        (people.label, "without a label"),
+        (people.prediction, no_answer),
     ):
         dropped.append((why, int((usable & (codes < 0)).sum())))
         usable &= codes >= 0
@@ -113,15 +224,15 @@ def _usable(rows: CodedRows) -> tuple[Bools, list[tuple[str, int]]]:
 # -------------------------------------------------------------------- validation and test
 
 
-def _split(rows: CodedRows, roles: ColumnRoles, usable: Bools) -> tuple[Splits, Check]:
+def _split(rows: UploadedRows, roles: ColumnRoles, usable: Bools) -> tuple[Splits, Check]:
     """FIT, TEST or TRAINING for each usable row, else -1; and what was done, in words."""
     if rows.split is None:
-        return _halves(np.where(usable, rows.client.codes, -1)), Check(
+        return _halves(np.where(usable, rows.people.client, -1)), Check(
             f"Half of each client's people, drawn with seed {SEED}, make the lottery "
             "(validation) and the other half check it (test); give a column called split to "
             "choose them yourself."
         )
-    cross_fitted = rows.dealt is not None
+    cross_fitted = rows.people.dealt is not None
     split = code_splits(rows.split, roles.split, cross_fitted=cross_fitted)
     source = f'as the column "{shown(roles.split)}" says; people of neither'
     return np.where(usable, split, np.int8(-1)), Check(
@@ -149,41 +260,41 @@ def _halves(client: NDArray[np.int32]) -> Splits:
 
 
 def _whole_clients(
-    rows: CodedRows, split: Splits
+    rows: UploadedRows, split: Splits
 ) -> tuple[tuple[str, ...], Bools, tuple[str, int]]:
     """Leave out clients without people in both splits: nothing could be checked there."""
-    size = len(rows.client.names)
+    people, size = rows.people, len(rows.people.clients)
     whole = np.ones(size, bool)
     for code in (FIT, TEST):
-        whole &= np.bincount(rows.client.codes[split == code], minlength=size) > 0
-    both = "both validation and test" if rows.dealt is None else "both fit and test"
+        whole &= np.bincount(people.client[split == code], minlength=size) > 0
+    both = "both validation and test" if people.dealt is None else "both fit and test"
     if not whole.any():
         raise InputError(
             f"no client has people in {both}; choose the column of the hospital or site as "
             "client, and one with few different values."
         )
-    keep = (split >= 0) & whole[rows.client.codes]
+    keep = (split >= 0) & whole[people.client]
     n = int((split >= 0).sum() - keep.sum())
     why = f"of {int((~whole).sum()):,} clients without people in {both}"
-    names = np.array(rows.client.names, dtype=object)[whole]
-    return in_order(names.tolist()), keep, (why, n)
+    names = np.array(people.clients, dtype=object)[whole]
+    return tuple(names.tolist()), keep, (why, n)
 
 
 # -------------------------------------------------------------------- models
 
 
 def _by_model(
-    rows: CodedRows, fit: Bools, test: Bools
+    rows: UploadedRows, fit: Bools, test: Bools
 ) -> tuple[tuple[str, ...], tuple[Rows, ...], tuple[Rows, ...]]:
     """Names of the folds, the rows held out in each, and the test rows of each, paired.
 
     With one model there is no fold to name.
     """
-    dealt = rows.dealt
+    people, dealt = rows.people, rows.people.dealt
     if dealt is None:
         return (), (np.flatnonzero(fit),), (np.flatnonzero(test),)
     names = dealt.fitted(fit)
-    pairs = dealt.paired(test, names, {"group": rows.group, "label": rows.label})
+    pairs = dealt.paired(test, names, people.alike)
     dealt.check_apart(fit, test)
     fold = dealt.fold.among(names)
     held_out = tuple(np.flatnonzero(fit & (fold == code)) for code in range(len(names)))
@@ -289,16 +400,17 @@ def _is_number(text: str) -> bool:
 
 def code_models(
     upload: TableFile, models: Sequence[ColumnRoles], *, join: bool, missing: str
-) -> tuple[list[CodedRows], list[Check]]:
+) -> tuple[list[UploadedRows], list[Check]]:
     """Each model's rows, coded; those that some model does not answer are left out for all."""
     coded = [code_rows(upload, roles, join=join, missing=missing) for roles in models]
     if len(coded) == 1:
         return coded, []
-    answered = np.all([rows.prediction >= 0 for rows in coded], axis=0)
-    lost = int((coded[0].prediction >= 0).sum() - answered.sum())
+    answers = [rows.people.prediction for rows in coded]
+    answered = np.min(answers, axis=0) >= 0
+    lost = int((answers[0] >= 0).sum() - answered.sum())
     coded = [
-        replace(rows, prediction=np.where(answered, rows.prediction, np.int32(-1)))
-        for rows in coded
+        replace(rows, people=replace(rows.people, prediction=np.where(answered, answer, -1)))
+        for rows, answer in zip(coded, answers, strict=True)
     ]
     names = listed([shown(name_of(roles)) for roles in models])
     sentence = f"{len(models)} models are compared on the same people: {names}."
@@ -358,15 +470,24 @@ def experiment_from_table(
     named = [Model(name_of(own), each) for own, (each, _) in zip(models, made, strict=True)]
     several = tuple(named) if len(named) > 1 else ()
     reading = Reading(experiment.favourable, roles, join)
-    return Intake(experiment, (*compared, *checks), reading, models[0], models=several)
+    return Intake(
+        experiment,
+        (*compared, *checks),
+        reading,
+        models[0],
+        models=several,
+        rows=len(coded[0]),
+        missing=coded[0].people.missing,
+    )
 
 
 def _experiment(
-    upload: TableFile, roles: ColumnRoles, rows: CodedRows, favourable: str
+    upload: TableFile, roles: ColumnRoles, rows: UploadedRows, favourable: str
 ) -> tuple[UploadedExperiment, list[Check]]:
     """One model's answers as an experiment, and what to know of it."""
     parting = part_rows(rows, roles)
-    favourable = favourable if favourable in rows.labels else rows.labels[-1]
+    labels = rows.people.labels
+    favourable = favourable if favourable in labels else labels[-1]
     fitted, tested = _counted(rows, parting, roles, favourable)
     protocol = Protocol.of(fitted.folds)
     people = _people(rows, parting, fitted, protocol)
@@ -399,25 +520,24 @@ def _manifest(
 
 
 def _counted(
-    rows: CodedRows, parting: Parting, roles: ColumnRoles, favourable: str
+    rows: UploadedRows, parting: Parting, roles: ColumnRoles, favourable: str
 ) -> tuple[ClientCounts, ClientCounts]:
     """Counts of the people fitted on, and of the test people: mean over the models."""
-    columns = roles.group_columns
-    seen = [rows.group.names[code] for code in np.unique(rows.group.codes[parting.rows])]
-    groups = in_order(seen) if len(columns) == 1 else tuple(seen)  # crossings are in order
+    columns, people = roles.group_columns, rows.people
+    groups = tuple(people.groups[code] for code in np.unique(people.group[parting.rows]))
     check_two(groups, " and ".join(columns), "group")
     grouping = Grouping.of_names(columns, groups) if len(columns) > 1 else None
-    names = parting.clients, groups, rows.labels
+    names = parting.clients, groups, people.labels
     shape = table_shape(*names)
     if np.prod(shape, dtype=float) > _MOST_CELLS:
         raise InputError(
             f"{shape[0]:,} clients, {shape[1]} groups and {shape[2]} labels make a table too large "
             "to solve; join clients, groups or labels."
         )
-    client, group, label = _codes(rows, *names)
+    client, group, label = rows.among(parting.clients, groups)
 
     def table(part: NDArray[np.intp]) -> NDArray[Any]:
-        return count_people(client[part], group[part], label[part], rows.prediction[part], shape)
+        return count_people(client[part], group[part], label[part], people.prediction[part], shape)
 
     folds = len(parting.fit)
     fitted = ClientCounts(
@@ -427,27 +547,23 @@ def _counted(
     return fitted, replace(fitted, table=mean, noisy=folds > 1, folds=1)
 
 
-def _codes(
-    rows: CodedRows, clients: tuple[str, ...], groups: tuple[str, ...], labels: tuple[str, ...]
-) -> tuple[NDArray[np.int32], ...]:
-    return rows.client.among(clients), rows.group.among(groups), rows.label.among(labels)
-
-
-def _people(rows: CodedRows, parting: Parting, counts: ClientCounts, protocol: Protocol) -> People:
+def _people(
+    rows: UploadedRows, parting: Parting, counts: ClientCounts, protocol: Protocol
+) -> People:
     """The people of each split and model, where there are scores; they must be probabilities.
 
     Of test people answered by several models only the mean over them says what is expected, so
     they are kept person by person, if need be with their answers for scores.
     """
-    client, group, label = _codes(rows, counts.clients, counts.groups, counts.labels)
+    client, group, label = rows.among(counts.clients, counts.groups)
     fit, test = protocol.splits
     scores = rows.scores
     if scores is not None:
-        _check_probable(scores, parting.rows, rows.labels)
+        _check_probable(scores, parting.rows, counts.labels)
         parts = {fit: parting.fit, test: parting.test}
     elif protocol.folds > 1:
         parts = {test: parting.test}
-        scores = scores_of_answers(rows.prediction, rows.labels)
+        scores = scores_of_answers(rows.people.prediction, counts.labels)
     else:
         return {}
     return {
@@ -473,7 +589,7 @@ def _check_probable(
     check_scores(scores[looked_at], labels)
 
 
-def _scores_check(upload: TableFile, rows: CodedRows, roles: ColumnRoles) -> list[Check]:
+def _scores_check(upload: TableFile, rows: UploadedRows, roles: ColumnRoles) -> list[Check]:
     """What is made of scores, and what could be."""
     if roles.probability:
         return [
@@ -485,7 +601,7 @@ def _scores_check(upload: TableFile, rows: CodedRows, roles: ColumnRoles) -> lis
         ]
     if rows.scores is not None and roles.scores_are != SCORE_KINDS[0]:
         return [Check(f"The scores are {roles.scores_are}, turned into probabilities.")]
-    pairs = guess_scores(rows.labels, upload.columns) if rows.scores is None else ()
+    pairs = guess_scores(rows.people.labels, upload.columns) if rows.scores is None else ()
     if not pairs:
         return []
     columns = listed([shown(column) for _, column in pairs])

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairfl_core._io.names import listed
+from fairfl_core.data.columns import same_name
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment, Protocol, Scores
+from fairfl_core.data.weighting import MissingGroup
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, not_assessable
-from fairfl_core.intake._coding import CodedRows, same_but_for_case
 from fairfl_core.intake._roles import ColumnRoles, Reading
 
 if TYPE_CHECKING:
     from fairfl_core.intake._from_counts import Travelled
-    from fairfl_core.intake._from_table import Model
+    from fairfl_core.intake._from_table import Model, UploadedRows
     from fairfl_core.predictors.predictor import Predictor
 
 NEITHER = "in neither validation nor test"  # why a row is dropped that was meant to be
@@ -34,7 +35,7 @@ class Check:
     look: bool = False
 
 
-def of_rows(rows: CodedRows, kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
+def of_rows(rows: "UploadedRows", kept: int, dropped: Sequence[tuple[str, int]]) -> list[Check]:
     """Checks on a table: rows read and dropped, names, clients, labels, class order."""
     read = len(rows) + rows.malformed
     sentence = f"{read:,} rows read, {kept:,} kept."
@@ -102,8 +103,9 @@ def of_folds(fitted: int, tested: int, folds: Sequence[str], training: int) -> C
     )
 
 
-def _alike(rows: CodedRows) -> list[Check]:
-    columns = {"groups": rows.group.names, "clients": rows.client.names, "labels": rows.labels}
+def _alike(rows: "UploadedRows") -> list[Check]:
+    people = rows.people
+    columns = {"groups": people.groups, "clients": people.clients, "labels": people.labels}
     checks = [
         Check(
             f"The {what} {listed(alike)} differ only in case or spaces and are counted apart: "
@@ -111,13 +113,21 @@ def _alike(rows: CodedRows) -> list[Check]:
             look=True,
         )
         for what, names in columns.items()
-        for alike in same_but_for_case(names)
+        for alike in _same_but_for_case(names)
     ]
     return checks[:5]
 
 
-def _people_as_clients(rows: CodedRows) -> list[Check]:
-    clients = len(rows.client.names)
+def _same_but_for_case(names: Sequence[str]) -> list[list[str]]:
+    """Names that differ only in case or spaces, together."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(same_name(name), []).append(name)
+    return [group for group in alike.values() if len(group) > 1]
+
+
+def _people_as_clients(rows: "UploadedRows") -> list[Check]:
+    clients = len(rows.people.clients)
     per_client = len(rows) / max(clients, 1)
     if clients < 100 or per_client >= _FEW_ROWS:
         return []
@@ -130,30 +140,31 @@ def _people_as_clients(rows: CodedRows) -> list[Check]:
     ]
 
 
-def _continuous(rows: CodedRows) -> list[Check]:
-    numbers = sum(name.lstrip("-").replace(".", "", 1).isdigit() for name in rows.labels)
-    if len(rows.labels) <= 10 or numbers < len(rows.labels):
+def _continuous(rows: "UploadedRows") -> list[Check]:
+    labels = rows.people.labels
+    numbers = sum(name.lstrip("-").replace(".", "", 1).isdigit() for name in labels)
+    if len(labels) <= 10 or numbers < len(labels):
         return []
     return [
         Check(
-            f"The label has {len(rows.labels)} different numbers and looks continuous: put it "
+            f"The label has {len(labels)} different numbers and looks continuous: put it "
             "into a few bins, or choose the column of the class.",
             look=True,
         )
     ]
 
 
-def _class_order(rows: CodedRows) -> list[Check]:
+def _class_order(rows: "UploadedRows") -> list[Check]:
     """With scores, whether another order of the labels would make the model better by far."""
     if rows.scores is None:
         return []
-    label = rows.label.among(rows.labels)
-    known = (label >= 0) & (rows.prediction >= 0)
-    label, prediction = label[known], rows.prediction[known]
+    people, labels = rows.people, rows.people.labels
+    known = (people.label >= 0) & (people.prediction >= 0)
+    label, prediction = people.label[known], people.prediction[known]
     right = int((prediction == label).sum())
-    right_reversed = int((len(rows.labels) - 1 - prediction == label).sum())
+    right_reversed = int((len(labels) - 1 - prediction == label).sum())
     n = max(len(label), 1)
-    order = ", ".join(rows.labels)
+    order = ", ".join(labels)
     if right_reversed <= right:
         return [Check(f"Scores are read in this order of labels: {order}.")]
     return [
@@ -273,6 +284,7 @@ class Intake:
     it came from, of the first model where it has several; None for counts. `messages` are
     what travelled, where it is the result of a federation's run, and `predictor` what the run
     handed out. `models` are all models of the table, the first among them, where it has several.
+    `rows` a table has, and `missing` tells of those without a group.
     """
 
     experiment: UploadedExperiment
@@ -282,6 +294,8 @@ class Intake:
     messages: tuple["Travelled", ...] = ()
     predictor: "Predictor | None" = None
     models: tuple["Model", ...] = ()
+    rows: int = 0
+    missing: MissingGroup | None = None
 
 
 def manifest_of(

@@ -143,17 +143,15 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     _check_text(name, data)
     end = data.find(b"\n", min(len(data), _begins(data) + _PIECE))
     start = data[_begins(data) : end + 1 if end >= 0 else None]
-    lines = start.decode().splitlines()
+    lines = start.decode().splitlines(keepends=True)
     if not lines:
         raise InputError(f"{name}: the file is empty; choose another.")
     delimiter = _delimiter(lines[0])
-    _check_width(name, _outside_quotes(lines[0]).count(delimiter) + 1, limits)
+    width = len(next(csv.reader(lines, delimiter=delimiter)))
+    if width > limits.columns:  # before any is read
+        check_header(name, [str(place) for place in range(width)], limits)
     # Names are given by place, so that the header is a row like the others: none is renamed.
     read = pa.csv.ReadOptions(autogenerate_column_names=True, block_size=2 * _PIECE + LONGEST_LINE)
-    with _few(_Malformed(), name) as malformed:
-        parse = _parse_options(data, delimiter, malformed)
-        width = len(pa.csv.open_csv(pa.BufferReader(start), read, parse).schema)
-    _check_width(name, width, limits)
     convert = pa.csv.ConvertOptions(
         column_types={f"f{place}": pa.string() for place in range(width)},
         strings_can_be_null=False,
@@ -162,7 +160,7 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
         parse = _parse_options(data, delimiter, malformed)
         head = pa.csv.read_csv(pa.BufferReader(start), read, parse, convert)
     cells = [column.to_pylist() for column in head.slice(0, SAMPLE_ROWS + 1).columns]
-    header = check_header(name, [str(column[0]) for column in cells], limits)
+    header = check_header(name, [column[0].strip() for column in cells], limits)
     columns = stand_once(header)
     if not columns:
         raise InputError(f"{name}: no column has a name; give a header in the first line.")
@@ -216,17 +214,7 @@ def _check_lines(name: str, data: bytes) -> None:
 
 def _delimiter(line: str) -> str:
     """The sign that parts the header's cells: the most frequent one outside quotes."""
-    return max(_DELIMITERS, key=_outside_quotes(line).count)
-
-
-def _outside_quotes(line: str) -> str:
-    return "".join(line.split('"')[::2])
-
-
-def _check_width(name: str, width: int, limits: Limits) -> None:
-    """Refuse too many columns before any is read."""
-    if width > limits.columns:
-        check_header(name, [str(place) for place in range(width)], limits)
+    return max(_DELIMITERS, key="".join(line.split('"')[::2]).count)
 
 
 # -------------------------------------------------------------------- reading it

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairfl_core.data.tables import PAGE, SAMPLE_ROWS, open_csv, open_parquet
+from fairfl_core.data.tables import PAGE, SAMPLE_ROWS, open_csv, open_parquet, read_columns
 from fairfl_core.errors import InputError
 
 
@@ -45,7 +45,15 @@ def test_of_a_file_with_many_rows_the_sample_is_the_first_thousand():
 
 
 def test_a_header_of_too_many_columns_is_refused_before_any_is_read(monkeypatch):
-    monkeypatch.setattr("pyarrow.csv.open_csv", None)
+    monkeypatch.setattr("pyarrow.csv.read_csv", None)
     for sign in (b",", b";", b"\t"):
         with pytest.raises(InputError, match="has 900,001 columns"):
             open_csv("t.csv", sign * 900_000 + b"\n", PAGE)
+
+
+def test_blanks_around_a_columns_name_are_no_part_of_it():
+    """A header written "a, b" names the columns a and b, as a person would."""
+    file = open_csv("t.csv", b'id, said ,"prob ill" \n1,2,3\n', PAGE)
+    assert file.header == ("id", "said", "prob ill")
+    table, _ = read_columns(file, ["said"], ["prob ill"])
+    assert table.column("prob ill").to_pylist() == [3.0]

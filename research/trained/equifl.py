@@ -18,6 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod, check_choice
+from research.trained.gaps import Penalty
 from research.trained.gradients import gradients_of
 
 __all__ = ["EquiFL", "shared_part"]
@@ -38,7 +39,7 @@ class EquiFL(FairMethod):
     share : {"kernels", "everything"}
         What the server averages: hidden layers' kernels, or all.
     momentum : float
-        How long the penalty's means look back; see `GradientTrainer.penalised_epoch`.
+        How long the penalty's means look back; see `Penalty`.
     """
 
     title: ClassVar[str] = "EquiFL"
@@ -66,16 +67,9 @@ class EquiFL(FairMethod):
         """Take the shared part, train with the penalty, keep the rest."""
         theta = self.model(state, local.memory)
         if self.strength:
-            gaps = self.soft_gaps(local)
+            penalty = Penalty(self.soft_gaps(local), self.strength, self.momentum, clip=1.0)
             theta = gradients_of(trainer).penalised_epoch(
-                theta,
-                local.rows,
-                local.weight,
-                local.seed,
-                gaps=gaps,
-                strength=self.strength,
-                momentum=self.momentum,
-                clip=1.0,
+                theta, local.rows, local.weight, local.seed, penalty
             )
         else:
             theta = trainer.epoch(theta, local.rows, local.weight, local.seed)

@@ -81,11 +81,7 @@ class FCFL(FairMethod):
             )
         loss, down = gradients_of(trainer).loss_gradient(state.theta, local.rows, local.weight)
         gap, slope = gradients_of(trainer).gap_gradient(
-            state.theta,
-            local.rows,
-            self.soft_gaps(local),
-            sharpness=self.sharpness,
-            bound=self.bound,
+            state.theta, local.rows, self.soft_gaps(local), self.sharpness, self.bound
         )
         sent = {
             "values": np.array([loss, abs(gap[0])]),

@@ -12,6 +12,7 @@ from fairfl_core.errors import InputError
 __all__ = [
     "NOTIONS",
     "Gaps",
+    "Penalty",
     "Rates",
     "check_notion",
     "favourable_rates_of",
@@ -56,6 +57,32 @@ class Gaps:
         """The weights u with gap = sum over rows of u times score, shape (gaps, rows)."""
         first, second = self.mean_weights
         return second - first
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """What a penalised epoch adds to the loss: `strength` times the sum of squared gaps.
+
+    A gap on a batch is noise for the most part, and its square is the noise's variance. So the two
+    means behind a gap run along: they start as those of all rows, and each batch moves them by
+    ``1 - momentum``. A batch without rows of a group leaves its mean as it is.
+
+    Attributes
+    ----------
+    gaps : Gaps
+        What is compared; its rows stand in the order of the epoch's.
+    strength : float
+        How much the penalty counts beside the loss.
+    momentum : float
+        0 takes each batch by itself, 0.9 looks back over about ten.
+    clip : float
+        The longest gradient that is taken as it is; a longer one is shortened to it.
+    """
+
+    gaps: Gaps
+    strength: float
+    momentum: float
+    clip: float = np.inf
 
 
 def gaps_of(

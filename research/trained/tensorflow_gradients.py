@@ -2,12 +2,12 @@
 
 import numpy as np
 import tensorflow as tf
-from numpy.typing import NDArray
 
 from fairfl_core.training.data import Federation
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer, adam_start, adam_step
-from research.trained.gaps import Gaps
+from research.trained.gaps import Gaps, Penalty
+from research.trained.gradients import Floats, Rows, Theta
 
 __all__ = ["TensorFlowGradients"]
 
@@ -25,36 +25,10 @@ class TensorFlowGradients(TensorFlowTrainer):
         self._compiled_gap_gradient = tf.function(self._gap_gradient, jit_compile=fast)
 
     def penalised_epoch(
-        self,
-        theta: NDArray[np.float32],
-        rows: NDArray[np.int32],
-        weight: NDArray[np.float32],
-        seed: int,
-        *,
-        gaps: Gaps,
-        strength: float,
-        momentum: float,
-        clip: float = np.inf,
-    ) -> NDArray[np.float32]:
-        """An `epoch` whose loss is the mean loss plus `strength` times the sum of squared gaps.
-
-        A gap on a batch is noise for the most part, and its square is the noise's variance. So the
-        two means behind a gap run along: they start as those of all `rows`, and each batch moves
-        them by ``1 - momentum``. A batch without rows of a group leaves its mean as it is.
-
-        Parameters
-        ----------
-        theta, rows, weight, seed
-            As for `epoch`.
-        gaps : Gaps
-            What is compared; its rows stand in the order of `rows`.
-        strength : float
-            How much the penalty counts beside the loss.
-        momentum : float
-            0 takes each batch by itself, 0.9 looks back over about ten.
-        clip : float
-            The longest gradient that is taken as it is; a longer one is shortened to it.
-        """
+        self, theta: Theta, rows: Rows, weight: Theta, seed: int, penalty: Penalty
+    ) -> Theta:
+        """An `epoch` whose loss is joined by the penalty."""
+        gaps = penalty.gaps
         weights = gaps.mean_weights
         means = (weights * self.scores(theta, rows)[:, gaps.label].T).sum(axis=2)
         sides = np.sign(weights[1] - weights[0]).astype(np.float32)
@@ -65,19 +39,14 @@ class TensorFlowGradients(TensorFlowTrainer):
             tf.constant(np.stack([self._in_batches(side) for side in sides], axis=1)),
             tf.constant(gaps.label),
             tf.constant(means, tf.float32),
-            tf.constant([strength, momentum, clip], tf.float32),
+            tf.constant([penalty.strength, penalty.momentum, penalty.clip], tf.float32),
             tf.constant(-(-len(rows) // self._recipe.batch), tf.int32),
             tf.constant(seed, tf.int32),
         )
         return trained.numpy()
 
-    def loss_gradient(
-        self,
-        theta: NDArray[np.float32],
-        rows: NDArray[np.int32],
-        weight: NDArray[np.float32],
-    ) -> tuple[float, NDArray[np.float64]]:
-        """The mean loss over all of `rows`, weighted, and its gradient; images as they are."""
+    def loss_gradient(self, theta: Theta, rows: Rows, weight: Theta) -> tuple[float, Floats]:
+        """The weighted mean loss over all of `rows` and its gradient."""
         loss, gradient = 0.0, np.zeros(self.model.size)
         share = (weight / weight.sum(dtype=float)).astype(np.float32)
         for part, part_share in zip(self._in_chunks(rows), self._in_chunks(share), strict=True):
@@ -89,34 +58,9 @@ class TensorFlowGradients(TensorFlowTrainer):
         return loss, gradient
 
     def gap_gradient(
-        self,
-        theta: NDArray[np.float32],
-        rows: NDArray[np.int32],
-        gaps: Gaps,
-        *,
-        sharpness: float = 1.0,
-        bound: float = np.inf,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Signed soft gaps over all of `rows`, and their gradients.
-
-        Parameters
-        ----------
-        theta : ndarray
-        rows : ndarray of int
-        gaps : Gaps
-            What is compared; its rows stand in the order of `rows`.
-        sharpness : float
-            The score is the sigmoid of so many times its log-odds: 1 is the score itself, 10
-            (FCFL) is near the hard decision.
-        bound : float
-            Log-odds beyond it are cut off, so that sharpened scores keep a slope.
-
-        Returns
-        -------
-        values : ndarray, shape (gaps,)
-            Second group less first; 0 where a group has no rows.
-        gradients : ndarray, shape (gaps, p)
-        """
+        self, theta: Theta, rows: Rows, gaps: Gaps, sharpness: float = 1.0, bound: float = np.inf
+    ) -> tuple[Floats, Floats]:
+        """Signed soft gaps over all of `rows`, and their gradients."""
         values, gradients = np.zeros(len(gaps)), np.zeros((len(gaps), self.model.size))
         parts = list(self._in_chunks(rows))
         for place, (label, u) in enumerate(zip(gaps.label, gaps.coefficients, strict=True)):

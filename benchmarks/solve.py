@@ -1,15 +1,18 @@
-"""A solve, a move, and a 21 x 21 map: ours against the authors' way and other solvers, in one run.
+"""A solve, a move, and a 21 x 21 map: ours against the authors' way, solvers and peers, in one run.
 
 The authors' way makes the dense matrices of the paper's LP anew for every pair of epsilons and
 calls `scipy.optimize.linprog` (see `research.paper.original_form`); a map is the mean of the
 cells timed, times 441. cvxpy gets the same sparse program as ours, where it is installed (see
 README.md). On two networks: `synthetic`, whose groups are alike, and `biased`, whose overall rows
-bind. CPU seconds of one process.
+bind. fairlearn and AIF360 get the shipped PublicCoverage scores as one client without a gap. At the
+end 20,000 clients. CPU seconds of one process.
 """
 
 import os
+import resource
 import sys
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -21,10 +24,14 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from fairfl_core.data import experiments  # noqa: E402
+from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.lp.frontier import frontier  # noqa: E402
 from fairfl_core.lp.program import FairnessProgram  # noqa: E402
 from fairfl_core.lp.solvers import FullSolver  # noqa: E402
 from research.paper.original_form import paper_form  # noqa: E402
+from tests.helpers.peers import fairlearn  # noqa: E402
+from tests.helpers.scored import exact_program  # noqa: E402
 from tests.helpers.strategies import biased, synthetic  # noqa: E402
 
 GRID = np.linspace(0, 0.3, 21)
@@ -32,6 +39,11 @@ AT = (0.02, 0.05)  # where one solve is timed: eps_global, eps_local
 INSTANCES = {
     "synthetic": lambda clients, labels: synthetic(clients, 2, labels, rows=2000),
     "biased": lambda clients, labels: biased(clients, labels, rows=2000),
+}
+FAIRLEARN = {
+    "eo": "equalized_odds",
+    "sp": "demographic_parity",
+    "eop": "true_positive_rate_parity",
 }
 rng = np.random.default_rng(0)
 
@@ -159,14 +171,70 @@ def against_warm_highs(rows):
     rows.add("map", "biased", counts, "HiGHS, warm", slow, fast, 3)
 
 
+def one_client():
+    """The people of PublicCoverage that are fitted on, as one client."""
+    people = ScoredData.from_experiment(experiments.open("public_coverage"), 0, "validation")
+    return replace(people, client=np.zeros_like(people.client), clients=("all",))
+
+
+def against_fairlearn(rows):
+    """`ThresholdOptimizer` with a grid of 20,000, beside the exact region: as accurate as it."""
+    people = one_client()
+    for notion, constraint in FAIRLEARN.items():
+        slow, theirs = seconds(lambda c=constraint: fairlearn(people, c, grid_size=20_000))
+        fast, ours = seconds(lambda n=notion: exact_program(people, n).solve(0.0, 0.0))
+        assert ours.accuracy > theirs - 1e-4
+        rows.add(f"exact, {notion}", "PublicCoverage", people, "fairlearn", slow, fast)
+
+
+def against_aif360(rows):
+    """`EqOddsPostprocessing`, which draws from a lottery over the model's answers: our kernel."""
+    import pandas as pd
+    from aif360.algorithms.postprocessing import EqOddsPostprocessing
+    from aif360.datasets import BinaryLabelDataset
+
+    people = one_client()
+
+    def table(answer):
+        frame = pd.DataFrame({"group": people.group, "label": answer}, dtype=float)
+        names = {"label_names": ["label"], "protected_attribute_names": ["group"]}
+        return BinaryLabelDataset(df=frame, **names)
+
+    truth, predicted = table(people.label), table(people.predicted)
+    sides = {"privileged_groups": [{"group": 1.0}], "unprivileged_groups": [{"group": 0.0}]}
+    slow, fitted = seconds(lambda: EqOddsPostprocessing(**sides, seed=0).fit(truth, predicted), 2)
+    fast, ours = seconds(lambda: FairnessProgram(people.counts, "eo", "kernel").solve(0, 0), 2)
+    answer = fitted.predict(predicted).labels.ravel()
+    rows.add("kernel, eo", "PublicCoverage", people, "AIF360", slow, fast)
+    print(f"accuracy: AIF360 {(answer == people.label).mean():.4f}, ours {ours.accuracy:.4f}")
+
+
+def twenty_thousand():
+    """Every notion of two labels on both regions: a solve and a map, and the memory of it all."""
+    counts = biased(20_000, 2, rows=400)
+    for region, notion in product(("simplex", "kernel"), ("sp", "eop", "eo", "eo-full")):
+        if (notion, region) == ("eo-full", "simplex"):
+            continue
+        cold, _ = seconds(lambda n=notion, r=region: FairnessProgram(counts, n, r).solve(*AT))
+        whole, _ = seconds(lambda n=notion, r=region: whole_map(counts, n, r))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        row = f"{region:>8} {notion:>8}  solve {written(cold):>8}  map {written(whole):>8}"
+        print(f"20,000 clients: {row}  peak so far {peak:.2f} GB", flush=True)
+
+
 def main():
     rows = Rows("eo, simplex; CPU seconds of one process, one run")
     against_the_authors(rows)
-    try:
-        for clients in (50, 1000):
-            against_cvxpy(rows, clients)
-    except ImportError:
-        print("cvxpy is not installed: see benchmarks/README.md")
+    for compare, more in (
+        (against_cvxpy, (50,)),
+        (against_cvxpy, (1000,)),
+        (against_fairlearn, ()),
+        (against_aif360, ()),
+    ):
+        try:
+            compare(rows, *more)
+        except ImportError as error:
+            print(f"{error.name} is not installed: see benchmarks/README.md")
     against_warm_highs(rows)
     few = FairnessProgram(INSTANCES["synthetic"](1000, 2), "eop")
     ours, _ = seconds(lambda: frontier(few, eps_local=GRID, eps_global=GRID), 3)
@@ -174,6 +242,7 @@ def main():
         "map, eop", "synthetic", few.counts, "authors", 441 * authors(few.counts, "eop", 1), ours
     )
     Console(width=120).print(rows.table)
+    twenty_thousand()
 
 
 if __name__ == "__main__":

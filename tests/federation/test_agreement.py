@@ -1,7 +1,11 @@
-"""Proof of agreement: real nodes, two rounds, the scikit-learn example and our own training."""
+"""Proof of agreement: real nodes, two rounds, the scikit-learn example and our own training.
+
+Run it by `pytest -m nodes tests/federation`, as .ci/run does.
+"""
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -48,10 +52,12 @@ def runs(tmp_path_factory):
         f"partition-id={place} folder={json.dumps(str(folder / 'study' / name.lower()))}"
         for place, name in enumerate(CLIENTS)
     ]
-    with federation(folder, configs, study, people) as (server, _):
-        out = folder / "sklearn"
-        said = flwr_run(EXAMPLE, folder, server.address, {"out": str(out)})
+    # Flower looks for messages every three seconds: both at once wait no longer than one alone.
+    with federation(folder, configs, study, people) as (server, _), ThreadPoolExecutor(1) as pool:
+        out = {"out": str(folder / "sklearn")}
+        said = pool.submit(flwr_run, EXAMPLE, folder, server.address, out)
         run_job(server, question, server.path / "results", quiet=True)
+        said = said.result()
     return folder, study, question, said
 
 

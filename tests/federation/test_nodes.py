@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,11 @@ pytest.importorskip("flwr")
 from fairfl_core.federation.folders import free_port, hospital_example, write_folders
 from tests.federation.flower_here import environment
 
-pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc")
+pytestmark = [
+    pytest.mark.nodes,
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are read from /proc"),
+]
+SIGNALS = ("SIGHUP", "SIGTERM", "SIGINT", "SIGKILL")
 PATIENCE = 120.0
 
 
@@ -49,12 +54,19 @@ def eventually(holds):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A client's folder, whose server is not there yet: the node waits for it."""
+def nodes(tmp_path_factory):
+    """A client for each signal, its folder and its command; their server is not there yet."""
     study, people = hospital_example()
+    table = people["North"]
+    study = replace(study, clients=SIGNALS)
     where = tmp_path_factory.mktemp("nodes") / "study"
     address = f"127.0.0.1:{free_port()}"
-    return write_folders(where, study, address=address, people=people)[1]
+    folders = write_folders(where, study, address=address, people=dict.fromkeys(SIGNALS, table))
+    started = {name: (one, client(one)) for name, one in zip(SIGNALS, folders[1:], strict=True)}
+    yield started
+    for _, command in started.values():
+        command.kill()
+        command.communicate()
 
 
 def client(folder):
@@ -69,21 +81,16 @@ def client(folder):
     )
 
 
-@pytest.mark.parametrize("name", ["SIGHUP", "SIGTERM", "SIGINT", "SIGKILL"])
-def test_gone_means_gone(folder, name):
-    command = client(folder)
-    try:
-        eventually(lambda: len(family(command.pid)) > 1)  # the SuperNode has started its worker
-        everybody = family(command.pid)
-        if name == "SIGHUP":  # while it is there, a second one is told so
-            second = client(folder)
-            told = second.communicate(timeout=PATIENCE)[1]
-            assert second.returncode == 2
-            assert f'the old node of client "North" is still there (process {command.pid})' in told
-        os.kill(command.pid, getattr(signal, name))
-        command.wait(PATIENCE)
-        eventually(lambda: not any(lives(pid) for pid in everybody))
-    finally:
-        command.kill()
-        command.wait()
-        command.stderr.close()
+@pytest.mark.parametrize("name", SIGNALS)
+def test_gone_means_gone(nodes, name):
+    folder, command = nodes[name]
+    eventually(lambda: len(family(command.pid)) > 1)  # the SuperNode has started its worker
+    everybody = family(command.pid)
+    if name == "SIGHUP":  # while it is there, a second one is told so
+        second = client(folder)
+        told = second.communicate(timeout=PATIENCE)[1]
+        assert second.returncode == 2
+        assert f'the old node of client "{name}" is still there (process {command.pid})' in told
+    os.kill(command.pid, getattr(signal, name))
+    command.wait(PATIENCE)
+    eventually(lambda: not any(lives(pid) for pid in everybody))

@@ -63,7 +63,7 @@ def test_it_agrees_with_one_place(tmp_path, choices, question):
 
 def test_the_mlp_agrees_with_one_place(tmp_path):
     pytest.importorskip("tensorflow")
-    study = study_of(model="mlp", rounds=1)
+    study = replace(study_of(model="mlp", rounds=1), clients=STUDY.clients[:2])
     server, clients = hospitals(tmp_path / "study", study)
     run((server, clients), study=study)
     folders = [ClientFolder.read(path) for path in clients]

@@ -12,7 +12,7 @@ Where groups cross several columns, each column is compared on its own, too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +30,8 @@ from fairfl_core.evaluation.before_after import (
     scopes,
     with_overall,
 )
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.fairness.intervals import gap_interval
-from fairfl_core.fairness.notions import Notion, gaps, notion_names, number_or_none
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.fairness.notions import Notion, notion_names, number_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,12 +276,9 @@ def _counted(confusion: Floats, have: Floats, labels: Sequence[int]) -> Counted:
 
 def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
     """A notion's gaps before and after, overall and in each client."""
-    counts = evaluations[0].counts
-    notion = Notion.of(name, counts.labels, counts.favourable)
-    (was, was_low, was_high), (now, low, high) = (
-        _gaps(notion, evaluations, [getattr(one, side).confusion for one in evaluations])
-        for side in ("own", "answers")
-    )
+    notion = Notion.of(name, evaluations[0].counts.labels, evaluations[0].counts.favourable)
+    after = [replace(one, notion=notion) for one in evaluations]
+    (was, was_low, was_high), (now, low, high) = map(_gaps, ([one.before for one in after], after))
     least = (now - was) - np.hypot(now - low, was_high - was)
     most = (now - was) + np.hypot(high - now, was - was_low)
     return [
@@ -301,23 +297,13 @@ def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
     ]
 
 
-def _gaps(
-    notion: Notion, evaluations: Sequence[Evaluation], confusions: Sequence[Floats]
-) -> tuple[Floats, Floats, Floats]:
-    """Gaps with their limits, mean over runs: each (scopes,)."""
-    found, lows, highs = [], [], []
-    for one, confusion in zip(evaluations, confusions, strict=True):
-        answered, people = notion.answered(confusion), notion.people(one.counts.n_label)
-        here = gaps(answered, people)
-        found.append(np.array([here.overall, *here.local]))
-        people = with_overall(people)
-        rate = np.divide(
-            with_overall(answered), people, out=np.zeros_like(people), where=people > 0
-        )
-        low, high = gap_interval(rate, people, LEVEL)
-        lows.append(low)
-        highs.append(high)
-    return run_mean(found), run_mean(lows), run_mean(highs)
+def _gaps(runs: Sequence[Evaluation]) -> Floats:
+    """Gaps and their limits, overall and in each client, mean over runs: (3, scopes)."""
+    found = []
+    for one in runs:
+        overall = one.gaps.overall, *one.global_interval
+        found.append(np.column_stack([overall, (one.gaps.local, *one.local_interval)]))
+    return run_mean(found)
 
 
 # ------------------------------------------------------------------- impact ratios

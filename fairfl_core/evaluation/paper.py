@@ -54,9 +54,8 @@ class Row:
     @classmethod
     def of(cls, printed: dict[str, list[float]], where: str) -> "Row":
         """Take a row as it is printed."""
-        percent = (part / 100 for part in printed["accuracy"])
-        gaps = (Measured(*printed[name]) for name in ("local", "overall"))
-        return cls(*gaps, Measured(*percent), where)
+        accuracy = Measured(*(percent / 100 for percent in printed["accuracy"]))
+        return cls(Measured(*printed["local"]), Measured(*printed["overall"]), accuracy, where)
 
 
 @dataclass(frozen=True)

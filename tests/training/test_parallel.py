@@ -18,12 +18,7 @@ from tests.training.tiny import RECIPE, as_adult, pictures
 register_all()
 SETTINGS = {
     "fedavg": {},
-    "fairfed": {},
-    "fair_fate": {},
     "equifl": {"notion": "sp"},
-    "fedfb": {},
-    "fcfl": {"warm": 1, "min_max": 1},  # one round of each of its stages
-    "reweighing": {},
     "toy": {"strength": 3.0},  # it asks for everything that a trainer can do
 }
 

@@ -80,7 +80,8 @@ def test_a_toy_method_cross_fitted_and_killed_gives_the_scores_of_an_unbroken_ru
     assert not (checkpoints.parent / "scores.parquet").exists()
     subprocess.run(command, cwd=root, check=True, stderr=subprocess.DEVNULL)
     whole = tmp_path / "whole"
-    train_tiny(seeds="5", rounds=3, folds=2, method="toy", setting=["strength=0"], out=whole)
+    options = {"seeds": "5", "rounds": 3, "folds": 2, "method": "toy", "setting": ["strength=0"]}
+    train_tiny("linear", **options, out=whole)
     made, unbroken = (
         experiments.open("tiny_toy_cross_fitted", folder) for folder in (tmp_path, whole)
     )

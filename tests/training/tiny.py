@@ -51,7 +51,7 @@ def as_adult() -> People:
     )
 
 
-def train_tiny(**options: object) -> None:
+def train_tiny(model: str = "mlp", **options: object) -> None:
     """`fairfl train tiny ...`, as far as the tiny people can stand in for a dataset."""
     from fairfl_core.cli.train import train
     from fairfl_core.data import datasets
@@ -60,7 +60,7 @@ def train_tiny(**options: object) -> None:
 
     real = datasets.open
     datasets.open = lambda name, source, grouping: as_adult()
-    recipes.RECIPES["tiny"] = replace(RECIPE, dataset="adult", batch=64)
+    recipes.RECIPES["tiny"] = replace(RECIPE, dataset="adult", batch=64, model=model)
     try:
         train("tiny", **options)
     finally:
@@ -70,6 +70,7 @@ def train_tiny(**options: object) -> None:
 
 if __name__ == "__main__":
     train_tiny(
+        model="linear",  # which needs no TensorFlow
         seeds="5",
         rounds=3,
         folds=2,

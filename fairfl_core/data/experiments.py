@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import APP_ROOT, read_json
-from fairfl_core._io.names import listed
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 
@@ -99,15 +98,12 @@ class Scores:
     ----------
     client, group, label : ndarray of int, shape (people,)
     scores : ndarray, shape (people, labels)
-    fold : ndarray of int, shape (people,), or None
-        When cross-fitted, the fold whose model gave the score; None with one model.
     """
 
     client: NDArray[np.integer]
     group: NDArray[np.integer]
     label: NDArray[np.integer]
     scores: NDArray[np.floating]
-    fold: NDArray[np.integer] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.label)
@@ -116,28 +112,6 @@ class Scores:
     def prediction(self) -> NDArray[np.intp]:
         """The model's own answer: argmax of the score (the paper's Y_1)."""
         return self.scores.argmax(axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class FoldScores:
-    """People with one score from each model that may answer them.
-
-    Deployed, one of the models is drawn for each person, all with the same chance; so what is
-    expected of the people is the mean over the first axis of what holds for each model.
-
-    Attributes
-    ----------
-    client, group, label : ndarray of int, shape (people,)
-    fold_scores : ndarray, shape (folds, people, labels)
-    """
-
-    client: NDArray[np.integer]
-    group: NDArray[np.integer]
-    label: NDArray[np.integer]
-    fold_scores: NDArray[np.floating]
-
-    def __len__(self) -> int:
-        return len(self.label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,9 +254,11 @@ def read_block(path: Path, group: int, names: Mapping[str, Sequence[str]]) -> Sc
     if len(columns) < len(names["label"]):  # whole units: what is left of 1 is exact
         scores = np.column_stack([1 - scores.sum(axis=1), scores])
     return Scores(
-        **{name: _codes(table.column(name), names[name]) for name in ("client", "group", "label")},
+        **{
+            name: codes_of(table.column(name), names[name])
+            for name in ("client", "group", "label")
+        },
         scores=scores,
-        fold=_values(table.column("fold")) if "fold" in table.column_names else None,
     )
 
 
@@ -291,7 +267,7 @@ def _values(column: pa.ChunkedArray) -> NDArray[Any]:
     return np.from_dlpack(column.chunk(0)) if column.num_chunks else np.empty(0)
 
 
-def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
+def codes_of(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
     """Codes into `names`, whatever order the file's own dictionary has."""
     if not column.num_chunks:
         return np.empty(0, np.int64)
@@ -416,45 +392,18 @@ class Experiment:
         fold : int, optional
             Of a cross-fitted experiment: only the people held out in this fold, or the test
             people as this fold's model scores them. All fitted people unless given; test people
-            have a score of every fold, so theirs must be named (or see `fold_scores`).
+            have a score of every fold, so theirs must be named.
         """
         self._check_asked(seed, split, fold)
         if fold is not None or self.folds == 1:
             return self._block(seed, split, fold or 0)
         if split != self.fit_split:
             raise InputError(
-                f"{self.name} has {self.folds} scores for each {split} person; name a fold, or "
-                "take all with fold_scores."
+                f"{self.name} has {self.folds} scores for each {split} person; name a fold."
             )
         blocks = [self._block(seed, split, fold) for fold in range(self.folds)]
-        for place, people in enumerate(blocks):
-            self._check_clients(seed, place, people)
-        client, group, label, scores = (
-            np.concatenate([getattr(people, name) for people in blocks])
-            for name in ("client", "group", "label", "scores")
-        )
-        fold_of = np.repeat(np.arange(self.folds), [len(people) for people in blocks])
-        return Scores(client, group, label, scores, fold=fold_of)
-
-    def fold_scores(self, seed: int, split: str = "test") -> FoldScores:
-        """Every score a person may be answered by: of all fold models for test people, else one."""
-        self._check_asked(seed, split, None)
-        if self.folds == 1 or split == self.fit_split:
-            people = self.scores(seed, split)
-            return FoldScores(people.client, people.group, people.label, people.scores[None])
-        blocks = [self._block(seed, split, fold) for fold in range(self.folds)]
-        first = blocks[0]
-        for fold, people in enumerate(blocks):
-            if not all(
-                np.array_equal(getattr(people, name), getattr(first, name))
-                for name in ("client", "group", "label")
-            ):
-                raise InputError(
-                    f"{self._file}: seed {seed}, fold {fold}: the test people are not those of "
-                    "fold 0; each needs one row in every fold, in the same order."
-                )
-        scores = np.stack([people.scores for people in blocks])
-        return FoldScores(first.client, first.group, first.label, scores)
+        names = ("client", "group", "label", "scores")
+        return Scores(*(np.concatenate([getattr(one, name) for one in blocks]) for name in names))
 
     def counts(self, seed: int, split: str, fold: int | None = None) -> "ClientCounts":
         """The table n[client, group, label, prediction] of the people of `scores`."""
@@ -466,10 +415,6 @@ class Experiment:
         names = self.clients, self.groups, self.labels, self.favourable
         folds = self.folds if split == self.fit_split else 1
         return ClientCounts(table, *names, folds=folds, grouping=self.grouping)
-
-    @property
-    def _file(self) -> Path:
-        return scores_file(self.path, self.manifest)
 
     def _check_asked(self, seed: int, split: str, fold: int | None) -> None:
         if seed not in self.seeds or split not in self.splits:
@@ -484,25 +429,10 @@ class Experiment:
             )
 
     def _block(self, seed: int, split: str, fold: int) -> Scores:
-        """The people of one row group, checked to be those of the fold asked for."""
+        """The people of one row group."""
         names = {"client": self.clients, "group": self.groups, "label": self.labels}
         group = self._protocol.row_group(self.seeds.index(seed), split, fold)
-        people = read_block(self._file, group, names)
-        if self.folds > 1 and (people.fold is None or (people.fold != fold).any()):
-            raise InputError(
-                f'{self._file}: seed {seed}, {split}: the column "fold" does not say {fold} where '
-                f"the people of fold {fold} stand; train it anew."
-            )
-        return people
-
-    def _check_clients(self, seed: int, fold: int, people: Scores) -> None:
-        present = np.bincount(people.client, minlength=len(self.clients))
-        absent = [self.clients[c] for c in np.flatnonzero(present == 0)]
-        if absent:
-            raise InputError(
-                f"{self._file}: seed {seed}: fold {fold} holds nobody of {listed(absent)}; every "
-                "client needs people in every fold."
-            )
+        return read_block(scores_file(self.path, self.manifest), group, names)
 
 
 def list_experiments(folder: str | Path = FOLDER, protocol: str | None = PAPER_SPLIT) -> list[str]:

@@ -8,7 +8,7 @@ Beside it ``<method>.json`` tells how the answers came about.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import APP_ROOT, read_json
+from fairfl_core.data.experiments import codes_of
 from fairfl_core.errors import InputError
 
 __all__ = [
@@ -90,8 +91,8 @@ class MethodAnswers:
         place = names.index(setting) * len(SPLITS) + SPLITS.index(split)
         table = pq.ParquetFile(self.path).read_row_group(place)
         shape = tuple(len(self.manifest[f"{name}s"]) for name in (*_NAMES, "label"))
-        codes = [_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
-            _codes(table.column("prediction"), self.manifest["labels"])
+        codes = [codes_of(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
+            codes_of(table.column("prediction"), self.manifest["labels"])
         ]
         seeds = np.asarray(table.column("seed").combine_chunks())
         present, position = np.unique(seeds, return_inverse=True)
@@ -113,13 +114,6 @@ def _weights(table: pa.Table) -> list[NDArray[np.float64] | None]:
         else None
         for name in ("people", "squares")
     ]
-
-
-def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
-    array = column.combine_chunks()
-    place = {name: code for code, name in enumerate(names)}
-    order = np.array([place[name] for name in array.dictionary.to_pylist()], np.int64)
-    return order[np.asarray(array.indices)]
 
 
 def list_methods(experiment: str, folder: str | Path = FOLDER) -> list[str]:

@@ -172,9 +172,11 @@ class ScoredData:
     # ---------------------------------------------------------------- where they come from
 
     @classmethod
-    def from_experiment(cls, experiment: "Experiment", seed: int, split: str) -> "ScoredData":
-        """The people of one seed and split of an experiment."""
-        people = experiment.scores(seed, split)
+    def from_experiment(
+        cls, experiment: "Experiment", seed: int, split: str, fold: int | None = None
+    ) -> "ScoredData":
+        """The people of one seed and split of an experiment; `Experiment.scores` tells of `fold`."""
+        people = experiment.scores(seed, split, fold)
         return cls(
             client=np.asarray(people.client, np.int64),
             group=np.asarray(people.group, np.int64),
@@ -271,26 +273,9 @@ class FoldedData:
     @classmethod
     def from_experiment(cls, experiment: "Experiment", seed: int) -> "FoldedData":
         """The test people of one seed of a cross-fitted experiment."""
-        found = experiment.fold_scores(seed)
-        client, group, label = (
-            np.asarray(code, np.int64) for code in (found.client, found.group, found.label)
-        )
+        folds = range(experiment.folds)
         return cls(
-            tuple(
-                ScoredData(
-                    client=client,
-                    group=group,
-                    label=label,
-                    scores=np.asarray(scores, np.float64),
-                    predicted=scores.argmax(axis=1),
-                    clients=experiment.clients,
-                    groups=experiment.groups,
-                    labels=experiment.labels,
-                    favourable=experiment.favourable,
-                    grouping=experiment.grouping,
-                )
-                for scores in found.fold_scores
-            )
+            tuple(ScoredData.from_experiment(experiment, seed, "test", fold) for fold in folds)
         )
 
     @classmethod

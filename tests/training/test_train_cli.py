@@ -93,7 +93,7 @@ def test_a_toy_method_cross_fitted_and_killed_gives_the_scores_of_an_unbroken_ru
     assert made.manifest["training"]["round_choice"] == "least error on the held-out fold"
     assert made.method == "Toy"
     assert len(made.manifest["rounds_chosen"]["5"]) == 2
-    assert len(made.scores(5, "fit")) + len(made.fold_scores(5)) == len(as_adult())
+    assert len(made.scores(5, "fit")) + len(made.scores(5, "test", 0)) == len(as_adult())
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def network(judged: Evaluation, known: bool) -> go.Figure:
     figure.update_layout(
         xaxis=HIDDEN | {"range": [-0.5, 2.5]}, yaxis=HIDDEN | {"range": [-0.62, 1.5]}
     )
-    return settled(figure, 380)
+    return settled(figure, 450)
 
 
 def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
@@ -520,7 +520,7 @@ def _add_branch(
         x=[start[0], end[0]],
         y=[start[1], end[1]],
         mode="lines",
-        line={"color": AFTER if chosen else translucent(GREY, 0.6), "width": 5 if chosen else 1.5},
+        line={"color": AFTER if chosen else GREY, "width": 5 if chosen else 1.5},
         hoverinfo="skip",
         showlegend=False,
     )

@@ -42,29 +42,26 @@ def client(visitor: Visitor, name: str):
     return visitor.page.locator(".st-key-clients-place .client").filter(has_text=name).first
 
 
-@pytest.mark.parametrize(
-    ("name", "setting", "place"), [(OVERALL, "eps_global", 0), (INSIDE, "eps_local", 1)]
-)
-def test_a_slider_asks_and_numbers_tell(explore, name, setting, place):
-    said, start = explore.said, float(explore.epsilons[place])
-    after = explore.changes(lambda: explore.press(name))
-    upper = LEVELS[LEVELS.index(start) + 1]
-    assert float(explore.link[setting]) == upper == float(explore.epsilons[place])
-    assert f"{upper:g}" in after
-    explore.changes(lambda: explore.press(name, "ArrowLeft"))
-    assert explore.said == said
-    assert "No limit asked" not in explore.changes(lambda: explore.press(name, "End"))
-    assert explore.epsilons[place] == "no limit"
+def test_a_slider_asks_and_numbers_tell(explore):
+    for place, (name, setting) in enumerate(((OVERALL, "eps_global"), (INSIDE, "eps_local"))):
+        said, start = explore.said, float(explore.epsilons[place])
+        after = explore.changes(lambda name=name: explore.press(name))
+        upper = LEVELS[LEVELS.index(start) + 1]
+        assert float(explore.link[setting]) == upper == float(explore.epsilons[place])
+        assert f"{upper:g}" in after
+        explore.changes(lambda name=name: explore.press(name, "ArrowLeft"))
+        assert explore.said == said
+    assert "No limit asked" not in explore.changes(lambda: explore.press(INSIDE, "End"))
+    assert explore.epsilons[1] == "no limit"
 
 
-@pytest.mark.parametrize("pause", [0, 150])
-def test_no_quick_press_is_lost(regular, pause):
+def test_no_quick_press_is_lost(regular):
     """Presses that come while the page is still being repainted for the ones before."""
     regular.open(**STATES)
     regular.press(INSIDE, "Home")
     regular.rest()
     assert float(regular.link["eps_local"]) == 0
-    for _ in range(10):
+    for pause in (0, 150) * 5:
         regular.page.keyboard.press("ArrowRight", delay=pause)
     regular.rest()
     assert float(regular.link["eps_local"]) == LEVELS[10]
@@ -138,7 +135,7 @@ def test_play_sweeps_to_zero_and_can_be_stopped(explore):
     explore.rest()
     stopped = explore.epsilons
     assert 0 < float(stopped[1]) <= 0.1
-    explore.page.wait_for_timeout(2_000)  # more than a step
+    explore.page.wait_for_timeout(1_000)  # more than a step
     assert explore.epsilons == stopped
     play.click()
     explore.page.wait_for_function(
@@ -199,7 +196,7 @@ def test_large_type_is_large_and_kept_in_the_link(explore):
     assert min(sizes) >= 16
 
 
-def test_back_goes_one_setting_back(visit):
+def test_back_goes_one_setting_and_one_page_back(visit):
     visitor = visit().open(**ADULT)
     shown, opened = [(visitor.epsilons, visitor.said)], visitor.page.evaluate("history.length")
     for name in (OVERALL, INSIDE):
@@ -207,21 +204,14 @@ def test_back_goes_one_setting_back(visit):
         visitor.rest()
         shown.append((visitor.epsilons, visitor.said))
     assert visitor.page.evaluate("history.length") == opened + 2
-    for before in (shown[1], shown[0]):
-        visitor.changes(visitor.page.go_back)
-        assert (visitor.epsilons, visitor.said) == before
-
-
-def test_back_goes_one_page_back(visit):
-    visitor = visit().open(**ADULT)
-    visitor.changes(lambda: visitor.press(INSIDE))
-    visitor.rest()
-    said = visitor.said
     visitor.go("Methods")
     visitor.page.go_back()
     visitor.page.locator(".st-key-map-place").wait_for(timeout=20_000)
     visitor.settle()
-    assert visitor.said == said
+    assert (visitor.epsilons, visitor.said) == shown[2]
+    for before in (shown[1], shown[0]):
+        visitor.changes(visitor.page.go_back)
+        assert (visitor.epsilons, visitor.said) == before
 
 
 def test_a_picture_that_nobody_chose_stays_while_limits_move(regular):

@@ -20,7 +20,7 @@ from fairfl_core.data.coding import CodedPeople, check_two
 from fairfl_core.data.columns import Coded, code_names
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping, cross
-from fairfl_core.data.scored import ScoredData
+from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal
@@ -222,11 +222,14 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self.n_features_in_ = given.matrix.shape[1]
         self.score_columns_ = given.names_of(self._column_labels_, names)
         self.group_columns_ = tuple(groups)
-        scored = _people(rows["client"], groups, codes, matrix, names, self.score_columns_)
-        if self.favourable is not None:
-            scored = replace(scored, favourable=as_name(self.favourable))
         weight = rows.get("sample_weight")
-        people = scored if weight is None else _weighted(scored, weight)
+        coded = _people(rows["client"], groups, codes, matrix, names, self.score_columns_, weight)
+        favourable = names[-1] if self.favourable is None else as_name(self.favourable)
+        people: ScoredData | ClientCounts = (
+            ScoredData.from_coded(coded, favourable)
+            if weight is None
+            else _counted(coded, favourable)
+        )
         program = FairnessProgram(
             people,
             self.notion,
@@ -431,42 +434,32 @@ def _people(
     scores: NDArray[np.float64],
     labels: tuple[str, ...],
     score_columns: tuple[str, ...] | None,
-) -> ScoredData:
+    weight: NDArray[np.float64] | None,
+) -> CodedPeople:
     """Put columns of people together."""
     by_client, by_group = code_names(client, "client"), _crossed(groups)
     clients = in_order(by_client.names)
     seen = in_order(by_group.names) if len(groups) == 1 else by_group.names
     names = check_two(seen, " and ".join(groups), "group")
-    return ScoredData(
+    return CodedPeople(
         client=np.asarray(by_client.among(clients), np.int64),
         group=np.asarray(by_group.among(names), np.int64),
         label=label,
+        prediction=scores.argmax(axis=1),
         scores=scores,
-        predicted=scores.argmax(axis=1),
         clients=clients,
         groups=names,
         labels=labels,
-        favourable=labels[-1],
         grouping=Grouping.of_names(tuple(groups), names) if len(groups) > 1 else None,
         score_columns=score_columns,
-    )
-
-
-def _weighted(people: ScoredData, weight: NDArray[np.float64]) -> ClientCounts:
-    """Count people by their weights."""
-    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
-        raise InputError("sample_weight holds numbers from 0 on, not all of them 0; correct it.")
-    coded = CodedPeople(
-        client=people.client,
-        group=people.group,
-        label=people.label,
-        prediction=people.predicted,
-        scores=np.empty((len(people), 0)),
-        clients=people.clients,
-        groups=people.groups,
-        labels=people.labels,
-        grouping=people.grouping,
-        score_columns=people.score_columns,
         weight=weight,
     )
-    return ClientCounts.from_people(coded, people.favourable)
+
+
+def _counted(coded: CodedPeople, favourable: str) -> ClientCounts:
+    """Count people by their weights."""
+    weight = coded.weight
+    if weight is None or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        raise InputError("sample_weight holds numbers from 0 on, not all of them 0; correct it.")
+    check_scores(coded.scores, coded.labels)
+    return ClientCounts.from_people(coded, favourable)

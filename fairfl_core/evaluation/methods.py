@@ -231,15 +231,21 @@ def frontier_of(rows: Sequence[MethodRow], gap: str = "gap_global") -> MethodFro
     if not rows:
         raise ValueError("there are no rows to draw a frontier of")
     seeds = sorted(set.intersection(*(set(row.seeds) for row in rows)))
-    kept: list[MethodRow] = []
-    best = -np.inf
-    for row in sorted(rows, key=lambda row: (row.gap(gap), -row.accuracy.mean())):
-        if row.accuracy.mean() > best:
-            kept.append(row)
-            best = float(row.accuracy.mean())
+    kept = _unbeaten(rows, [row.gap(gap) for row in rows], [row.accuracy.mean() for row in rows])
     accuracy = np.array([[row.accuracy[row.seeds.index(seed)] for seed in seeds] for row in kept])
     gaps = np.array([row.gap(gap) for row in kept])
     return MethodFrontier(tuple(kept), gaps, accuracy, tuple(seeds))
+
+
+def _unbeaten(rows: Sequence[Any], gaps: Sequence[float], accuracy: Sequence[float]) -> list[Any]:
+    """Those of which no other has a smaller gap and is as accurate, by growing gap."""
+    kept: list[Any] = []
+    best = -np.inf
+    for k in np.lexsort((-np.array(accuracy), gaps)):
+        if accuracy[k] > best:
+            kept.append(rows[k])
+            best = accuracy[k]
+    return kept
 
 
 @dataclass(frozen=True)
@@ -273,11 +279,7 @@ def difference(one: MethodFrontier, other: MethodFrontier, gap: float) -> Differ
 
 EPSILONS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)  # limits every method is tried at
 # The gaps models can be compared at, and what they are in words.
-MODEL_GAPS = {
-    "gap_global": "overall",
-    "gap_local_mean": "mean client",
-    "gap_local_worst": "worst client",
-}
+MODEL_GAPS = {name: GAPS[name] for name in ("gap_global", "gap_local_mean", "gap_local_worst")}
 _USUAL = "simplex"  # the region of a model that gives no scores
 
 
@@ -310,11 +312,7 @@ class ModelSetting:
     def gap(self, which: str) -> float:
         """One of `MODEL_GAPS`."""
         gaps = self.evaluation.gaps
-        if which == "gap_global":
-            return float(gaps.overall)
-        if which == "gap_local_mean":
-            return float(gaps.local_mean)
-        return float("nan") if gaps.worst is None else float(gaps.local[gaps.worst])
+        return float(gaps.overall if which == "gap_global" else getattr(gaps, which[4:]))
 
     def to_json(self) -> dict[str, Any]:
         """The row that `fairfl compare --json` prints."""
@@ -373,16 +371,8 @@ def _people(experiment: Experiment, seed: int, has_scores: bool) -> tuple[Any, P
     return fit, experiment.counts(seed, "test")
 
 
-def settings_of(settings: Iterable[ModelSetting], model: str) -> list[ModelSetting]:
-    """The settings of one model."""
-    return [setting for setting in settings if setting.model == model]
-
-
 def frontier(settings: Iterable[ModelSetting], which: str) -> list[ModelSetting]:
     """Those that none of the others beats, by growing gap; without those that have no gap."""
-    kept: list[ModelSetting] = []
-    known = [setting for setting in settings if not np.isnan(setting.gap(which))]
-    for setting in sorted(known, key=lambda one: (one.gap(which), -one.evaluation.accuracy)):
-        if not kept or setting.evaluation.accuracy > kept[-1].evaluation.accuracy:
-            kept.append(setting)
-    return kept
+    known = [one for one in settings if not np.isnan(one.gap(which))]
+    gaps = [one.gap(which) for one in known]
+    return _unbeaten(known, gaps, [one.evaluation.accuracy for one in known])

@@ -9,11 +9,16 @@ import pytest
 from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.methods import frontier, model_settings, settings_of
+from fairfl_core.evaluation.methods import frontier, model_settings
 from fairfl_core.intake import MOST_MODELS, ColumnRoles, experiment_from_table, open_table
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from tests.cli.running import run
+
+
+def settings_of(settings, model):
+    return [one for one in settings if one.model == model]
+
 
 ROLES = ColumnRoles("site", "sex", "truth", "first")
 

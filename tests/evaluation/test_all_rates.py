@@ -192,3 +192,19 @@ def nanmean(values):
     """The mean of those that are numbers."""
     there = [value for value in values if value == value]
     return sum(there) / len(there) if there else float("nan")
+
+
+def test_of_weighted_people_a_gap_has_one_interval():
+    rng = np.random.default_rng(1)
+    names = {"client": ["north", "south"], "group": ["f", "m"], "label": ["no", "yes"]}
+    rows = pd.DataFrame({name: rng.choice(values, 900) for name, values in names.items()})
+    rows = rows.assign(said=rng.choice(names["label"], 900), weight=rng.exponential(size=900))
+    counts = ClientCounts.from_table(
+        rows, **{name: name for name in names}, prediction="said", weight="weight"
+    )
+    one = of(counts)
+    told = all_rates_of([one]).notions
+    (overall,) = (gap for gap in told if gap.notion == "eo" and gap.client is None)
+    assert overall.limits == pytest.approx(one.global_interval)
+    inside = [gap.limits for gap in told if gap.notion == "eo" and gap.client]
+    np.testing.assert_allclose(np.transpose(inside), one.local_interval)

@@ -62,12 +62,11 @@ def test_gate_and_page_agree_on_500_random_cases(block, tmp_path):
         fair = predictor_from_json(study.first.predictor.to_json())
         read = PolicyFile.from_toml(asked.to_toml().encode())
         assert read == asked
-        for policy in (None, read):
-            verdict = evaluate(fair, unseen, policy).verdict
-            gate = Gate.of(verdict, asked.notion)
-            assert (verdict.word, verdict.why) == (page.word, page.why), seed
-            assert gate.code == CODES[page.word]
-            assert replace(gate, allow_unsure=True).code == CODES[page.word] % UNSURE
+        verdict = evaluate(fair, unseen, read if seed % 2 else None).verdict
+        gate = Gate.of(verdict, asked.notion)
+        assert (verdict.word, verdict.why) == (page.word, page.why), seed
+        assert gate.code == CODES[page.word]
+        assert replace(gate, allow_unsure=True).code == CODES[page.word] % UNSURE
         seen.add(page.word)
     assert len(seen) >= 3  # the cases are of many kinds
 

@@ -133,8 +133,9 @@ def test_one_small_client_takes_met_away_from_all():
     assert "Too few people to tell 1 of 2 limits: the gap in c1" in found.why
 
 
-@pytest.mark.parametrize(("limit", "people"), [(0.05, 100), (0.1, 1000), (0.05, 10_000)])
-@pytest.mark.parametrize("clients", [1, 5, 50])
+@pytest.mark.parametrize(
+    ("clients", "limit", "people"), [(1, 0.05, 100), (5, 0.1, 1000), (50, 0.05, 100)]
+)
 def test_in_simulation_words_are_wrong_in_at_most_5_of_100(clients, people, limit):
     draws = 100  # more: python -m benchmarks.verdicts 1000
     at_limit = words(np.full(clients, limit), people, limit, draws, seed=1)
@@ -185,10 +186,6 @@ def test_what_is_promised_is_what_is_said(guarantee, clients, says):
     said = guarantee.promise(clients, 0.1)
     assert says in said
     assert ("no client's gap exceeds" in said) == (guarantee.scope == "all")
-
-
-def test_all_limits_at_once_are_what_is_asked_first():
-    assert Guarantee().scope == "all"
 
 
 def test_the_promise_is_said_where_nobody_can_judge_it():
@@ -437,7 +434,7 @@ def test_a_check_in_a_file_says_who_stands_behind_it():
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.05])
-@pytest.mark.parametrize("clients", [2, 5, 20, 50])
+@pytest.mark.parametrize("clients", [2, 50])
 def test_the_interval_of_the_worst_client_covers_its_gap(clients, gap):
     """With PublicCoverage's people of the favourable label; each on its own: .84 of 50 at 0."""
     experiment = experiments.open("public_coverage")
@@ -453,12 +450,14 @@ def test_the_interval_of_the_worst_client_covers_its_gap(clients, gap):
     assert covered / draws >= 0.945
 
 
-def test_the_worst_client_is_told_with_how_many_it_was_chosen_from():
+def test_one_gap_has_one_interval_in_verdict_headline_and_file():
+    """That of the worst client is told with how many it was chosen from."""
     fit, test = (synthetic(8, 2, 2, rows=300, seed=s) for s in (0, 1))
     some = dict.fromkeys(fit.clients, 1.0) | {"c0": 0.05}
     # All clients and the overall gap are judged; only the clients; nobody, or one of them.
     for overall, local, several in (
         (0.05, 0.05, 9),
+        (0.05, 1.0, 8),
         (1.0, 0.05, 8),
         (1.0, 1.0, 8),
         (0.1, some, 8),
@@ -472,23 +471,13 @@ def test_the_worst_client_is_told_with_how_many_it_was_chosen_from():
         assert worst.worst_of == 8 and [worst.gap_low, worst.gap_high] == interval
         told = one.to_json()["gap"]["local_worst"]
         assert told["worst_of"] == 8 and told["interval"] == interval
-
-
-def test_one_gap_has_one_interval_in_verdict_headline_and_file():
-    fit, test = (synthetic(8, 2, 2, rows=300, seed=s) for s in (0, 1))
-    for overall, local in ((0.05, 0.05), (0.05, 1.0), (1.0, 0.1)):
-        study = run_study([(0, FairnessProgram(fit, "eop"))], [test], overall, local)
-        summary, one = summarise(study), study.first.held_out
-        judged, told = summary.judged, one.to_json()["gap"]
-        for check in summary.verdict.limits:
+        for check in summary.verdict.limits if summary.verdict else ():
             if check.client is None:
-                shown, written = (judged.overall_low, judged.overall_high), told["global_interval"]
-            elif check.client == judged.worst.client:
-                shown = judged.worst.gap_low, judged.worst.gap_high
-                written = told["local_worst"]["interval"]
-            else:
-                continue
-            assert shown == (check.low, check.high) == pytest.approx(tuple(written))
+                shown = summary.judged.overall_low, summary.judged.overall_high
+                written = one.to_json()["gap"]["global_interval"]
+                assert shown == (check.low, check.high) == pytest.approx(tuple(written))
+            elif check.client == worst.client and local == 0.05:
+                assert (worst.gap_low, worst.gap_high) == (check.low, check.high)
 
 
 def test_intervals_cover_on_one_person_and_more():

@@ -241,7 +241,7 @@ def _unbeaten(rows: Sequence[Any], gaps: Sequence[float], accuracy: Sequence[flo
     """Those of which no other has a smaller gap and is as accurate, by growing gap."""
     kept: list[Any] = []
     best = -np.inf
-    for k in np.lexsort((-np.array(accuracy), gaps)):
+    for k in np.lexsort((-np.array(accuracy), np.array(gaps))):
         if accuracy[k] > best:
             kept.append(rows[k])
             best = accuracy[k]

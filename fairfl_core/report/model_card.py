@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fairfl_core
 from fairfl_core._io import numbers as format
@@ -29,9 +29,12 @@ from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.fairness.notions import NotAssessable, notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text as review_text
-from fairfl_core.report.board import Table, clients_table, recognition_table, rests_on
+from fairfl_core.report.board import clients_table, recognition_table, rests_on
 from fairfl_core.report.render import html_card, markdown_card
 from fairfl_core.report.review import Option, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMATS = ("html", "md", "hf")
 Rows = tuple[tuple[str, ...], list[tuple[str, ...]]]  # a header and the rows below it
@@ -79,163 +82,9 @@ class Card:
         return "\n".join(["---", *lines, "---", "", body])
 
 
-# -------------------------------------------------------------------- of one evaluation
-
-
-def card_of_evaluation(
-    judged: Evaluation, *, title: str, dataset: str, license: str | None = None
-) -> Card:
-    """The card of answers as they were judged on some people.
-
-    Parameters
-    ----------
-    judged : Evaluation
-    title : str
-        What the predictor is called.
-    dataset : str
-        What the people are called that it was judged on.
-    license : str, optional
-        For Hugging Face: an identifier such as ``apache-2.0``.
-    """
-    made = f"{date.today():%Y-%m-%d}, fairfl {fairfl_core.__version__}"
-    counts = judged.counts
-    sections = [
-        Section(VERDICT, verdict_of(judged)),
-        Section(
-            WHAT_IT_IS,
-            (
-                RANDOM_RULE,
-                f"Notion: {notion_sentence(judged.notion.name, counts.favourable)}",
-            ),
-        ),
-        Section(FIGURES, tables=((FIGURES_HEADER, figures_rows(judged)),)),
-        _rates(all_rates_of([judged])),
-        Section(
-            GROUPS,
-            tables=(
-                (
-                    GROUP_HEADER,
-                    [group_cells(row) for row in judged.group_table().itertuples()],
-                ),
-            ),
-        ),
-        Section(
-            CLIENTS,
-            tables=(
-                (
-                    CLIENT_HEADER,
-                    [client_cells(row) for row in judged.client_table().itertuples()],
-                ),
-            ),
-        ),
-        Section(NOT_JUDGED, (not_assessable(judged.not_assessable),)),
-        Section(DATA, (dataset,)),
-        Section(LIMITS_OF_USE, CAVEATS),
-        Section(HOW, (HOW_IN_PYTHON,), code=CODE),
-        Section(SETTINGS, tables=(((), settings_of(judged, made)),)),
-    ]
-    return Card(title, tuple(sections), _metadata(judged, title, dataset, license))
-
-
-def _metadata(judged: Evaluation, title: str, dataset: str, license: str | None) -> dict[str, Any]:
-    """The block that Hugging Face's hub reads: tags, and the results in its model index."""
-    task = {"type": "tabular-classification"}
-    metrics = [
-        {"type": name, "value": round(value, 6), "name": METRICS[name]}
-        for name, value in judged.metrics().items()
-        if name in METRICS
-    ]
-    data = {"type": "tabular", "name": dataset}
-    result = {"task": task, "dataset": data, "metrics": metrics}
-    return {
-        "library_name": "fairfl",
-        "pipeline_tag": task["type"],
-        "tags": ["fairness", "post-processing", "federated-learning"],
-        **({} if license is None else {"license": license}),
-        "model-index": [{"name": title, "results": [result]}],
-    }
-
-
-# -------------------------------------------------------------------- of a result
-
-
-def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code: str = "") -> Card:
-    """The card of an option that was solved and judged, mean over its runs.
-
-    Parameters
-    ----------
-    result : Result
-    data : sequence of str
-        What is reported of the people.
-    link : str
-        Where it can be seen again.
-    code : str
-        A program that applies the predictor without any package; empty where there is none.
-    """
-    study, summary, experiment = result.study, result.summary, result.experiment
-    held_out = study.has_held_out
-    judged = study.evaluations(unseen=held_out)
-    groups = study.group_table(unseen=held_out)
-    asked = [
-        ("Asked", review_text.asked(result.option, review_text.noun_of(experiment))),
-        ("Made", date.today().isoformat()),
-    ]
-    sections = [
-        Section(VERDICT, verdict(summary)),
-        Section(WHAT_IT_IS, what_it_is(result.option, experiment.favourable)),
-        Section(
-            REQUESTED,
-            tables=((requested_header(held_out=held_out), requested_rows(summary)),),
-        ),
-        Section(FOUND, tables=(_rows(recognition_table(result)),)),
-        _rates(all_rates_of(judged)),
-        Section(
-            GROUPS,
-            (groups_on(held_out=held_out),),
-            ((GROUP_HEADER, [group_cells(row) for row in groups.itertuples()]),),
-        ),
-        Section(CLIENTS, tables=(_rows(clients_table(result)),)),
-        Section(NOT_JUDGED, (not_assessable(judged[0].not_assessable),)),
-        Section(DATA, tuple(data)),
-        Section(LIMITS_OF_USE, CAVEATS),
-        _how(experiment.folds, code),
-        Section(SETTINGS, tables=(((), [*rests_on(result, link), *asked]),)),
-    ]
-    return Card(title(experiment.manifest["title"]), tuple(sections))
-
-
-def _rows(table: Table) -> Rows:
-    return table.header, list(table.rows)
-
-
-def _rates(rates: AllRates) -> Section:
-    """Every rate overall, what becomes of every notion, and why not all can be equal."""
-    table = rates.table()
-    rows = [rate_cells(row) for row in table[table["client"].isna()].itertuples()]
-    notions = [notion_cells(one) for one in rates.notions_of()]
-    return Section(
-        EVERY_RATE,
-        (rates.base.sentence(),),
-        ((RATE_HEADER, rows), (NOTION_HEADER, notions)),
-    )
-
-
-def _how(folds: int, code: str) -> Section:
-    if not code:
-        return Section(HOW, (WITH_SCORES,))
-    models = (which_model(folds),) if folds > 1 else ()
-    return Section(HOW, (WITHOUT_PACKAGE, *models), code=code)
-
-
 # ------------------------------------------------------------------- texts
 
-VERDICT, WHAT_IT_IS, REQUESTED = "Verdict", "What it is", "Requested, reached, held out"
-FOUND = "How often each label is found, before and after"
-EVERY_RATE, GROUPS, CLIENTS = "Every rate, overall", "Groups", "Clients"
-NOT_JUDGED, DATA, SETTINGS = "What could not be judged", "The data", "Settings and data"
-LIMITS_OF_USE, HOW = "Limits of use", "How a client applies it"
-CAVEATS = review_text.CAVEATS
-FIGURES = "Requested and reached"
+HOW = "How a client applies it"
 METRICS = {
     "accuracy": "accuracy, in expectation",
     "gap_global": "gap between groups, overall",
@@ -283,21 +132,198 @@ WITHOUT_PACKAGE = "With fairfl predict, or in Python without any package:"
 _CELLS = 20  # cells that cannot be judged, listed by name
 
 
-def title(experiment: str) -> str:
-    """The card's title."""
-    return f"Model card: a fair predictor. {experiment}"
+# -------------------------------------------------------------------- the card
 
 
-def verdict(summary: Summary) -> tuple[str, ...]:
-    """The verdict's word and reason, who else is hurt, and what certainty was bought with."""
+def _sections(
+    judged: Sequence[Evaluation],
+    *,
+    verdict: Sequence[str],
+    what_it_is: Sequence[str],
+    figures: Sequence[Section],
+    groups: Section,
+    clients: Rows,
+    data: Sequence[str],
+    how: Section,
+    settings: list[tuple[str, ...]],
+) -> tuple[Section, ...]:
+    """All sections in their order; those that need no telling apart are made here."""
     return (
-        f"{review_text.word(summary.verdict)}. {review_text.why(summary)}",
-        *review_text.hurt(summary),
-        *summary.remarks,
+        Section("Verdict", tuple(verdict)),
+        Section("What it is", tuple(what_it_is)),
+        *figures,
+        _rates(all_rates_of(judged)),
+        groups,
+        Section("Clients", tables=(clients,)),
+        Section("What could not be judged", (_not_assessable(judged[0].not_assessable),)),
+        Section("The data", tuple(data)),
+        Section("Limits of use", review_text.CAVEATS),
+        how,
+        Section("Settings and data", tables=(((), settings),)),
     )
 
 
-def what_it_is(option: Option, favourable: str) -> tuple[str, ...]:
+# -------------------------------------------------------------------- of one evaluation
+
+
+def card_of_evaluation(
+    judged: Evaluation, *, title: str, dataset: str, license: str | None = None
+) -> Card:
+    """The card of answers as they were judged on some people.
+
+    Parameters
+    ----------
+    judged : Evaluation
+    title : str
+        What the predictor is called.
+    dataset : str
+        What the people are called that it was judged on.
+    license : str, optional
+        For Hugging Face: an identifier such as ``apache-2.0``.
+    """
+    asked = judged.asked
+    settings: list[tuple[str, ...]] = [
+        ("Notion", notion_kind(judged.notion.name).title),
+        ("Made", f"{date.today():%Y-%m-%d}, fairfl {fairfl_core.__version__}"),
+    ]
+    if asked is not None:
+        settings += [
+            ("Certainty", review_text.sure(asked.guarantee)),
+            ("Asked beyond the two limits", review_text.policy(asked.policy)),
+        ]
+    found = "No limit was asked for, so there is none to be met."
+    if judged.verdict is not None:
+        found = f"{review_text.word(judged.verdict)}. {judged.verdict.why}"
+    sections = _sections(
+        [judged],
+        verdict=(found,),
+        what_it_is=(RANDOM_RULE, _notion(judged.notion.name, judged.counts.favourable)),
+        figures=[
+            Section("Requested and reached", tables=((FIGURES_HEADER, _figures_rows(judged)),))
+        ],
+        groups=_groups(judged.group_table()),
+        clients=(
+            CLIENT_HEADER,
+            [_client_cells(row) for row in judged.client_table().itertuples()],
+        ),
+        data=(dataset,),
+        how=Section(HOW, (HOW_IN_PYTHON,), code=CODE),
+        settings=settings,
+    )
+    return Card(title, sections, _metadata(judged, title, dataset, license))
+
+
+def _metadata(judged: Evaluation, title: str, dataset: str, license: str | None) -> dict[str, Any]:
+    """The block that Hugging Face's hub reads: tags, and the results in its model index."""
+    task = {"type": "tabular-classification"}
+    metrics = [
+        {"type": name, "value": round(value, 6), "name": METRICS[name]}
+        for name, value in judged.metrics().items()
+        if name in METRICS
+    ]
+    data = {"type": "tabular", "name": dataset}
+    result = {"task": task, "dataset": data, "metrics": metrics}
+    return {
+        "library_name": "fairfl",
+        "pipeline_tag": task["type"],
+        "tags": ["fairness", "post-processing", "federated-learning"],
+        **({} if license is None else {"license": license}),
+        "model-index": [{"name": title, "results": [result]}],
+    }
+
+
+def _figures_rows(judged: Evaluation) -> list[tuple[str, ...]]:
+    """What was requested, what the model does itself, and what the fair answers do."""
+    asked, before = judged.asked, judged.before
+    low, high = judged.global_interval
+    local = [] if asked is None else [format.epsilon(each) for each in asked.eps_local]
+    span = local[:1] if len(set(local)) == 1 else ["by client"] if local else ["–"]
+    worst = judged.gaps.worst
+    name = "" if worst is None else f" in {judged.counts.clients[worst]}"
+    return [
+        ("People", "", "", format.count(judged.counts.n)),
+        ("Accuracy", "", *(format.percent(one.accuracy) for one in (before, judged))),
+        (
+            "Overall gap",
+            "–" if asked is None else format.epsilon(asked.eps_global),
+            format.gap(before.gaps.overall),
+            f"{format.gap(judged.gaps.overall)} (95 %: {format.gaps(low, high)})",
+        ),
+        (
+            "Worst client's gap",
+            span[0],
+            format.gap(before.gaps.local_worst),
+            f"{format.gap(judged.gaps.local_worst)}{name}",
+        ),
+        (
+            "Mean client's gap",
+            "",
+            *(format.gap(one.gaps.local_mean) for one in (before, judged)),
+        ),
+    ]
+
+
+def _client_cells(row: Any) -> tuple[str, ...]:
+    return (
+        row.client,
+        format.count(row.n),
+        *(format.percent(share) for share in (row.accuracy_before, row.accuracy)),
+        *(format.gap(gap) for gap in (row.gap_before, row.gap)),
+        format.gaps(row.gap_low, row.gap_high),
+    )
+
+
+# -------------------------------------------------------------------- of a result
+
+
+def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code: str = "") -> Card:
+    """The card of an option that was solved and judged, mean over its runs.
+
+    Parameters
+    ----------
+    result : Result
+    data : sequence of str
+        What is reported of the people.
+    link : str
+        Where it can be seen again.
+    code : str
+        A program that applies the predictor without any package; empty where there is none.
+    """
+    study, summary, experiment = result.study, result.summary, result.experiment
+    held_out = study.has_held_out
+    asked = [
+        ("Asked", review_text.asked(result.option, review_text.noun_of(experiment))),
+        ("Made", date.today().isoformat()),
+    ]
+    header = ("", "requested", "reached (fitted)", "held out (test)" if held_out else "held out")
+    found, clients = recognition_table(result), clients_table(result)
+    whom = "On new people." if held_out else f"On {FITTED}; {NO_CHECK}."
+    models = (_which_model(experiment.folds),) if experiment.folds > 1 else ()
+    sections = _sections(
+        study.evaluations(unseen=held_out),
+        verdict=(
+            f"{review_text.word(summary.verdict)}. {review_text.why(summary)}",
+            *review_text.hurt(summary),
+            *summary.remarks,
+        ),
+        what_it_is=_what_it_is(result.option, experiment.favourable),
+        figures=[
+            Section("Requested, reached, held out", tables=((header, _requested_rows(summary)),)),
+            Section(
+                "How often each label is found, before and after",
+                tables=((found.header, list(found.rows)),),
+            ),
+        ],
+        groups=_groups(study.group_table(unseen=held_out), whom),
+        clients=(clients.header, list(clients.rows)),
+        data=data,
+        how=Section(HOW, (WITHOUT_PACKAGE, *models) if code else (WITH_SCORES,), code=code),
+        settings=[*rests_on(result, link), *asked],
+    )
+    return Card(f"Model card: a fair predictor. {experiment.manifest['title']}", sections)
+
+
+def _what_it_is(option: Option, favourable: str) -> tuple[str, ...]:
     """The predictor and its settings in sentences."""
     rates, region = RATE_KINDS[option.rates], region_kind(option.region)
     by_labels = (
@@ -308,24 +334,13 @@ def what_it_is(option: Option, favourable: str) -> tuple[str, ...]:
     )
     return (
         RANDOM_RULE,
-        f"Notion: {notion_sentence(option.notion, favourable)}",
+        _notion(option.notion, favourable),
         f"Region: {region.title}. {region.meaning}",
         f"Rates: {rates[0]}. {rates[1]}{by_labels}",
     )
 
 
-def notion_sentence(notion: str, favourable: str) -> str:
-    """A notion by name, and what it asks."""
-    kind = notion_kind(notion)
-    return f"{kind.title}. {kind.meaning.format(favourable=favourable)}"
-
-
-def requested_header(*, held_out: bool) -> tuple[str, ...]:
-    """Headings of the table of what was requested, reached, and held."""
-    return "", "requested", "reached (fitted)", "held out (test)" if held_out else "held out"
-
-
-def requested_rows(summary: Summary) -> list[tuple[str, ...]]:
+def _requested_rows(summary: Summary) -> list[tuple[str, ...]]:
     """What was requested, what was reached on the fitted people, what held on test."""
     low, high = summary.eps_local
     local = format.epsilon(high)
@@ -368,7 +383,7 @@ def _worst(figures: Figures) -> str:
     )
 
 
-def which_model(folds: int) -> str:
+def _which_model(folds: int) -> str:
     """Which of several models' answers is the one to give to the rule."""
     return (
         f"There are {folds} fold models; the one whose answer is given for a person has the number "
@@ -377,19 +392,34 @@ def which_model(folds: int) -> str:
     )
 
 
-def groups_on(*, held_out: bool) -> str:
-    """On whom the groups are judged."""
-    return "On new people." if held_out else f"On {FITTED}; {NO_CHECK}."
+# -------------------------------------------------------------------- parts of both
 
 
-def group_cells(row: Any) -> tuple[str, ...]:
-    """A row of the groups' table."""
-    shares = (row.accuracy_before, row.accuracy, row.changed)
-    return row.group, format.count(row.n), *(format.percent(share) for share in shares)
+def _groups(table: "pd.DataFrame", *sentences: str) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for row in table.itertuples():
+        shares = (row.accuracy_before, row.accuracy, row.changed)
+        cells = (format.percent(share) for share in shares)
+        rows.append((row.group, format.count(row.n), *cells))
+    return Section("Groups", sentences, ((GROUP_HEADER, rows),))
 
 
-def rate_cells(row: Any) -> tuple[str, ...]:
-    """A rate before and after with limits, each with its people."""
+def _rates(rates: AllRates) -> Section:
+    """Every rate overall, what becomes of every notion, and why not all can be equal."""
+    table = rates.table()
+    rows = [_rate_cells(row) for row in table[table["client"].isna()].itertuples()]
+    notions = [notion_cells(one) for one in rates.notions_of()]
+    tables = ((RATE_HEADER, rows), (NOTION_HEADER, notions))
+    return Section("Every rate, overall", (rates.base.sentence(),), tables)
+
+
+def _notion(notion: str, favourable: str) -> str:
+    """A notion by name, and what it asks."""
+    kind = notion_kind(notion)
+    return f"Notion: {kind.title}. {kind.meaning.format(favourable=favourable)}"
+
+
+def _rate_cells(row: Any) -> tuple[str, ...]:
     texts = [
         _limits(*(getattr(row, f"{side}{end}") for end in ("", "_low", "_high")))
         if row.assessable
@@ -416,7 +446,7 @@ def notion_cells(one: NotionGap) -> tuple[str, ...]:
     )
 
 
-def not_assessable(cells: Sequence[NotAssessable]) -> str:
+def _not_assessable(cells: Sequence[NotAssessable]) -> str:
     """Comparisons with nobody behind them."""
     if not cells:
         return "Every comparison has people behind it."
@@ -429,70 +459,3 @@ def not_assessable(cells: Sequence[NotAssessable]) -> str:
     more = f"; and {len(cells) - _CELLS:,} more" if len(cells) > _CELLS else ""
     sentence = "; ".join(parts) + more
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-# -------------------------------------------------------------------- of one evaluation
-
-
-def verdict_of(judged: Evaluation) -> tuple[str, ...]:
-    """The verdict of an evaluation's people, taken as new ones."""
-    if judged.verdict is None:
-        return ("No limit was asked for, so there is none to be met.",)
-    return (f"{review_text.word(judged.verdict)}. {judged.verdict.why}",)
-
-
-def figures_rows(judged: Evaluation) -> list[tuple[str, ...]]:
-    """What was requested, what the model does itself, and what the fair answers do."""
-    asked, before = judged.asked, judged.before
-    low, high = judged.global_interval
-    local = [] if asked is None else [format.epsilon(each) for each in asked.eps_local]
-    span = local[:1] if len(set(local)) == 1 else ["by client"] if local else ["–"]
-    worst = judged.gaps.worst
-    name = "" if worst is None else f" in {judged.counts.clients[worst]}"
-    return [
-        ("People", "", "", format.count(judged.counts.n)),
-        ("Accuracy", "", *(format.percent(one.accuracy) for one in (before, judged))),
-        (
-            "Overall gap",
-            "–" if asked is None else format.epsilon(asked.eps_global),
-            format.gap(before.gaps.overall),
-            f"{format.gap(judged.gaps.overall)} (95 %: {format.gaps(low, high)})",
-        ),
-        (
-            "Worst client's gap",
-            span[0],
-            format.gap(before.gaps.local_worst),
-            f"{format.gap(judged.gaps.local_worst)}{name}",
-        ),
-        (
-            "Mean client's gap",
-            "",
-            *(format.gap(one.gaps.local_mean) for one in (before, judged)),
-        ),
-    ]
-
-
-def client_cells(row: Any) -> tuple[str, ...]:
-    """A row of an evaluation's table of clients."""
-    return (
-        row.client,
-        format.count(row.n),
-        *(format.percent(share) for share in (row.accuracy_before, row.accuracy)),
-        *(format.gap(gap) for gap in (row.gap_before, row.gap)),
-        format.gaps(row.gap_low, row.gap_high),
-    )
-
-
-def settings_of(judged: Evaluation, made: str) -> list[tuple[str, ...]]:
-    """What was asked, by name."""
-    asked = judged.asked
-    rows: list[tuple[str, ...]] = [
-        ("Notion", notion_kind(judged.notion.name).title),
-        ("Made", made),
-    ]
-    if asked is not None:
-        rows += [
-            ("Certainty", review_text.sure(asked.guarantee)),
-            ("Asked beyond the two limits", review_text.policy(asked.policy)),
-        ]
-    return rows

@@ -112,8 +112,8 @@ def moves(browser, table: Table, region: str, how_many: int) -> None:
         for visitor in (empty, explore):
             assert not visitor.trouble(), visitor.trouble()
             visitor.close()
-    for kind, told in took.items():
-        medians = {page: np.median(times, axis=0) for page, times in told.items()}
+    for kind, by_page in took.items():
+        medians = {page: np.median(times, axis=0) for page, times in by_page.items()}
         for at, what in enumerate(("numbers", "rest")):
             row(
                 table,
@@ -124,8 +124,8 @@ def moves(browser, table: Table, region: str, how_many: int) -> None:
             )
     for kind, used in processor.items():
         wanted = PROCESSOR[region]
-        told = (f"{used:.0f} ms{'' if used <= wanted else ' missed'}", "", f"{wanted} ms")
-        table.add_row(f"{region}, {kind}: processor time of a move", "", *told)
+        cells = (f"{used:.0f} ms{'' if used <= wanted else ' missed'}", "", f"{wanted} ms")
+        table.add_row(f"{region}, {kind}: processor time of a move", "", *cells)
 
 
 def places(how_many: int) -> Iterator[tuple[str, int]]:

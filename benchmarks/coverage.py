@@ -196,8 +196,8 @@ def main() -> None:
     for setting in (one for one in settings() if asked.only in one.name):
         found, errors = covered(setting, asked.draws, asked.seconds)
         held, accuracy = found.mean(axis=0)
-        error, told = np.sqrt(held * (1 - held) / len(found)), dict(errors) or ""
-        cells = f"{len(found)} | {held:.3f} | {error:.3f} | {100 * accuracy:.2f} | {told}"
+        error, failed = np.sqrt(held * (1 - held) / len(found)), dict(errors) or ""
+        cells = f"{len(found)} | {held:.3f} | {error:.3f} | {100 * accuracy:.2f} | {failed}"
         print(f"| {setting.name} | {cells} |", flush=True)
 
 

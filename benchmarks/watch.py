@@ -86,7 +86,7 @@ def main():
         print(
             f"| {clients} | {each} | {'drift' if drift else 'still'} | {mine:.3f} | {usual:.3f} |"
         )
-    print("\n| clients | people a week and group | told | median people since | 90 % within |")
+    print("\n| clients | people a week and group | found | median people since | 90 % within |")
     print("|---|---|---|---|---|")
     for clients, each in ((1, 200), (5, 200), (20, 200), (50, 200)):
         found = people_to_detect(max(runs // 4, 20), clients, each)

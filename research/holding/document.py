@@ -23,7 +23,7 @@ from research.holding.tables import (
 
 __all__ = ["holding", "in_short", "written"]
 
-_LIMITS = (1.0, 0.10)  # those told in short: no overall limit, .10 inside every client
+_LIMITS = (1.0, 0.10)  # those of the summary: no overall limit, .10 inside every client
 _DEAR = 0.5  # of what the model adds to a constant answer: below it certainty is said to be dear
 
 

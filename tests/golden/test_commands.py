@@ -94,8 +94,8 @@ def test_a_command_prints_what_it_did(folder, monkeypatch, name):
         path.write_text(shown, encoding="utf-8")
     kept = path.read_text(encoding="utf-8")
     assert _words(shown) == _words(kept)
-    for told, before in zip(_numbers(shown), _numbers(kept), strict=True):
-        assert abs(told - before) <= 1e-6 + 2e-3 * max(1.0, abs(before)) / 2, (told, before)
+    for now, before in zip(_numbers(shown), _numbers(kept), strict=True):
+        assert abs(now - before) <= 1e-6 + 2e-3 * max(1.0, abs(before)) / 2, (now, before)
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")

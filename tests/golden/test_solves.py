@@ -119,9 +119,9 @@ def test_a_solve_is_as_it_was(kept):
     assert found.keys() == expected.keys() and found["status"] == expected["status"]
     for name, value in expected.items():
         if name != "status":
-            told = [np.nan if one is None else one for one in np.atleast_1d(found[name])]
+            now = [np.nan if one is None else one for one in np.atleast_1d(found[name])]
             kept_as = [np.nan if one is None else one for one in np.atleast_1d(value)]
-            np.testing.assert_allclose(told, kept_as, atol=2e-6, err_msg=name)
+            np.testing.assert_allclose(now, kept_as, atol=2e-6, err_msg=name)
 
 
 def test_two_hundred_questions_are_kept():

@@ -76,7 +76,7 @@ def optimum(counts, notion, region, eps_global, eps_local):
 def best_mix(correct, rows, bounds, mixing):
     """Most people answered rightly by shares x >= 0: rows @ x <= bounds, mixing @ x = 1.
 
-    HiGHS as it comes allows each row 1e-7: more than an epsilon of 1e-8. So it is told to be as
+    HiGHS as it comes allows each row 1e-7: more than an epsilon of 1e-8. So it is asked to be as
     exact as it can, and counts people, not shares of them, so that its tolerance of prices is one
     of people, too.
     """

@@ -256,10 +256,10 @@ def test_the_document_says_which_seeds_it_leaves_out(name):
         len(experiments.open(one).seeds) for one in (name, experiments.cross_fitted_of(name))
     )
     document = DOCUMENT.read_text(encoding="utf-8")
-    told = document[document.index(f"### {name}, resampled\n") :].split("\n\n")[1]
+    shown = document[document.index(f"### {name}, resampled\n") :].split("\n\n")[1]
     sentence = f"Not cross-fitted, and left out: {every - compared} of {every} seeds."
-    assert (sentence in told) == (compared < every)
-    assert ("left out" in told) == (compared < every)
+    assert (sentence in shown) == (compared < every)
+    assert ("left out" in shown) == (compared < every)
 
 
 def test_adult_stands_in_the_document_as_it_comes_out_now():
@@ -286,9 +286,9 @@ def test_the_whole_document_of_a_small_experiment(tmp_path):
     save_experiment.save(tmp_path / "tiny", description, seeds)
     models = [fold_models(1), fold_models(4)]
     save_experiment.save_cross_fitted(tmp_path / "tiny_cf", description, models, "tiny")
-    told = []
-    text = holding(tmp_path, draws=2, on_progress=lambda *done: told.append(done))
-    assert told == [(step, 16) for step in range(1, 17)]
+    steps = []
+    text = holding(tmp_path, draws=2, on_progress=lambda *done: steps.append(done))
+    assert steps == [(step, 16) for step in range(1, 17)]
     assert "**tiny, kernel**" in text
     assert "Not cross-fitted, and left out: 1 of 3 seeds." in text
     assert (

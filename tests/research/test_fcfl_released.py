@@ -17,12 +17,14 @@ def test_each_figure_is_of_the_kept_answers():
         table = np.array(row["confusion"])
         assert table.sum() == 16281  # the official test split
         _, _, _, _, accuracy, _, gaps, _, _ = line.split("|")
-        for client, (told, apart) in enumerate(
+        for client, (right_share, apart) in enumerate(
             zip(accuracy.split(","), gaps.split(","), strict=True)
         ):
             own = table[client]
             right = sum(own[group, label, label] for group in (0, 1) for label in (0, 1))
-            assert float(told.split("±")[0]) == pytest.approx(100 * right / own.sum(), abs=0.051)
+            assert float(right_share.split("±")[0]) == pytest.approx(
+                100 * right / own.sum(), abs=0.051
+            )
             seen = own.sum(axis=1) if row["notion"] == "sp" else own[:, 1]
             women, men = seen[:, 1] / seen.sum(axis=1)
             assert float(apart.split("±")[0]) == pytest.approx(men - women, abs=0.00051)

@@ -12,13 +12,15 @@ from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 
 
-def paper_split(folder, seeds, **told):
-    return save_experiment.save(folder, DESCRIPTION | told, [seed_scores(seed) for seed in seeds])
+def paper_split(folder, seeds, **changes):
+    return save_experiment.save(
+        folder, DESCRIPTION | changes, [seed_scores(seed) for seed in seeds]
+    )
 
 
-def cross_fitted(folder, seeds, **told):
+def cross_fitted(folder, seeds, **changes):
     models = [fold_models(seed) for seed in seeds]
-    return save_experiment.save_cross_fitted(folder, DESCRIPTION | told, models, "tiny")
+    return save_experiment.save_cross_fitted(folder, DESCRIPTION | changes, models, "tiny")
 
 
 @pytest.mark.parametrize("made", [paper_split, cross_fitted])
@@ -42,16 +44,16 @@ def test_a_switch_an_older_manifest_lacks_is_off(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "told", "says"),
+    ("seeds", "changes", "says"),
     [
         ([0], {}, "seed 0 is in two"),
         ([1], {"training": {"rounds": 6}}, "training rounds"),
         ([1], {"groups": ["a", "c"]}, "groups"),
     ],
 )
-def test_what_is_not_the_same_training_is_refused(tmp_path, seeds, told, says):
+def test_what_is_not_the_same_training_is_refused(tmp_path, seeds, changes, says):
     first = paper_split(tmp_path / "a" / "tiny", [0], training={"rounds": 5})
-    other = paper_split(tmp_path / "b" / "tiny", seeds, **({"training": {"rounds": 5}} | told))
+    other = paper_split(tmp_path / "b" / "tiny", seeds, **({"training": {"rounds": 5}} | changes))
     with pytest.raises(InputError, match=says):
         join_experiments(tmp_path / "c" / "tiny", [first, other])
     assert not (tmp_path / "c").exists()

@@ -10,14 +10,14 @@ from typer.testing import CliRunner
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
-from fairfl_core.training.methods import METHODS, USUAL, make_method
+from fairfl_core.training.methods import METHODS, make_method
 from research.__main__ import app
 from research.shipping import asdict_of, converged, ship_fedavg, ship_method
 from research.sweep import Kept, Sweeper, Trial, choose
 from research.sweeps import TRIALS, Sweep, sweep_of
 from tests.training.tiny import RECIPE, as_adult
 
-TRAINED = [name for name in METHODS if name != USUAL and name != "toy"]
+TRAINED = [name for name, target in METHODS.items() if target.startswith("research.")]
 
 
 @pytest.mark.parametrize("method", TRAINED)
@@ -43,13 +43,13 @@ def test_what_is_shipped_was_swept_as_it_is_declared(method, experiment):
     for notion, tuned in manifest["tuning"].items():
         sweep = sweep_of(method, experiment, notion)
         assert [trial["settings"] for trial in tuned["trials"]] == list(sweep.trials)
-        told = {
+        shipped = {
             name: one["settings"]
             for name, one in manifest["settings"].items()
             if one["notion"] == notion and name != sweep.paper_name
         }
         swept = sweep.swept(tuned["chosen"])
-        assert told == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
+        assert shipped == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -74,7 +74,7 @@ def _tuned():
         for method in list_methods(experiment):
             if method.startswith("declearn") or method in TRAINED:
                 for notion in sorted(
-                    {told["notion"] for told in _settings(experiment, method).values()}
+                    {one["notion"] for one in _settings(experiment, method).values()}
                 ):
                     yield pytest.param(
                         experiment, method, notion, id=f"{experiment}-{method}-{notion}"
@@ -101,8 +101,8 @@ def test_each_had_eight_trials_and_the_choice_is_made_on_validation_people(
     # Its figures are those of its validation people, counted again; of test people they differ.
     (name,) = (
         name
-        for name, told in shipped.settings.items()
-        if (told["notion"], told["role"]) == (notion, "chosen")
+        for name, one in shipped.settings.items()
+        if (one["notion"], one["role"]) == (notion, "chosen")
     )
     for split, same in (("validation", True), ("test", False)):
         by_seed = shipped.answered(name, split)

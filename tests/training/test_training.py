@@ -108,7 +108,7 @@ def test_a_method_in_one_file_has_every_memory_kept(tiny, recipe, prepared, plai
 
 @dataclass(frozen=True)
 class Asking(FedAvg):
-    """Checks what a method is told against the federation itself."""
+    """Checks what a method is given against the federation itself."""
 
     title: ClassVar[str] = "Asking"
 

@@ -255,7 +255,7 @@ def read_block(path: Path, group: int, names: Mapping[str, Sequence[str]]) -> Sc
         scores = np.column_stack([1 - scores.sum(axis=1), scores])
     return Scores(
         **{
-            name: codes_of(table.column(name), names[name])
+            name: dictionary_codes(table.column(name), names[name])
             for name in ("client", "group", "label")
         },
         scores=scores,
@@ -267,7 +267,7 @@ def _values(column: pa.ChunkedArray) -> NDArray[Any]:
     return np.from_dlpack(column.chunk(0)) if column.num_chunks else np.empty(0)
 
 
-def codes_of(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
+def dictionary_codes(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
     """Codes into `names`, whatever order the file's own dictionary has."""
     if not column.num_chunks:
         return np.empty(0, np.int64)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import APP_ROOT, read_json
-from fairfl_core.data.experiments import codes_of
+from fairfl_core.data.experiments import dictionary_codes
 from fairfl_core.errors import InputError
 
 __all__ = [
@@ -91,8 +91,8 @@ class MethodAnswers:
         place = names.index(setting) * len(SPLITS) + SPLITS.index(split)
         table = pq.ParquetFile(self.path).read_row_group(place)
         shape = tuple(len(self.manifest[f"{name}s"]) for name in (*_NAMES, "label"))
-        codes = [codes_of(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
-            codes_of(table.column("prediction"), self.manifest["labels"])
+        codes = [dictionary_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
+            dictionary_codes(table.column("prediction"), self.manifest["labels"])
         ]
         seeds = np.asarray(table.column("seed").combine_chunks())
         present, position = np.unique(seeds, return_inverse=True)

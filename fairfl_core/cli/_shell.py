@@ -169,7 +169,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
     In a narrow terminal a cell goes on in the next line: names that differ at their end do.
     """
-    table = Table(title=escape(title), title_justify="left")
+    say(title)  # a title of Rich's own is wrapped to the width of its table
+    table = Table()
     for place, column in enumerate(columns):
         table.add_column(escape(column), justify="right" if place else "left", overflow="fold")
     for row in rows:

@@ -449,7 +449,7 @@ class PolicyOptions(LimitOptions):
                 decided_on=today() if self.decided_by else None,
             )
         if self.save_policy is not None:
-            write_apart(self.save_policy, self.policy)
+            write_apart(self.save_policy, self.policy, context.params.get("source"))
             found.write(self.save_policy)
         return found
 

@@ -26,6 +26,7 @@ __all__ = [
     "Command",
     "Counts",
     "Json",
+    "MOST_ROWS",
     "number",
     "print_json",
     "print_table",
@@ -164,11 +165,22 @@ def say(sentence: str) -> None:
     _out.print(escape(sentence), highlight=False)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+MOST_ROWS = 15  # of a table that a person reads; the JSON has all of them
+
+
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int | None = None,
+) -> None:
     """Print a table: the first column is a name, the others are numbers.
 
-    In a narrow terminal a cell goes on in the next line: names that differ at their end do.
+    In a narrow terminal a cell goes on in the next line: names that differ at their end do. Of
+    more rows than `most` the first are printed, and the title says so.
     """
+    if most is not None and len(rows) > most:
+        title, rows = f"{title} ({most} of {len(rows)})", rows[:most]
     say(title)  # a title of Rich's own is wrapped to the width of its table
     table = Table()
     for place, column in enumerate(columns):

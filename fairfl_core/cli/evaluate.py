@@ -10,6 +10,7 @@ import typer
 from fairfl_core._io.frames import records
 from fairfl_core.cli._options import PolicyIn, Source, TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import (
+    MOST_ROWS,
     Json,
     number,
     print_json,
@@ -39,7 +40,6 @@ __all__ = [
     "show_worse_off",
 ]
 
-_MOST = 15  # clients or alarms shown to a person; all of them are in the JSON
 _CLOSED = 5
 _FORMATS = ("text", "json", "junit", "github")
 
@@ -170,7 +170,7 @@ def _show_besides(verdict: "Verdict | None") -> None:
     if not besides:
         return
     print_table(
-        "Asked besides gaps" + (f" ({_MOST} of {len(besides)})" if len(besides) > _MOST else ""),
+        "Asked besides gaps",
         ["where", "what", "asked", "here", "between", "n", ""],
         [
             [
@@ -182,8 +182,9 @@ def _show_besides(verdict: "Verdict | None") -> None:
                 f"{one.n:,}",
                 one.state,
             ]
-            for one in besides[:_MOST]
+            for one in besides
         ],
+        MOST_ROWS,
     )
 
 
@@ -294,7 +295,7 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
                 number(row["gap_one_draw"]),
                 number(row["noise_floor"]),
             ]
-            for row in clients[:_MOST]
+            for row in clients[:MOST_ROWS]
         ],
     )
     changed = zip(counts.groups, evaluation.changed, strict=True)
@@ -334,12 +335,10 @@ def show_worse_off(harm: "Harm") -> None:
 def show_alarms(harm: "Harm") -> None:
     """The alarms, worst first; nothing where there is none."""
     show_worse_off(harm)
-    many = len(harm.lost)
-    if not many:
+    if not harm.lost:
         return
-    title = "Recognised less often" + (f" ({_MOST} of {many})" if many > _MOST else "")
     print_table(
-        title,
+        "Recognised less often",
         ["where", "group", "label", "before", "after", "95 %", "n", "beyond chance"],
         [
             [
@@ -352,8 +351,9 @@ def show_alarms(harm: "Harm") -> None:
                 f"{alarm.n:,}",
                 "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "may be chance",
             ]
-            for alarm in harm.lost[:_MOST]
+            for alarm in harm.lost
         ],
+        MOST_ROWS,
     )
 
 

@@ -61,8 +61,7 @@ def plan(
         f"({found.people:,.0f} now)."
     )
     print_table(
-        "Whom to see next"
-        + (f" ({_MOST} of {len(found.cells)})" if len(found.cells) > _MOST else ""),
+        "Whom to see next",
         ["client", "group", "label", "now", "more"],
         [
             [
@@ -72,8 +71,9 @@ def plan(
                 f"{cell.have:,}",
                 f"{cell.more:,}",
             ]
-            for cell in found.cells[:_MOST]
+            for cell in found.cells
         ],
+        _MOST,
     )
     steps = "; ".join(f"{n:,} people settle {many}" for n, many in found.curve[1:][:_MOST])
     say(f"In the cheapest order: {steps}.")

@@ -104,7 +104,7 @@ def predict(
     from fairfl_core.data.tables import open_table_at, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
-    write_apart(out, rows, predictor)
+    write_apart(out, rows, predictor, salt_file)
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
     fair = read_predictor(predictor)

@@ -17,6 +17,7 @@ from fairfl_core.cli._options import (
     scores_json,
 )
 from fairfl_core.cli._shell import (
+    MOST_ROWS,
     Json,
     number,
     print_json,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 COLLISION = 3  # how the process ends where limits and floors collide
-_MOST = 15  # clients shown to a person; all of them are in the JSON
 
 
 @with_options
@@ -96,6 +96,8 @@ def solve(
     from fairfl_core.predictors.load import predictor_of
     from fairfl_core.predictors.without_chance import without_chance
 
+    for path in filter(None, (out, score_counts)):
+        write_apart(path, source, salt_file)
     asked = options.asked(context, eps_global, eps_local, _own_limits(eps_local_client or []))
     salt = None if salt_file is None else read_salt(salt_file)
     with working("Solving"):
@@ -117,7 +119,6 @@ def solve(
         if score_counts is not None:
             _write_score_counts(evidence, score_counts)
     if out is not None:
-        write_apart(out, source, salt_file)
         named = {what: getattr(columns, what) for what in ("client", "group", "label")}
         known = {what: column for what, column in named.items() if column is not None}
         # Rules without chance have no certificate: a lottery is better.
@@ -259,7 +260,7 @@ def _show(
         key=lambda c: (-solution.price_local[c], -np.nan_to_num(gaps.local[c])),
     )
     print_table(
-        f"Clients, dearest first{'' if len(order) <= _MOST else f' ({_MOST} of {len(order)})'}",
+        "Clients, dearest first",
         ["client", "n", "gap", "asked", "price per hundredth"],
         [
             [
@@ -269,14 +270,15 @@ def _show(
                 f"{solution.eps_local[c]:g}",
                 f"{solution.price_local[c]:.4f} {unit}",
             ]
-            for c in order[:_MOST]
+            for c in order
         ],
+        MOST_ROWS,
     )
-    for cell in solution.not_assessable[:_MOST]:
+    for cell in solution.not_assessable[:MOST_ROWS]:
         with_label = f' with label "{cell.label}"' if cell.label is not None else ""
         say(f'Not assessable: nobody of group "{cell.group}"{with_label} in "{cell.client}".')
-    if len(solution.not_assessable) > _MOST:
-        say(f"... and {len(solution.not_assessable) - _MOST} more cells that nobody is in.")
+    if len(solution.not_assessable) > MOST_ROWS:
+        say(f"... and {len(solution.not_assessable) - MOST_ROWS} more cells that nobody is in.")
     if out is not None:
         say(f"Predictor written to {out}.")
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairfl_core._io.numbers import plural
-from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, working
+from fairfl_core.cli._shell import (
+    MOST_ROWS,
+    Json,
+    print_json,
+    print_table,
+    read_counts,
+    say,
+    working,
+    write_apart,
+)
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,8 +25,6 @@ if TYPE_CHECKING:
     from fairfl_core.predictors.answer_predictor import FairPredictor
 
 __all__ = ["watch"]
-
-_MOST = 15
 
 
 def watch(
@@ -80,6 +87,8 @@ def watch(
 
     if (sql is None) == (not months) or (sql is None) != (connection is None):
         raise InputError("give the months' files or folders, or --sql together with --connection.")
+    if out is not None:
+        write_apart(out, policy, baseline, *(months or []))
     with working("Watching"):
         base = read_counts(baseline)
         columns = {"period": period, "client": client, "group": group, "label": label}
@@ -142,13 +151,13 @@ def _show(watched: "Watch") -> None:
         f"{watched.word.upper()}. {plural(len(watched.months), 'month')}, {watched.periods[0]} to "
         f"{watched.periods[-1]}; an alarm ever is false with a chance of at most 5 %."
     )
-    for one in watched.broken[:_MOST]:
+    for one in watched.broken[:MOST_ROWS]:
         say(watched.sentence_of(one))
         if one.drift is not None:
             say(one.drift.sentence())
     scopes = sorted(watched.scopes, key=lambda one: (one.broke is None, -one.gap[-1]))
     print_table(
-        f"Limits, worst first{'' if len(scopes) <= _MOST else f' ({_MOST} of {len(scopes)})'}",
+        "Limits, worst first",
         ["where", "verdict", "gap", "between", "allowed", "people", "broke in"],
         [
             [
@@ -160,8 +169,9 @@ def _show(watched: "Watch") -> None:
                 f"{one.people[-1]:,.0f}",
                 "" if one.broke is None else watched.periods[one.broke],
             ]
-            for one in scopes[:_MOST]
+            for one in scopes
         ],
+        MOST_ROWS,
     )
     for note in watched.notes:
         say(note)

@@ -91,9 +91,9 @@ class MethodAnswers:
         place = names.index(setting) * len(SPLITS) + SPLITS.index(split)
         table = pq.ParquetFile(self.path).read_row_group(place)
         shape = tuple(len(self.manifest[f"{name}s"]) for name in (*_NAMES, "label"))
-        codes = [dictionary_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES] + [
-            dictionary_codes(table.column("prediction"), self.manifest["labels"])
-        ]
+        codes = [
+            dictionary_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES
+        ] + [dictionary_codes(table.column("prediction"), self.manifest["labels"])]
         seeds = np.asarray(table.column("seed").combine_chunks())
         present, position = np.unique(seeds, return_inverse=True)
         cell = np.ravel_multi_index((position, *codes), (len(present), *shape))

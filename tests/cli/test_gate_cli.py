@@ -169,6 +169,9 @@ def test_the_version():
 
 def test_what_is_read_is_not_written_over(files):
     before = files.rows.read_bytes()
+    month = files / "month-2026-07.json"
+    month.write_bytes(files.counts.read_bytes())
+    whole = {path: path.read_bytes() for path in (files.counts, files.predictor)}
     given = ("count", files.rows, *COLUMNS, "--prediction", "model")
     ended = run(*given, "--out", files.rows)
     assert ended.code == 2 and "is what is read" in ended.err
@@ -180,9 +183,15 @@ def test_what_is_read_is_not_written_over(files):
         ("solve", files.counts, "--out", files.counts),
         ("privatize", files.counts, "--epsilon", "1", "--out", files.counts),
         ("predict", files.predictor, files.rows, *ANSWERED, "--out", files.rows),
+        ("solve", files.counts, "--score-counts", files.counts),
+        ("solve", files.counts, "--save-policy", files.counts),
+        ("watch", files.predictor, month, "--baseline", files.counts, "--out", files.predictor),
+        ("watch", files.predictor, month, "--baseline", files.counts, "--out", files.counts),
     ):
         ended = run(*command)
         assert ended.code == 2 and "is what is read" in ended.err, ended
+    for path, content in whole.items():
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core.data import tables
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
@@ -95,29 +94,6 @@ def test_any_common_delimiter(delimiter):
     assert (
         experiment_from_table(upload, COLUMNS).experiment.manifest["dataset"]["rows_used"] == 400
     )
-
-
-def test_decimal_commas():
-    frame = people()
-    scores = (("0", "score_0"), ("1", "score_1"))
-    upload = open_table("rows.csv", csv_of(frame, sep=";", decimal=","))
-    mine = experiment_from_table(
-        upload, ColumnRoles("site", "sex", "label", "", scores)
-    ).experiment
-    other = taken(frame, ColumnRoles("site", "sex", "label", "", scores)).experiment
-    assert (mine.counts(0, "test").table == other.counts(0, "test").table).all()
-
-
-def test_csv_and_parquet_give_the_same():
-    frame = people()
-    for kind in (frame, frame.astype({"site": "category", "label": float})):
-        found = experiment_from_table(
-            open_table("rows.parquet", parquet_of(kind)), COLUMNS
-        ).experiment
-        for split in ("validation", "test"):
-            assert (
-                found.counts(0, split).table == taken(frame).experiment.counts(0, split).table
-            ).all()
 
 
 @pytest.mark.parametrize(
@@ -377,9 +353,9 @@ def parquet_bomb(rows):
 def long_string_bomb():
     out = io.BytesIO()
     text = pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(1_000_000, np.int32)), ["x" * 10_000_000]
+        pa.array(np.zeros(100_000, np.int32)), ["x" * 10_000_000]
     )
-    half = pa.array(np.arange(1_000_000) % 2)
+    half = pa.array(np.arange(100_000) % 2)
     table = pa.table({"site": text, "sex": half, "label": half, "answer": half})
     pq.write_table(table, out, compression="zstd")
     return out.getvalue()
@@ -436,32 +412,19 @@ def test_hostile_files_of_any_size_do(name, make, says):
     refused(lambda: open_table(name, make()), name, says)
 
 
-def test_a_name_of_ten_megabytes_said_a_million_times():
+def test_a_name_of_ten_megabytes_said_a_hundred_thousand_times():
     upload = open_table("s.parquet", long_string_bomb())
     assert len(upload.sample["site"][0]) == 60
     refused(lambda: experiment_from_table(upload, COLUMNS), "10,000,000 letters")
 
 
-def test_millions_of_malformed_rows_are_not_gone_through_one_by_one(monkeypatch):
-    seen = []
-
-    class Counted(tables._Malformed):
-        def __init__(self, *given):
-            super().__init__(*given)
-            seen.append(self)
-
-    monkeypatch.setattr(tables, "_Malformed", Counted)
-    for good in (0, 2_000_000):  # beyond the beginning that is looked at first
-        data = b"site,sex,label,answer\n" + b"a,f,1,1\n" * good + b"x\n" * 3_000_000
-        refused(
-            lambda data=data: experiment_from_table(open_table("m.csv", data), COLUMNS),
-            "m.csv",
-            "more than 100,000 rows",
-        )
-    assert sum(reading.rows for reading in seen) < 2 * 110_000  # Arrow's threads end their blocks
-    data = b"site,sex,label,answer\n" + b"a,f,1,1\na,m,0,1\n" * 50 + b"x\n" * 90_000
-    found = experiment_from_table(open_table("m.csv", data), COLUMNS)
-    assert "90,100 rows read, 100 kept" in said(found)
+def test_reading_is_given_up_where_most_rows_are_malformed():
+    header, good = b"site,sex,label,answer\n", b"a,f,1,1\na,m,0,1\n"
+    data = header + good * 300_000 + b"x\n" * 200_000  # beyond what is looked at first
+    upload = open_table("m.csv", data)
+    refused(lambda: experiment_from_table(upload, COLUMNS), "m.csv", "more than 100,000 rows")
+    found = experiment_from_table(open_table("m.csv", header + good * 50 + b"x\n" * 9000), COLUMNS)
+    assert "9,100 rows read, 100 kept" in said(found)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import re
 import socket
 import time
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -46,27 +45,20 @@ class Visitor:
     ----------
     sliders : dict of Slider
         By the setting they move.
-    uploaders, buttons : dict of str
-        How they are named to the server, by label.
+    uploaders, buttons : list of str
+        Their labels.
     headline : str
         The sentence of the page: asked, then reached.
     warnings : list of str
         Boxes that say that something could not be shown.
-    messages, bytes : int
-        What the last run sent.
-    on_seen : callable
-        Called after every element that arrives.
     """
 
     address: str
     sliders: dict[str, Slider] = field(default_factory=dict)
-    uploaders: dict[str, str] = field(default_factory=dict)
-    buttons: dict[str, str] = field(default_factory=dict)
+    uploaders: list[str] = field(default_factory=list)
+    buttons: list[str] = field(default_factory=list)
     headline: str = ""
     warnings: list[str] = field(default_factory=list)
-    messages: int = 0
-    bytes: int = 0
-    on_seen: Callable[["Visitor"], None] = lambda visitor: None
     _page: str = ""
     _query: str = ""
     _cookies: str = ""
@@ -101,21 +93,6 @@ class Visitor:
         begun = time.perf_counter()
         await self._run(moved, slider.fragment)
         return time.perf_counter() - begun
-
-    async def press(self, label: str) -> None:
-        """Press a button; returns once all that follows has been sent."""
-        await self._run(WidgetState(id=self.buttons[label], trigger_value=True))
-
-    async def bring(self, label: str, name: str, content: bytes, *, wait: bool = True) -> None:
-        """Send a file and let an uploader of the page have it; `wait` for what the page says."""
-        chosen = WidgetState(id=self.uploaders[label])
-        urls = await self.upload(name, content)
-        chosen.file_uploader_state_value.uploaded_file_info.add(
-            file_id=urls.file_id, name=name, size=len(content), file_urls=urls
-        )
-        await self._ask(chosen)
-        if wait:
-            await self._hear_all()
 
     async def upload(self, name: str, content: bytes) -> FileURLs:
         """Send a file, as an uploader of the page would; where it lies."""
@@ -178,8 +155,6 @@ class Visitor:
             heard = await asyncio.wait_for(self._socket.recv(), _PATIENCE)
         except websockets.ConnectionClosed as error:
             raise Gone(str(error)) from error
-        self.messages += 1
-        self.bytes += len(heard)
         message = ForwardMsg.FromString(heard)
         if message.WhichOneof("type") == "ref_hash":
             known = self._known[message.ref_hash]
@@ -196,7 +171,6 @@ class Visitor:
 
     async def _ask(self, moved: WidgetState | None = None, fragment: str = "") -> None:
         self._runs += 1
-        self.messages = self.bytes = 0
         self.warnings = []
         asked = BackMsg()
         state = asked.rerun_script
@@ -228,7 +202,6 @@ class Visitor:
             self._query = message.page_info_changed.query_string
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._see(message.delta.new_element, message.delta.fragment_id)
-            self.on_seen(self)
         return kind != "script_finished" or message.script_finished == _BEGINS_ANEW
 
     def _see(self, element, fragment: str) -> None:
@@ -238,9 +211,9 @@ class Visitor:
             setting = shown.id.rsplit("widget_", 1)[-1]
             self.sliders[setting] = Slider(shown.id, fragment, tuple(shown.options))
         elif kind == "file_uploader":
-            self.uploaders[element.file_uploader.label] = element.file_uploader.id
+            self.uploaders.append(element.file_uploader.label)
         elif kind == "button":
-            self.buttons[element.button.label] = element.button.id
+            self.buttons.append(element.button.label)
         elif kind == "html" and (found := _SENTENCE.search(element.html.body)):
             self.headline = found[1]
         elif kind in ("alert", "exception"):

@@ -1,14 +1,10 @@
 """One small network for everything that is approved: neighbours differ, one cell is empty, one is tiny."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from fairfl_core.data import save_experiment
-from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
 
@@ -48,48 +44,3 @@ def people(labels: int = 2, groups: int = 2, rows: int = 900, seed: int = 0) -> 
         LABELS[labels][-1],
     )
     return replace(made, grouping=CROSSED) if groups == 4 else made
-
-
-DESCRIPTION = {
-    "title": "made up, by sex",
-    "labels": list(LABELS[2]),
-    "groups": list(GROUPS[2]),
-    "clients": list(CLIENTS),
-    "favourable": "ill",
-    "notion": "eop",
-    "dataset": {"sample": "all rows", "rows_used": 700},
-}
-
-
-def seed_scores(seed: int, folds: int = 1) -> list[SeedScores]:
-    """The scores of one seed: a model for each fold, all of the same people."""
-    made = people(rows=700, seed=seed)
-    rng = np.random.default_rng([seed, folds])
-    tested, fold_of = rng.random(len(made)) < 1 / 3, rng.integers(0, folds, len(made))
-    models = []
-    for fold in range(folds):
-        person = np.flatnonzero(tested | (fold_of == fold))
-        chance = np.clip(made.scores[person, 1] + rng.normal(0, 0.05, len(person)), 0, 1)
-        models.append(
-            SeedScores(
-                seed=seed,
-                split=tested[person].astype(np.int8),
-                client=made.client[person],
-                group=made.group[person],
-                label=made.label[person],
-                scores=np.stack([1 - chance, chance], axis=1),
-                clients=CLIENTS,
-                chosen=2 + seed,
-                loss=np.array([0.9, 0.7, 0.6 + 0.01 * seed]),
-                accuracy=np.array([0.5, 0.6, 0.7 - 0.01 * seed]),
-                **({"person": person} if folds > 1 else {}),
-            )
-        )
-    return models
-
-
-def save_experiments(folder: Path, seeds: Sequence[int] = (1, 4)) -> None:
-    """An experiment of the small network by both protocols: `tiny`, and `tiny_cf` of two folds."""
-    save_experiment.save(folder / "tiny", DESCRIPTION, [seed_scores(seed)[0] for seed in seeds])
-    crossed = [seed_scores(seed, 2) for seed in seeds]
-    save_experiment.save_cross_fitted(folder / "tiny_cf", DESCRIPTION, crossed, "tiny")

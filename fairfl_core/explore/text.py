@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.alarms import groups_of
 from fairfl_core.evaluation.harm import Harm
-from fairfl_core.evaluation.study import Figures, Summary
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -39,7 +39,7 @@ COARSE, ONE_RUN = "coarse: one run", "one run"
 FITTED = "people it was set on"
 FLAT = "flat: fairness is nearly free"
 WORST_OF_MANY = "the {drawn} widest of {many:,}"
-MOST_LOST = "{drawn} of {many:,} where most lose it"
+MOST_LOST = "worst {drawn} of {many:,}"
 
 _COLOURS = {MET: "green", NOT_SURE: "orange", NOT_MET: "red", HARMFUL: "red"}
 
@@ -166,7 +166,7 @@ def _of(several: int) -> str:
 
 
 def sentence(summary: Summary, noun: str) -> str:
-    """What was asked, then what was reached, then what it costs; names as they are."""
+    """What was asked, then what was reached; names as they are."""
     judged, worst = summary.judged, summary.judged.worst
     on = f"on {people(summary)}"
     inside, overall = summary.eps_local[0] < 1, summary.eps_global < 1
@@ -181,10 +181,7 @@ def sentence(summary: Summary, noun: str) -> str:
         asked.append(f"{summary.eps_global:g} overall")
         reached.append(f"{format.round_gap(judged.overall)}{' overall' if inside else ''}")
     sure = "" if summary.verdict is None else _confidence(summary.verdict.guarantee)
-    return (
-        f"Asked {' and '.join(asked)}{sure}; {on} {' and '.join(reached)}. "
-        f"{_cost(judged)}{_more(summary.policy)}"
-    )
+    return f"Asked {', '.join(asked)}{sure}; {on} {', '.join(reached)}.{_more(summary.policy)}"
 
 
 def _inside(limits: tuple[float, float]) -> str:
@@ -196,13 +193,6 @@ def _confidence(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
     return f", with {guarantee.confidence:.0%} confidence".replace("%", " %")
-
-
-def _cost(judged: Figures) -> str:
-    cost = format.round_signed_points(-judged.cost)
-    if cost == format.NO_CHANGE:
-        return "Accuracy stays as it was."
-    return f"{'Costs' if judged.cost > 0 else 'Gains'} {format.round_points(judged.cost)}."
 
 
 def _more(policy: Policy) -> str:

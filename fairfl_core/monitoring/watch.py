@@ -369,7 +369,7 @@ class Watch:
         began = self.periods[one.since]
         whom = "" if one.rate.label is None else f" with “{one.rate.label}”"
         return (
-            f"{where}: not within {one.eps:g} any more. Told in {self.periods[one.broke]}, probably "
+            f"{where}: not within {one.eps:g} any more. Found in {self.periods[one.broke]}, probably "
             f"since {began}, on {members(n, 'people')}{whom}: “{one.rate.answer}” is answered more "
             f"often to {one.higher} than to {one.lower}."
         )

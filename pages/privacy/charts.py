@@ -153,9 +153,9 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
         )
     )
     return figure.update_layout(
-        height=min(HEIGHT, 90 + 45 * len(names)),
+        height=HEIGHT,
         margin=MARGIN,
-        bargap=0.35,
+        bargap=max(0.35, 1 - 0.15 * len(names)),  # of two clients no bar is a block
         xaxis={
             "title": {"text": text.AXIS_FAILS},
             "range": [0, 108],

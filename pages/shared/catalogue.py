@@ -9,8 +9,8 @@ import streamlit as st
 
 from fairfl_core.budget import Budget, within
 from fairfl_core.data import experiments
-from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
+from fairfl_core.report import text
 from pages.shared import own_data
 from pages.shared.view import Catalogue, View
 
@@ -96,8 +96,4 @@ def _opened(name: str) -> Experiment:
 
 def noun_of(name: str) -> str:
     """What a client of this experiment is called: state, age band; else client."""
-    experiment = experiment_of(name)
-    dataset = DATASETS.get(experiment.manifest["dataset"].get("dataset", ""))
-    if dataset is None or any(client.startswith("client") for client in experiment.clients):
-        return "client"
-    return dataset.noun
+    return text.noun_of(experiment_of(name))

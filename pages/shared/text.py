@@ -78,8 +78,8 @@ SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
 SIGN_IN_FIRST = "#### Sign in to use this server\nWhoever runs it asks for that. Nothing you do here is kept with your name."
 CANNOT_SIGN_IN = "Signing in is not set up as it must be; the server's log says what is missing."
 THE_PAPERS, RECOMMENDED = " (the paper's)", " (recommended)"
-OVERALL = "Gap allowed overall, ε₀"
-INSIDE = "Gap allowed in each {}, εc"
+OVERALL, INSIDE = "Gap allowed overall, ε₀", "In each {}, εc"  # beside each other
+INSIDE_ALONE = "Gap allowed in each {}, εc"
 
 
 def signed_in(who: str) -> str:

@@ -188,7 +188,7 @@ def _cell(value: object) -> object:
     return only_text(value, Target.CSV) if isinstance(value, str) else value
 
 
-def limit_slider(name: str, noun: str = "client") -> None:
+def limit_slider(name: str, noun: str = "client", *, alone: bool = False) -> None:
     """A slider over `eps_global` or `eps_local` of the view; a link's value between steps is one.
 
     Parameters
@@ -196,10 +196,13 @@ def limit_slider(name: str, noun: str = "client") -> None:
     name : {"eps_global", "eps_local"}
     noun : str
         What a client is called here.
+    alone : bool
+        Whether the other slider is not beside it.
     """
     value = getattr(state.view(), name)
+    inside = text.INSIDE_ALONE if alone else text.INSIDE
     st.select_slider(
-        text.OVERALL if name == "eps_global" else text.INSIDE.format(noun),
+        text.OVERALL if name == "eps_global" else inside.format(noun),
         tuple(sorted({*LEVELS, value})),
         format_func=format.epsilon,
         **state.bound_field(name),

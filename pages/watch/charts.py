@@ -26,7 +26,7 @@ def key() -> str:
     boxes = [
         f'<i style="display:inline-block;{style}"></i>' for style in (line, dot, dashes, band)
     ]
-    signs = [*boxes, '<i class="fairfl-told">✖</i>']
+    signs = [*boxes, '<i class="fairfl-found">✖</i>']
     marks = zip(signs, text.KEY, strict=True)
     return (
         f'<div class="fairfl-key">{"".join(f"{one} {words}&ensp; " for one, words in marks)}</div>'
@@ -57,8 +57,8 @@ def over_time(watch: Watch, one: ScopeWatch) -> go.Figure:
     )
     if one.broke is not None:
         mark = {"color": HERE, "size": 12, "symbol": "x"}
-        told = {"x": [periods[one.broke]], "y": [one.gap[one.broke]]}
-        figure.add_scatter(**told, mode="markers", marker=mark, name=text.TOLD)
+        place = {"x": [periods[one.broke]], "y": [one.gap[one.broke]]}
+        figure.add_scatter(**place, mode="markers", marker=mark, name=text.FOUND)
     top = max(max(scope.gap[-1], scope.eps) for scope in shown(watch))
     return figure.update_layout(
         height=HEIGHT,

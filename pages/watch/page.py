@@ -42,7 +42,7 @@ def page() -> None:
                 st.caption(text.EXAMPLE, width="content")
         with right.container(horizontal=True):  # all that is judged
             for limit in ("eps_global", "eps_local") if files else ("eps_local",):
-                limit_slider(limit)
+                limit_slider(limit, alone=not files)
         with error_boundary(text.PICTURE):
             if files:
                 asked, (baseline, months) = policy_file_of(view), _brought(given, files)
@@ -97,7 +97,7 @@ def _show(watch: Watch) -> None:
             )
     table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
     for one in watch.broken[:3]:
-        st.caption(plain(text.told(watch, one), LONGEST))
+        st.caption(plain(text.broken(watch, one), LONGEST))
     for note in watch.notes:
         st.caption(plain(note, LONGEST))
     if watch.broken and st.button(text.AGAIN, type="primary", key="watch-again"):

@@ -13,8 +13,8 @@ BRING, BRING_TIP = (
 BASELINE, MONTHS = "Baseline: counts of the decision", "Months: one file each"
 OWN_BASELINE = "Without a file the baseline is the set of *Your data*."
 EXAMPLE = "Invented year"
-SO_FAR, MONTH, ALLOWED, TOLD = "gap so far", "each month", "allowed", "told"
-KEY = (SO_FAR, MONTH, ALLOWED, "95 %, all months at once", TOLD)
+SO_FAR, MONTH, ALLOWED, FOUND = "gap so far", "each month", "allowed", "found"
+KEY = (SO_FAR, MONTH, ALLOWED, "95 %, all months at once", FOUND)
 PICTURE, NEXT = "The picture", "What to do next"
 AGAIN = "Solve again from these months"
 PREDICTOR = "New predictor (JSON)"
@@ -29,7 +29,7 @@ TABLE = {
     "high": "to",
     "eps": "allowed",
     "people": "people",
-    "broke": "told in",
+    "broke": "found in",
     "since": "probably since",
 }
 
@@ -50,16 +50,16 @@ def title(one: ScopeWatch) -> str:
 
 
 def headline(watch: Watch) -> str:
-    """Who broke a limit first and when it was told, or how long nobody has."""
+    """Who broke a limit first and when it was found, or how long nobody has."""
     if watch.broken:
         first, periods = watch.broken[0], watch.periods
         assert first.broke is not None and first.since is not None
-        return f"{where(first)} since {periods[first.since]}, told in {periods[first.broke]}."
+        return f"{where(first)} since {periods[first.since]}, found in {periods[first.broke]}."
     many = plural(len(watch.months), "month")
     return f"no limit broke in {many}, {watch.periods[0]} to {watch.periods[-1]}."
 
 
-def told(watch: Watch, one: ScopeWatch) -> str:
+def broken(watch: Watch, one: ScopeWatch) -> str:
     """Who broke which limit, when, on how many people, and what drifted."""
     said = watch.sentence_of(one)
     drift = "" if one.drift is None else f" {one.drift.sentence()}"

@@ -21,7 +21,7 @@ from playwright.sync_api import (
 from tests.helpers.serving import Server
 
 NO_BROWSER = "There is no Chromium on this machine: `make browser` installs one."
-OVERALL, INSIDE = "Gap allowed overall", "Gap allowed in each"  # how their labels begin
+OVERALL, INSIDE = "Gap allowed overall", "In each"  # how their labels begin
 PATIENCE = 60_000  # milliseconds; a machine may be slow, and busy with other tests
 SHORTLY = 3_000  # milliseconds in which what is new has faded in, and charts fit a new window
 NAMES = ("chromium", "chromium-browser", "google-chrome")

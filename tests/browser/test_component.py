@@ -260,4 +260,4 @@ def test_few_clients_stand_together(visit):
         .evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
     )
     assert len(rows) == 2
-    assert max(rows) < 90
+    assert 90 < max(rows) < 150  # and take the room there is

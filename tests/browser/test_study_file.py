@@ -11,7 +11,7 @@ from pages.compare import text
 from pages.compare.files import study_html
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view
-from tests.browser.driving import PATIENCE, Visitor
+from tests.browser.driving import INSIDE, PATIENCE, Visitor
 from tests.cli.running import run
 
 PAPERS = {"split": "paper", "region": "simplex", "seed": "0"}
@@ -139,7 +139,7 @@ def test_of_an_uploaded_set_it_is_the_same(tmp_path, regular, opened):
     page.keyboard.press("Escape")
     file = opened(path)
     check_same(visitor, file)
-    visitor.changes(lambda: visitor.press("Gap allowed in each"))
+    visitor.changes(lambda: visitor.press(INSIDE))
     file.page.locator("input[type=range]").nth(1).press("ArrowRight")
     check_same(visitor, file)
 

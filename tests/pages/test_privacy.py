@@ -164,7 +164,7 @@ def test_mechanism_neighbours_draws_and_limits_are_in_settings():
     assert linked(healthy(app), "draws") == "20"
     assert linked(app, "mechanism") == "paper" and linked(app, "neighbours") == "add-remove"
     app.select_slider(key="widget_eps_local").set_value(0.1).run()
-    assert sentence(healthy(app)).startswith("Asked 0.10 in each client;")
+    assert sentence(healthy(app)).startswith("Asked 0.10 in each education level;")
 
 
 def test_it_says_up_front_that_it_shows_counts_where_explore_is_on_scores():

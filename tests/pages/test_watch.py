@@ -29,7 +29,7 @@ def test_the_example_breaks_in_the_west_after_july(opened, year):
     assert "West" in said(app) and "Invented" in said(app)
     (one,) = year.broken
     assert one.client == "West" and year.periods[one.broke] >= "2026-07"
-    assert f"Told in {year.periods[one.broke]}" in said(app).replace("\\", "")
+    assert f"Found in {year.periods[one.broke]}" in said(app).replace("\\", "")
 
 
 def test_the_picture_and_table_hold_the_cores_numbers(year):
@@ -37,7 +37,7 @@ def test_the_picture_and_table_hold_the_cores_numbers(year):
     for one in year.scopes:
         drawn = {trace.name: list(trace.y) for trace in over_time(year, one).data}
         assert drawn["gap so far"] == one.gap.tolist() and drawn["allowed"] == [one.eps] * 2
-        assert ("told" in drawn) == (one.broke is not None)
+        assert ("found" in drawn) == (one.broke is not None)
     assert table.gap.tolist() == [round(float(one.gap[-1]), 3) for one in year.scopes]
     assert table.broke.tolist()[-1] == year.periods[year.broken[0].broke]
 

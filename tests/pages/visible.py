@@ -91,8 +91,10 @@ def unmarked(markdown):
 
 
 def _cell(value):
+    if value is None or value != value:  # an empty cell, not "nan"
+        return ""
     if isinstance(value, float):
-        return "" if value != value else f"{value:g}"  # an empty cell, not "nan"
+        return f"{value:g}"
     return " ".join(unmarked(str(value)).split())
 
 

@@ -109,6 +109,7 @@ def _arrange(raw: Raw, grouping: str) -> People:
 ADULT = Dataset(
     name="adult",
     title="Adult (Census Income)",
+    noun="education level",
     source="https://archive.ics.uci.edu/dataset/2/adult",
     licence="CC BY 4.0",
     citation="B. Becker and R. Kohavi, Adult, UCI Machine Learning Repository, 1996",

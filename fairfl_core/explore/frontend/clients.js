@@ -102,7 +102,7 @@ function legendOf({ view, groups, label, axis, note, clients }, top, columns) {
     if (view === 'found') {
         return [...groups.map((name, k) => ['now', name, GROUPS[k % GROUPS.length]]), ['was', 'before'],
             ...(clients.some(client => client.groups.some(own => !own.sure && own.after !== null)) ? [['within', 'may be chance', 'var(--ink)']] : []),
-            ['text', `share of “${label}” found`], ...rest];
+            ['text', `“${label}” found`], ...rest];
     }
     return [['was', 'before'], ['now', 'after'], ...(some('within') ? [['within', 'after, may be chance']] : []), ...over,
         ...(clients.some(client => client.low !== null) ? [['interval', '95 %']] : []),
@@ -171,7 +171,7 @@ function paintRows(chart, frame) {
     const counts = Math.max(0, ...data.clients.map(client => textWidth(chart, people(client.n), data.large ? 16 : size - 1)));
     const names = Math.max(widest + sign, counts);
     const foot = price || data.view === 'found' ? size + 10 : 2 * size + 16;
-    const cap = above + wide * (tracks > 1 ? 28 * tracks + 24 : 68), least = above + wide * (tracks > 1 ? 13 * tracks + 9 : stacked ? 18 : 24);
+    const cap = above + wide * (tracks > 1 ? 40 * tracks + 60 : 120), least = above + wide * (tracks > 1 ? 13 * tracks + 9 : stacked ? 18 : 24);
     const step = Math.floor(Math.max(least, Math.min(cap, (height - foot) / n))), total = step * n;
     const shown = Math.min(total, height - foot);
     const sides = price ? size * 3.6 : 10, left = (stacked ? 4 : Math.ceil(names) + 14) + sides * (price && low < 0 ? 1 : stacked ? 1 : 0), right = Math.max(sides, 16);
@@ -304,7 +304,7 @@ function cannot(mark, { point, middle }, rows, data) {
 }
 
 function foundMarks(client, mark, place, data, rows) {
-    const k = client.groups.length, apart = Math.min(place.step / (k + (rows ? 1.2 : .6)), rows ? 26 : 9);
+    const k = client.groups.length, apart = Math.min(place.step / (k + (rows ? 1.2 : .6)), rows ? 34 : 9);
     client.groups.forEach((own, g) => {
         if (own.after === null) return;
         const cross = place.middle + (g - (k - 1) / 2) * apart, colour = GROUPS[g % GROUPS.length], r = Math.min(place.dot, apart / 2.2);

@@ -17,7 +17,6 @@ from fairfl_core.errors import InputError
 __all__ = [
     "FEWEST",
     "client_names",
-    "even_shares",
     "largest_size",
     "redraw",
     "redraw_folded",
@@ -135,13 +134,6 @@ def largest_size(counts: ClientCounts, shares: Sequence[float]) -> int:
     first = _first(shares, sizes).sum(axis=1)
     fits = (first <= pool[0]) & (sizes * len(shares) - first <= pool[1:].sum())
     return int(sizes[fits].max(initial=0))
-
-
-def even_shares(shares: Sequence[float], size: int) -> tuple[float, ...]:
-    """The same people of the first group, spread evenly: each client's share is the mean."""
-    first = int(_first(shares, np.array([size])).sum())
-    least, over = divmod(first, len(shares))
-    return tuple((least + (client < over)) / size for client in range(len(shares)))
 
 
 def _first(shares: Sequence[float], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

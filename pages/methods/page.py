@@ -140,12 +140,8 @@ def _title(title: str, note: str) -> None:
 def _below(tab: str) -> None:
     """What is behind the pictures, or one of the paper's own beside what runs here."""
     experiment, notion = state.get(_of()), state.get(_by())
-    rows = rows_for(experiment)
     if tab == "compared":
-        found, gap_name = _found()
-        ahead = results.ahead_of_fairfl(rows, notion, state.get(_GAP), LEVELS)
-        sentences = text.how_compared(found, gap_name, ahead, LEVELS)
-        st.markdown("\n".join(f"- {one}" for one in sentences))
+        st.markdown("\n".join(f"- {one}" for one in text.how_compared(_found()[0])))
     elif tab == "figure1":
         _figure_1()
     elif tab == "differs":

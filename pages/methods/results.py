@@ -176,30 +176,6 @@ def compared(
     return Compared(gap, tuple(lines))
 
 
-@dataclass(frozen=True)
-class Ahead:
-    """A method that is more accurate than the best variant of fairfl, and at which gaps."""
-
-    title: str
-    gaps: tuple[float, ...]
-    most: float
-
-
-def ahead_of_fairfl(
-    rows: Sequence[MethodRow], notion: str, which: str, gaps: Sequence[float]
-) -> list[Ahead]:
-    """Who is more accurate beyond two standard errors, at which gaps, and by how much at most."""
-    found = _frontiers(rows, notion, which)
-    by_title: dict[str, dict[float, float]] = {}
-    for gap in gaps:
-        best = _best_variant(found, gap)
-        for method, frontier in found.items() if best is not None else ():
-            apart = difference(found[str(best)], frontier, gap)
-            if not method.startswith(FAIRFL) and apart is not None and apart.verdict == "worse":
-                by_title.setdefault(frontier.rows[0].title, {})[gap] = -apart.mean
-    return [Ahead(title, tuple(at), max(at.values())) for title, at in by_title.items()]
-
-
 def settings(rows: Sequence[MethodRow], notion: str) -> pd.DataFrame:
     """Every method and setting of a notion: what `python -m research methods --json` tells, fit to be read."""
     shown = [row.to_json() | {"method": row.title} for row in rows if row.notion == notion]

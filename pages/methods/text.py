@@ -6,7 +6,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core._io.names import Target, only_text, plain
 from fairfl_core.evaluation.paper import CHOICES, DIFFERENCES
 from fairfl_core.lp.frontier import Frontier
-from pages.methods.results import Ahead, Compared, Line
+from pages.methods.results import Compared, Line
 from pages.shared import text as shared
 
 EXPERIMENT, NOTION, GAP = "Experiment", "Fairness notion", "Which gap"
@@ -140,9 +140,7 @@ def rank_cells(line: Line) -> tuple[object, ...]:
 # -------------------------------------------------------------------- how it is compared
 
 
-def how_compared(
-    found: Compared, gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]
-) -> list[str]:
+def how_compared(found: Compared) -> list[str]:
     """What is behind the two pictures, in sentences."""
     words = [
         "Methods ask for fairness in different ways, and some do not hold what they ask. So each is "
@@ -154,10 +152,7 @@ def how_compared(
         "covers fairfl's line is called as accurate. Runs split the same people anew, so that bars are "
         "too short if anything.",
     ]
-    if found.best is not None:
-        words.append(_variant(found))
-        words.append(_at_all_gaps(gap_name, elsewhere, gaps))
-    return words
+    return words if found.best is None else [*words, _variant(found)]
 
 
 def _variant(found: Compared) -> str:
@@ -172,26 +167,6 @@ def _variant(found: Compared) -> str:
         f"fairfl here is {name}: the most accurate of its {variants} variants on these very people, "
         "which flatters it a little."
     )
-
-
-def _at_all_gaps(gap_name: str, elsewhere: Sequence[Ahead], gaps: Sequence[float]) -> str:
-    """Where fairfl is not at least as accurate as every other method, over all gaps on offer."""
-    span = f"Over gaps ({gap_name}) from {min(gaps):g} to {max(gaps):g}"
-    if not elsewhere:
-        return f"{span} no method is more accurate than fairfl beyond two standard errors."
-    shown = "; ".join(
-        f"{plain(one.title)} at {_levels(one.gaps, gaps)} (by {format.round_points(one.most)} at most)"
-        for one in elsewhere
-    )
-    return f"{span} these are more accurate, beyond two standard errors: {shown}."
-
-
-def _levels(some: Sequence[float], gaps: Sequence[float]) -> str:
-    """Some of the gaps one can choose: from one to another where none between them is missing."""
-    between = [gap for gap in gaps if some[0] <= gap <= some[-1]]
-    if len(some) > 2 and list(some) == between:
-        return f"{some[0]:g} to {some[-1]:g}"
-    return _joined([f"{gap:g}" for gap in some])
 
 
 def _is(names: Sequence[object]) -> str:

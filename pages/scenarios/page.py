@@ -41,10 +41,8 @@ from pages.shared.view import View, regions_of
 from pages.shared.widgets import (
     error_boundary,
     go_to_cell,
-    lazy_expander,
     limit_slider,
     map_table,
-    numbers_table,
     progress,
     table_popover,
 )
@@ -353,15 +351,6 @@ def _own_result(own: OwnClients) -> None:
     with right, error_boundary(text.CLIENTS_GAPS):
         _clients("own-clients", study, summary, text.own_spoken(summary))
     st.caption(text.own_note(own, held_out=study.has_held_out))
-    with lazy_expander(text.EVEN_TITLE, "even") as opened, error_boundary(text.BESIDE_EVEN):
-        if opened:
-            _beside_even(own)
-
-
-def _beside_even(own: OwnClients) -> None:
-    """The same number of people of the first group, spread evenly: what difference alone costs."""
-    both = (own, own.even)
-    numbers_table(text.even_rows(map(own_summary, both)), [text.AS_DRAWN, text.EVEN])
 
 
 _TALL = 2.4  # height of a whole bar, in letters

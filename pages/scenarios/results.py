@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.resample import (
-    even_shares,
     largest_size,
     redraw,
     redraw_folded,
@@ -96,11 +95,6 @@ class OwnClients:
     shares: tuple[float, ...]
     size: int
     draw: int
-
-    @property
-    def even(self) -> "OwnClients":
-        """As many people of the first group, spread evenly over the clients."""
-        return replace(self, shares=even_shares(self.shares, self.size))
 
     def without_limits(self) -> "OwnClients":
         """What the draw and its map depend on."""

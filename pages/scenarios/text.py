@@ -1,6 +1,6 @@
 """What the Scenarios page says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
 PAPERS, CLIENTS_GAPS = "The three scenarios", "The clients' gaps"
-OWN, OWN_MAP, BESIDE_EVEN = "Clients of your own", "The map", "The comparison with even clients"
+OWN, OWN_MAP = "Clients of your own", "The map"
 
 TITLE = "Do clients that differ cost more?"
 KIND = "How far apart the clients are"
@@ -134,8 +134,6 @@ SIZE_TIP = "To make the rules, and as many new people."
 DRAW_TIP = (
     "Who comes into which client is drawn with this seed: the same number, the same clients."
 )
-EVEN_TITLE = "Beside clients that are all alike"
-AS_DRAWN, EVEN = "as drawn", "spread evenly"
 OWN_SPLIT = (
     "Clients of your own are drawn from people parted as in the paper, whatever split is set."
 )
@@ -202,20 +200,3 @@ def own_note(own: OwnClients, *, held_out: bool) -> str:
 def own_spoken(summary: Summary) -> str:
     """The chart of one's own clients for those who hear it."""
     return f"Each client's gap before and after, on {text.judged_on(summary)}"
-
-
-def even_rows(summaries: Iterable[Summary]) -> dict[str, list[str]]:
-    """What is compared with even clients."""
-    told = tuple(summaries)
-    judged = [summary.judged for summary in told]
-    return {
-        "Accuracy": [
-            format.before_after(one.accuracy_before, one.accuracy, format.round_percent)
-            for one in judged
-        ],
-        "Change": [format.round_signed_points(-one.cost) for one in judged],
-        "Overall gap": [format.round_gap(one.overall) for one in judged],
-        "Mean client's gap": [format.round_gap(one.local_mean) for one in judged],
-        "Worst client's gap": [format.round_gap(worst_gap(one)) for one in told],
-        "Verdict": [text.verdict_title(summary) for summary in told],
-    }

@@ -181,12 +181,6 @@ def region_meaning(name: str) -> str:
     return region_kind(name).meaning
 
 
-def verdict_title(summary: Summary) -> str:
-    """The verdict's shape and word; empty where no limit was asked for."""
-    found = summary.verdict
-    return "" if found is None else f"{found.shape} {found.word.upper()}"
-
-
 def verdict(summary: Summary) -> str:
     """The verdict's reason, and what certainty was bought with; names in it are only text."""
     if summary.verdict is None:

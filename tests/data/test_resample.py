@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.resample import (
-    even_shares,
     largest_size,
     redraw,
     redraw_folded,
@@ -53,14 +52,6 @@ def test_the_largest_size_is_possible_and_none_larger_is(counts, shares):
     total = int(counts.n)
     possible = [size for size in range(2, total + 1) if _possible(counts, shares, size)]
     assert most == max(possible, default=0)
-
-
-@given(shares_of, st.integers(2, 3000))
-def test_even_shares_keep_the_number_of_people(shares, size):
-    even = even_shares(shares, size)
-    people = [int(np.rint(share * size)) for share in even]
-    assert sum(people) == sum(int(np.rint(share * size)) for share in shares)
-    assert max(people) - min(people) <= 1
 
 
 def test_drawing_everybody_gives_everybody():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
+from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.harm import effect_of, harm_of
-from fairfl_core.fairness.intervals import wilson
+from pages.explore import text
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.test_explore import popover
@@ -61,53 +62,17 @@ def test_a_gain_is_told_with_who_pays_for_it(opened):
     assert line.endswith(f"({change}), but {effect.but}.") or change == format.NO_CHANGE
 
 
-def by_hand(core, client, label, name, group, side):
-    """A rate from its definition, mean over runs that have anybody behind it; overall if None."""
-    shares, people = [], []
-    for run in core.unseen:
-        counts = run.counts
-        chosen = [c for c, one in enumerate(counts.clients) if client in (None, one)]
-        confusion = run.confusion if side == "after" else run.own.confusion
-        table = sum(confusion[c, counts.groups.index(group)] for c in chosen)
-        y = counts.labels.index(label) if label else 0
-        answered, have = table[:, y].sum(), table[y].sum()
-        part, whole = {
-            "selection rate": (answered, table.sum()),
-            "true-positive rate": (table[y, y], have),
-            "false-positive rate": (answered - table[y, y], table.sum() - have),
-            "precision": (table[y, y], answered),
-            "F1": (2 * table[y, y], answered + have),
-            "accuracy": (np.trace(table), table.sum()),
-        }[name]
-        if whole >= (0.5 if name == "precision" else 1e-9):
-            shares.append(part / whole)
-            people.append(whole / 2 if name == "F1" else whole)
-    if not shares:
-        return float("nan"), float("nan"), float("nan"), 0
-    ends = [
-        wilson(np.array(s), np.array(n), 1.959964) for s, n in zip(shares, people, strict=True)
-    ]
-    low, high = np.mean(ends, axis=0)
-    return np.mean(shares), low, high, np.mean(people)
-
-
 @pytest.mark.parametrize("client", ["65 and over", None])
-def test_every_rate_by_its_definition(opened, client):
-    core = CoreNumbers.of(view_of(**DISASTER))
+def test_every_rate_is_the_cores(opened, client):
     if client is None:
         app = popover(opened(**DISASTER, details="rates"), "every-rate-table-open")
     else:
         app = popover(opened(**DISASTER, client=client), "client-every-rate")
         app = popover(app, "client-every-rate-chart-table-open")
-    table = next(one.value for one in app.dataframe if "people, before" in one.value)
-    table = table[table["where"] == (client or "overall")]
-    assert len(table) == 2 * (5 * 4 + 1)
-    for _, row in table.iterrows():
-        for side, n in (("before", "people, before"), ("after", "people")):
-            share, low, high, people = by_hand(
-                core, client, row["label"], row["rate"], row["group"], side
-            )
-            assert row[side] == pytest.approx(share, abs=6e-5, nan_ok=True)
-            assert row[n] == pytest.approx(people, abs=0.51)
-            ends = row[f"{side}, 95 % from"], row[f"{side}, 95 % to"]
-            assert ends == pytest.approx((low, high), abs=1e-4, nan_ok=True)
+    shown = next(one.value for one in app.dataframe if "people, before" in one.value)
+    table = all_rates_of(CoreNumbers.of(view_of(**DISASTER)).unseen).table()
+    if client is not None:
+        table = table[table["client"] == client]
+    for name in ("n_before", "before", "before_low", "before_high", "n", "after", "after_low"):
+        mine, theirs = shown[text.EVERY_RATE_COLUMNS[name]], table[name]
+        np.testing.assert_allclose(mine.to_numpy(float), theirs.to_numpy(float), atol=6e-5)

@@ -19,8 +19,6 @@ from fairfl_core.evaluation.paper import GRID
 from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (
-    Ahead,
-    ahead_of_fairfl,
     compared,
     families_of,
 )
@@ -151,31 +149,14 @@ def test_a_method_that_is_more_accurate_is_said_to_be():
     )
     nowhere = compared(rows, "sp", "gap_global", 0.01)
     assert "fairfl does not reach this gap" in text.sentence(nowhere)
-    assert len(text.how_compared(nowhere, "overall", [], (0.02, 0.05))) == 2
+    assert len(text.how_compared(nowhere)) == 2
     charts.frontiers(nowhere, "overall"), charts.ranking(nowhere)  # both can still be drawn
-
-
-def test_gaps_at_which_another_is_more_accurate_are_named_whatever_gap_is_looked_at():
-    rows = [row("ours_exact", 0.80, 0.02), row("ours_simplex", 0.88, 0.2)]
-    rows += [row("other", 0.84, 0.05, jitter=0.002)]
-    gaps = (0.02, 0.05, 0.1, 0.2)
-    (found,) = ahead_of_fairfl(rows, "sp", "gap_global", gaps)
-    assert (found.title, found.gaps) == ("other", (0.05, 0.1))
-    assert found.most == pytest.approx(0.04 + 0.0015)
-    looked_at = compared(rows, "sp", "gap_global", 0.02)
-    last = text.how_compared(looked_at, "overall", [found], gaps)[-1]
-    assert "from 0.02 to 0.2" in last and "other at 0.05 and 0.1 (by 4.1 points at most)" in last
-    always = Ahead("other", (0.05, 0.1, 0.2), 0.01)
-    last = text.how_compared(looked_at, "overall", [always], gaps)[-1]
-    assert "other at 0.05 to 0.2 (by 1.0 points at most)" in last
-    last = text.how_compared(looked_at, "overall", [], gaps)[-1]
-    assert "no method is more accurate" in last
 
 
 def test_the_variant_of_fairfl_is_said_to_be_chosen_on_these_people():
     rows = [row("ours_exact", 0.80, 0.02), row("ours_simplex", 0.86, 0.02)]
     rows += [row("other", 0.84, 0.02, jitter=0.002)]
-    told = text.how_compared(compared(rows, "sp", "gap_global", 0.02), "overall", [], (0.02,))[2]
+    told = text.how_compared(compared(rows, "sp", "gap_global", 0.02))[2]
     assert "the most accurate of its 2 variants on these very people" in told
 
 

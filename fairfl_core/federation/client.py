@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 from flwr.app import ArrayRecord, ConfigRecord, Context, Message
 from flwr.clientapp import ClientApp
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from fairfl_core.federation.scores import (
     ClientScores,
     Names,
     from_bytes,
-    names_in,
     read_scores,
     to_bytes,
 )
@@ -210,18 +210,17 @@ class _Client:
 
     def answer(self, asked: WireMessage) -> tuple[WireMessage, Mapping[str, int], int]:
         """Answer a message of the fair rounds."""
-        header = asked.header
-        names = self._names(header)
-        if asked.kind == "join":
-            found = names_in(self._fresh_table(), names)
-            people = self._read(self._with_favourable(found, names.favourable), header)
-            reply = self._join(found, people)
-            arrays: Arrays = {}
-        else:
-            people = self._read(names, header)
-            method = {"predictor": self._predictor}.get(asked.kind, self._statistic)
-            reply, arrays = method(asked, people)
-        lengths = {"groups": len(names.groups), "labels": len(names.labels), "bins": BINS}
+        names = self._names(asked.header)
+        table = self._fresh_table() if asked.kind == "join" else self._kept_table()
+        least = int(asked.header.get("least", 1))
+        people = read_scores(table, self.name, names, least=least)
+        method = {"join": self._join, "predictor": self._predictor}
+        reply, arrays = method.get(asked.kind, self._statistic)(asked, people)
+        lengths = {
+            "groups": len(people.fit.groups),
+            "labels": len(people.fit.labels),
+            "bins": BINS,
+        }
         many = len(people.fit)
         if asked.kind == "predictor" and people.new is not None:
             many = len(people.new)
@@ -248,14 +247,9 @@ class _Client:
             asked.favourable,
         )
 
-    @staticmethod
-    def _with_favourable(found: Names, favourable: str) -> Names:
-        known = favourable if favourable in found.labels else found.labels[-1]
-        return Names(found.labels, found.groups, known)
-
     # ---------------------------------------------------------------- the table
 
-    def _fresh_table(self) -> Any:
+    def _fresh_table(self) -> pa.Table:
         """Call the app's own scores function, and keep what it gave on this client."""
         try:
             given = self._scores(self._context)
@@ -271,27 +265,27 @@ class _Client:
         self._context.state[_TABLE] = ConfigRecord({"arrow": data})
         return from_bytes(data)
 
-    def _read(self, names: Names, header: Mapping[str, Any]) -> ClientScores:
+    def _kept_table(self) -> pa.Table:
         kept = self._context.state.config_records.get(_TABLE)
         if kept is None:
             raise Refusal(
                 "the server asked for a table before this client joined; nothing was sent.",
                 "it has not joined this run",
             )
-        table = from_bytes(cast(bytes, kept["arrow"]))
-        return read_scores(table, self.name, names, least=int(header.get("least", 1)))
+        return from_bytes(cast(bytes, kept["arrow"]))
 
     # ---------------------------------------------------------------- answers
 
-    def _join(self, found: Names, people: ClientScores) -> dict[str, Any]:
-        return {
-            "labels": list(found.labels),
-            "groups": list(found.groups),
+    def _join(self, asked: WireMessage, people: ClientScores) -> Answer:
+        told = {
+            "labels": list(people.fit.labels),
+            "groups": list(people.fit.groups),
             "fit": len(people.fit),
             "new": 0 if people.new is None else len(people.new),
             "folds": people.fit.folds,
             "scores": people.has_scores,
         }
+        return told, {}
 
     def _statistic(self, asked: WireMessage, people: ClientScores) -> Answer:
         """The table that fairness is solved from, with the noise that was agreed on."""

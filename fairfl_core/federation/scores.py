@@ -27,7 +27,6 @@ __all__ = [
     "check_groups",
     "codes_among",
     "from_bytes",
-    "names_in",
     "read_scores",
     "to_bytes",
 ]
@@ -92,26 +91,6 @@ def from_bytes(data: bytes) -> pa.Table:
         return stream.read_all()
 
 
-def names_in(table: pa.Table, declared: Names) -> Names:
-    """Find the labels and groups of a table, and refuse others than those declared."""
-    _check_columns(table)
-    label, group = (_coded(table, name) for name in ("label", "group"))
-    if declared.labels:
-        codes_among(label, "label", declared.labels, "labels")
-    if declared.groups:
-        codes_among(group, "group", declared.groups, "groups")
-    check_groups(group)
-    if declared.labels:
-        return Names(declared.labels, declared.groups or in_order(group.names))
-    found = list(label.names)
-    if "answer" in table.column_names:
-        found += _coded(table, "answer").names
-    else:
-        found += [name.removeprefix("score_") for name in _score_columns(table)]
-        found = [name for name in found if name != "score"]
-    return Names(in_order(list(dict.fromkeys(found))), declared.groups or in_order(group.names))
-
-
 def read_scores(table: pa.Table, client: str, names: Names, *, least: int = 1) -> ClientScores:
     """Read a client's table, or say in one sentence why it cannot take part.
 
@@ -125,35 +104,26 @@ def read_scores(table: pa.Table, client: str, names: Names, *, least: int = 1) -
     client : str
         The client's name.
     names : Names
-        Labels and groups of all clients.
+        Labels and groups of all clients; those of the table where they are not known yet.
     least : int
         How many people there must be to solve on.
     """
-    names_in(table, names)
+    _check_columns(table)
+    names = _names(table, names)
     scores = _scores(table, names)
-    folded = "fold" in table.column_names
     rows: dict[str, Any] = {name: table[name] for name in ("label", "group")}
     rows["client"] = [client] * table.num_rows
-    if folded:
+    given: dict[str, Any] = {"labels": names.labels, "groups": names.groups}
+    if "fold" in table.column_names:
         rows |= {"fold": table["fold"], "row_id": table["row_id"]}
-    given: dict[str, Any] = {}
+        given |= {"fold": "fold", "row_id": "row_id"}
     if scores is None:
-        codes_among(_coded(table, "answer"), "answer", names.labels, "answers")
         rows["answer"], given["prediction"] = table["answer"], "answer"
     else:
-        columns = {label: f"score_{label}" for label in names.labels}
-        rows |= dict(zip(columns.values(), scores.T, strict=True))
-        given["scores"] = columns
+        given["scores"] = {label: f"score_{label}" for label in names.labels}
+        rows |= dict(zip(given["scores"].values(), scores.T, strict=True))
     try:
-        people = code_people(
-            rows,
-            client="client",
-            group="group",
-            label="label",
-            labels=names.labels,
-            groups=names.groups,
-            **(given | ({"fold": "fold", "row_id": "row_id"} if folded else {})),
-        )
+        people = code_people(rows, client="client", group="group", label="label", **given)
         return _parted(table, people, names, least, scores is not None)
     except Refusal:
         raise
@@ -216,6 +186,26 @@ def _check_columns(table: pa.Table) -> None:
         raise Refusal("the table of scores has no rows.", "its table has no rows")
 
 
+def _names(table: pa.Table, declared: Names) -> Names:
+    """The labels and groups of a table, those declared where there are; refuse any other."""
+    coded = {
+        name: _coded(table, name)
+        for name in ("label", "group", "answer")
+        if name in table.column_names
+    }
+    for name, known in (("label", "labels"), ("group", "groups"), ("answer", "labels")):
+        if name in coded and getattr(declared, known):
+            codes_among(coded[name], name, getattr(declared, known), known)
+    check_groups(coded["group"])
+    labels = declared.labels
+    if not labels:
+        scored = [name.removeprefix("score_") for name in _score_columns(table) if name != "score"]
+        named = coded["answer"].names if "answer" in coded else scored
+        labels = in_order(list(dict.fromkeys([*coded["label"].names, *named])))
+    favourable = declared.favourable if declared.favourable in labels else labels[-1]
+    return Names(labels, declared.groups or in_order(coded["group"].names), favourable)
+
+
 def _score_columns(table: pa.Table) -> list[str]:
     return [name for name in table.column_names if name == "score" or name.startswith("score_")]
 
@@ -265,7 +255,7 @@ def _scores(table: pa.Table, names: Names) -> NDArray[np.float64] | None:
                 _LACKS,
             )
         score = _numbers(table, "score")
-        of = labels.index(names.favourable) if names.favourable else 1
+        of = labels.index(names.favourable)
         return np.stack([score, 1 - score] if of == 0 else [1 - score, score], axis=1)
     wanted = [f"score_{label}" for label in labels]
     if sorted(columns) != sorted(wanted):

@@ -58,8 +58,6 @@ class Expected:
         How long each axis of the arrays is.
     people : mapping of str to int, optional
         How many people each client may count; any number where it is not known yet.
-    needs : tuple of str
-        Arrays that a reply must have.
     noisy : bool
         Whether counts may be reals.
     check : callable
@@ -70,7 +68,6 @@ class Expected:
     when: str
     lengths: Mapping[str, int]
     people: Mapping[str, int] | None = None
-    needs: tuple[str, ...] = ()
     noisy: bool = False
     check: Callable[[str, WireMessage], None] = lambda name, reply: None
 
@@ -83,9 +80,6 @@ class Expected:
             raise HostileReply(f"it takes no part: {shown(str(reply.header.get('public', '')))}")
         people = float("inf") if self.people is None else float(self.people[name])
         check_reply(reply, self.kind, self.lengths, people=people, noisy=self.noisy)
-        missing = [array for array in self.needs if array not in reply.arrays]
-        if missing:
-            raise HostileReply(f'its reply lacks "{missing[0]}"')
         self.check(name, reply)
 
 

@@ -325,7 +325,7 @@ class _Rounds:
         """Ask every client for its table, and build the program that is solved from them."""
         question, kind, noisy = self._question, self._question.statistic, self._noisy
         expected = Expected(
-            kind, "statistics", _lengths(names), self.fit, (kind,), noisy, self._check_budget
+            kind, "statistics", _lengths(names), self.fit, noisy, self._check_budget
         )
         replies = self._roster.ask(lambda name: self._header(names), expected)
         table = np.stack([reply.arrays[kind] for reply in replies.values()])

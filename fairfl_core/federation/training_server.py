@@ -81,8 +81,7 @@ def run_study(
         patience=patience,
         say=say,
     )
-    needs = ("label_rows", "moments")
-    expected = Expected("moments", "joining", study.lengths, needs=needs, check=_check_moments)
+    expected = Expected("moments", "joining", study.lengths, check=_check_moments)
     joined = roster.join({"study": study.fingerprint}, expected)
     rows = {name: reply.arrays["label_rows"] for name, reply in joined.items()}
     arrays: dict[str, NDArray[Any]] = {}
@@ -210,7 +209,7 @@ class StudyFedAvg(FedAvg):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Average the models that can be believed."""
-        good = self._believed(replies, "train", ("theta", "num-examples"))
+        good = self._believed(replies, "train")
         arrays, metrics = super().aggregate_train(server_round, good)
         assert arrays is not None
         self._theta = arrays["theta"].numpy().astype(np.float32)
@@ -224,7 +223,7 @@ class StudyFedAvg(FedAvg):
         """Keep the round whose mean loss on held-out people is least."""
         if not self._judge:
             return None
-        good = self._believed(replies, "evaluate", ("loss", "accuracy", "num-examples"))
+        good = self._believed(replies, "evaluate")
         metrics = super().aggregate_evaluate(server_round, good)
         assert metrics is not None
         loss, accuracy = (np.asarray(metrics[name]).item() for name in ("loss", "accuracy"))
@@ -257,12 +256,9 @@ class StudyFedAvg(FedAvg):
         self._roster.log_asked(self._asked)
         return sent
 
-    def _believed(
-        self, replies: Iterable[Message], kind: str, needs: tuple[str, ...]
-    ) -> list[Message]:
+    def _believed(self, replies: Iterable[Message], kind: str) -> list[Message]:
         """The replies that can be what was asked for, in the order of the clients."""
-        lengths, check = self._study.lengths, self._check_rows
-        expected = Expected(kind, self._when, lengths, needs=needs, check=check)
+        expected = Expected(kind, self._when, self._study.lengths, check=self._check_rows)
         found = self._roster.believe(self._asked, replies, expected)
         self._roster.check_enough(len(found), self._when)
         return [message for message, _ in found.values()]

@@ -72,12 +72,15 @@ class Kind:
         The arrays of a reply; each axis is as long as what it names (groups, labels, ...).
     counts : tuple of str
         Those of the arrays that count people.
+    whole : bool
+        Whether a reply has all of the arrays.
     """
 
     asks: str
     replies: str
     arrays: Mapping[str, Shape] = field(default_factory=dict)
     counts: tuple[str, ...] = ()
+    whole: bool = True
 
 
 def _answers() -> dict[str, Shape]:
@@ -116,6 +119,7 @@ KINDS: dict[str, Kind] = {
         "expectation, for the verdict",
         _answers(),
         ("counts", "fair/confusion", "own/confusion"),
+        whole=False,
     ),
     "moments": Kind(
         "asks whether this client takes part in the training, and shows the fingerprint of the "
@@ -235,6 +239,9 @@ def check_reply(
             raise HostileReply(f'its array "{name}" holds what is not a finite number')
         if array.shape != (wanted := _shape(listed[name], lengths)):
             raise HostileReply(f'its array "{name}" has the shape {array.shape}, not {wanted}')
+    missing = [name for name in listed if name not in message.arrays]
+    if missing and KINDS[kind].whole:
+        raise HostileReply(f'its reply lacks "{missing[0]}"')
     theta = message.arrays.get("theta")
     if theta is not None and np.abs(theta).max(initial=0) > _LARGEST_WEIGHT:
         raise HostileReply("its model has weights that no training gives")

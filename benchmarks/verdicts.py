@@ -25,7 +25,7 @@ from fairfl_core.fairness.notions import Notion
 __all__ = ["drawn", "words"]
 
 MEN, WOMEN = 0.8, 0.5  # the model's recognition of the favourable label
-OTHERS = 100  # of each group without it, four in five told so
+OTHERS = 100  # of each group without it, four in five recognised
 
 
 def drawn(

@@ -54,7 +54,7 @@ def plan(
         print_json(value)
         return
     if not found.cells:
-        say("Every limit can be told already: nobody more is needed.")
+        say("Every limit is settled already: nobody more is needed.")
         return
     say(
         f"{found.total:,} more people would settle all {len(found.cost)} limits that are not sure yet "

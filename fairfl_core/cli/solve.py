@@ -229,7 +229,7 @@ def _show(
     points = f"{100 * abs(change):.2f} points"
     if harm is None:
         effect = f"{points} {'less' if change < 0 else 'more'}"
-        say("Who is worse off is not told by a histogram: judge it with `fairfl evaluate`.")
+        say("A histogram does not say who is worse off: judge it with `fairfl evaluate`.")
     else:
         show_worse_off(harm)
         effect = effect_of(change, harm).describe(points)

@@ -202,7 +202,7 @@ class _Reader:
             check_rule(given["missing_group"])
         if given.get("missing_group") == "bound" and folded:
             raise InputError(
-                "the worst case over missing groups is told of one model, not of fold models; "
+                "the worst case over missing groups is computed for one model, not of fold models; "
                 "choose --missing-group drop or own."
             )
 

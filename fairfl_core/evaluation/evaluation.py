@@ -644,7 +644,7 @@ def _lottery(predictor: Predictor, counts: ClientCounts) -> Floats | None:
         return None
     if not isinstance(predictor, FairPredictor):
         raise InputError(
-            "the worst case over missing groups is told of predictors that look at the model's "
+            "the worst case over missing groups is computed for predictors that look at the model's "
             "answer; choose --missing-group drop or own for one that looks at scores."
         )
     return predictor.lottery_for(counts)

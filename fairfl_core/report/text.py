@@ -56,7 +56,7 @@ CAVEATS = (
     "Limits are met in expectation on the people the answers were fitted on; this report judges "
     "on new people.",
     "Which notion of fairness a case calls for, and whether labels are fair themselves, no number "
-    f"settles. Of fewer than {FEW} people nothing is told here.",
+    f"settles. Of fewer than {FEW} people nothing is said here.",
 )
 
 

@@ -226,7 +226,7 @@ NO_NEW_PEOPLE = "There are no new people here to plan from."
 def plan(plan: Plan) -> str:
     """How many more people settle what is not sure yet."""
     if not plan.cells:
-        return "Every limit can be told already: nobody more is needed."
+        return "Every limit is settled already: nobody more is needed."
     return (
         f"**{plan.total:,}** more people settle all {len(plan.cost)} limits that are not sure yet "
         f"({plan.people:,.0f} new people now)."

@@ -60,7 +60,7 @@ def test_made_joined_and_solved_like_the_core(files):
         solved = run("solve", source, *limits, "--json").json
         assert solved["accuracy"] == pytest.approx(solution.accuracy, abs=1e-9)
     said = run("solve", out, *limits, "--out", files / "p.json")
-    assert said.went_well and "Who is worse off is not told by a histogram" in said.out
+    assert said.went_well and "A histogram does not say who is worse off" in said.out
     judged = run("evaluate", files / "p.json", files.rows, *COLUMNS, *SCORES, "--json").json
     assert judged["gap"]["global"] < 0.1
 

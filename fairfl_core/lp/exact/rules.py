@@ -91,11 +91,15 @@ class ScoreRules:
 
     def answer(self, rule: Ints, scores: Floats, predicted: Ints) -> Ints:
         """Each person's answer by the rule whose position `rule` gives for them."""
+        mapped = self.answers[rule, predicted]
+        return np.where(mapped >= 0, mapped, self.values(rule, scores).argmax(axis=1))
+
+    def values(self, rule: Ints, scores: Floats) -> Floats:
+        """What speaks for each answer to each person: sum_y r_y W[y, k] + b_k."""
         value = self.b[rule]
         for y, k in self._weighed:
             value[:, k] += scores[:, y] * self.weights[:, y, k][rule]
-        mapped = self.answers[rule, predicted]
-        return np.where(mapped >= 0, mapped, value.argmax(axis=1))
+        return value
 
     @cached_property
     def _weighed(self) -> list[tuple[int, int]]:
